@@ -51,7 +51,7 @@ function startHeadless(env: Record<string, string> = {}, args: string[] = []): S
 
 const post = (url: string, body: object) =>
   fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
-const answers = (url: string) =>
+const isUp = (url: string) =>
   fetch(url).then(
     () => true,
     () => false,
@@ -84,7 +84,7 @@ describe('headless', () => {
     program.child.kill('SIGTERM')
     expect(await program.exited).toBe(0)
     expect(program.stdout().trim().split('\n')).toHaveLength(1)
-    expect(await Promise.all([answers(runnerUrl), answers(dashboardUrl)])).toEqual([false, false])
+    expect(await Promise.all([isUp(runnerUrl), isUp(dashboardUrl)])).toEqual([false, false])
   })
 
   it('writes its secret to no log, and stops on Ctrl-C', { timeout: 30_000 }, async () => {
@@ -106,8 +106,8 @@ describe('headless', () => {
 
   it('prints the secret that it created without starting anything', { timeout: 30_000 }, async () => {
     const ask = async (env: Record<string, string> = {}) => {
-      const asked = startHeadless(env, ['secret'])
-      return { code: await asked.exited, stdout: asked.stdout(), stderr: asked.stderr() }
+      const command = startHeadless(env, ['secret'])
+      return { code: await command.exited, stdout: command.stdout(), stderr: command.stderr() }
     }
     const dataDir = join(folder, 'data')
     const own = { DECKHAND_DATA_DIR: dataDir }
@@ -153,7 +153,7 @@ describe('headless', () => {
     const made = await post(`${runnerUrl}/api/triggers`, { name: 'Orders', agentId: null, taskTemplate: 'Pack {order}.' })
     const { url } = (await made.json()) as { url: string }
     const path = url.slice('https://hooks.example.com/deckhand'.length)
-    // It has no agent, and says so to whoever knows the address alone.
+    // Without an agent it refuses, but only callers that know the address see that.
     expect(await (await post(`http://127.0.0.1:${port}${path}`, { order: 'tea' })).json()).toMatchObject({ error: 'trigger_has_no_agent' })
     expect([
       (await post(`http://127.0.0.1:${port}${path}x`, {})).status,
@@ -174,7 +174,7 @@ describe('headless', () => {
     const program = startHeadless()
     const { runnerUrl } = await program.ready
     program.child.kill('SIGKILL')
-    await vi.waitFor(async () => expect(await answers(runnerUrl)).toBe(false), { timeout: 5_000, interval: 50 })
+    await vi.waitFor(async () => expect(await isUp(runnerUrl)).toBe(false), { timeout: 5_000, interval: 50 })
   })
 
   it('starts again on the same data right after it was killed', { timeout: 60_000 }, async () => {

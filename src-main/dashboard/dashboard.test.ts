@@ -13,9 +13,9 @@ import { startDashboardServer, type DashboardServer } from './server.ts'
 const SECRET = 'worker-secret-of-this-test-0123456789'
 const JOB = '019a0000-0000-7000-8000-000000000001'
 
-/** A local server in the runner's place: it keeps what it was asked and answers as the test says. */
+/** A local server in place of the runner. It records requests and responds as the test sets. */
 let runner: Server
-let asked: { method: string; url: string; headers: IncomingMessage['headers']; rawHeaders: string[]; body: string }[]
+let requests: { method: string; url: string; headers: IncomingMessage['headers']; rawHeaders: string[]; body: string }[]
 let behave: (request: IncomingMessage, response: ServerResponse) => void
 let runnerIsThere: boolean
 let soon: PromiseWithResolvers<{ host: string; port: number; secret: string } | null>
@@ -24,13 +24,13 @@ let dashboard: Dashboard
 let server: DashboardServer
 
 beforeEach(async () => {
-  asked = []
+  requests = []
   runnerIsThere = true
   soon = Promise.withResolvers()
   behave = (_request, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}')
   runner = createServer((request, response) => {
     const entry = { method: request.method!, url: request.url!, headers: request.headers, rawHeaders: request.rawHeaders, body: '' }
-    asked.push(entry)
+    requests.push(entry)
     request.on('data', (chunk: Buffer) => (entry.body += chunk.toString()))
     request.on('error', () => undefined)
     behave(request, response)
@@ -91,7 +91,7 @@ describe('the dashboard itself', () => {
     const answer = await fetch(`${server.url}/api/health`)
     expect(answer.status).toBe(200)
     expect(await answer.json()).toEqual({ ok: true, service: 'deckhand-dashboard' })
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
   })
 
   it('serves the page with security headers for every screen', async () => {
@@ -156,14 +156,14 @@ describe('a request to the runner', () => {
     const answer = await post('/api/agent', { task: 'say hello' })
     expect(answer.status).toBe(202)
     expect(await answer.json()).toEqual({ jobId: JOB, status: 'pending' })
-    expect(asked[0]).toMatchObject({
+    expect(requests[0]).toMatchObject({
       method: 'POST',
       url: '/api/agent',
       body: '{"task":"say hello"}',
       headers: { authorization: `Bearer ${SECRET}` },
     })
     await fetch(`${server.url}/api/jobs?status=running&q=a%20b`)
-    expect(asked[1]!.url).toBe('/api/jobs?status=running&q=a%20b')
+    expect(requests[1]!.url).toBe('/api/jobs?status=running&q=a%20b')
   })
 
   it('keeps its content headers and loses all others', async () => {
@@ -185,9 +185,9 @@ describe('a request to the runner', () => {
       '{}',
     )
     expect(statusOf(answer)).toBe(200)
-    const names = asked[0]!.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase())
+    const names = requests[0]!.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase())
     expect(names.toSorted()).toEqual(['authorization', 'connection', 'content-length', 'content-type', 'host', 'last-event-id'])
-    expect(asked[0]!.headers).toMatchObject({
+    expect(requests[0]!.headers).toMatchObject({
       authorization: `Bearer ${SECRET}`,
       'last-event-id': '7',
       host: `127.0.0.1:${(runner.address() as { port: number }).port}`,
@@ -255,7 +255,7 @@ describe('a request to the runner', () => {
     behave = (_request, response) => void response.on('close', () => left.resolve())
     const controller = new AbortController()
     const answer = fetch(`${server.url}/api/jobs`, { signal: controller.signal })
-    await vi.waitFor(() => expect(asked).toHaveLength(1))
+    await vi.waitFor(() => expect(requests).toHaveLength(1))
     controller.abort()
     await expect(answer).rejects.toThrow()
     await left.promise
@@ -311,7 +311,7 @@ describe('a request to the runner', () => {
     const answer = await raw([`${method} ${path} HTTP/1.1`, host(), 'Content-Type: application/json', 'Content-Length: 0'])
     expect(statusOf(answer)).toBe(status)
     expect(answer.toLowerCase()).not.toContain('access-control')
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
   })
 
   it.each([
@@ -329,17 +329,17 @@ describe('a request to the runner', () => {
       '{"task":"x"}',
     )
     expect(statusOf(answer)).toBe(415)
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
   })
 
   it('accepts a POST without a body', async () => {
     expect((await fetch(`${server.url}/api/jobs/${JOB}/cancel`, { method: 'POST' })).status).toBe(200)
-    expect(asked[0]!.headers['content-length']).toBe('0')
+    expect(requests[0]!.headers['content-length']).toBe('0')
   })
 })
 
 describe('the request gate', () => {
-  const paths = ['/', '/api/health', '/api/jobs', '/nowhere', '/%zz']
+  const paths = ['/', '/api/health', '/api/jobs', '/missing', '/%zz']
   const cases: [string, () => string[], string][] = [
     ['a foreign Host', () => ['Host: evil.example'], 'forbidden_host'],
     ['a Host that only begins well', () => ['Host: 127.0.0.1.evil.example'], 'forbidden_host'],
@@ -370,7 +370,7 @@ describe('the request gate', () => {
       expect([path, statusOf(answer)]).toEqual([path, 403])
       expect(answer).toContain(`{"error":"${code}"}`)
     }
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
   })
 
   it('refuses an absolute target, an upgrade and a missing Host', async () => {
@@ -378,7 +378,7 @@ describe('the request gate', () => {
     expect(statusOf(await raw(['GET /api/events HTTP/1.1', host(), 'Upgrade: websocket']))).toBe(400)
     expect(statusOf(await raw(['GET /api/jobs HTTP/1.1']))).toBe(400)
     expect(statusOf(await raw(['GET /api/jobs HTTP/1.0']))).toBe(403)
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
   })
 
   it('accepts its own page and local clients', async () => {
@@ -398,7 +398,7 @@ describe('the request gate', () => {
       const answer = await raw([`GET ${path} HTTP/1.0`, host()])
       expect(answer).toMatch(/^HTTP\/1\.1 403 .*\{"error":"forbidden_forwarded"\}$/s)
     }
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
   })
 
   it('redirects localhost to the bound address', async () => {
@@ -453,7 +453,7 @@ describe('local-auth', () => {
   beforeEach(() => serve('local-auth'))
 
   it('requires the secret for every path over HTTP', async () => {
-    for (const path of ['/api/jobs', '/api/nowhere', '/api/events']) {
+    for (const path of ['/api/jobs', '/api/missing', '/api/events']) {
       const answer = await fetch(server.url + path)
       expect(answer.status).toBe(401)
       expect(await answer.json()).toMatchObject({ error: 'unauthorized' })
@@ -473,7 +473,7 @@ describe('local-auth', () => {
   ])('refuses a bearer that is %s', async (_case, value) => {
     const answer = await raw(['GET /api/jobs HTTP/1.1', host(), `Authorization: ${value}`])
     expect(statusOf(answer)).toBe(401)
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
   })
 
   it('refuses two bearers even if one is right', async () => {
@@ -489,7 +489,7 @@ describe('the window', () => {
     expect(await (await ask('/')).text()).toContain('Deckhand')
     const posted = await ask('/api/agent', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"task":"x"}' })
     expect(posted.status).toBe(200)
-    await vi.waitFor(() => expect(asked[0]).toMatchObject({ body: '{"task":"x"}', headers: { authorization: `Bearer ${SECRET}` } }))
+    await vi.waitFor(() => expect(requests[0]).toMatchObject({ body: '{"task":"x"}', headers: { authorization: `Bearer ${SECRET}` } }))
     const left = Promise.withResolvers<void>()
     behave = (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n')
@@ -525,7 +525,7 @@ describe('a taken port', () => {
     await expect(
       startDashboardServer({ dashboard, host: '127.0.0.1', port, authMode: 'local-trust', appUrl: null, log: silentLog }),
     ).rejects.toMatchObject({ name: 'PortTakenError', port })
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
   })
 })
 
@@ -540,7 +540,7 @@ describe('closing', () => {
           .resume(),
       ),
     )
-    await vi.waitFor(() => expect(asked).toHaveLength(1))
+    await vi.waitFor(() => expect(requests).toHaveLength(1))
     await server.close()
     await ended
   })

@@ -177,7 +177,7 @@ function passedBack(headers: Record<string, string | string[] | undefined>): Rec
 function unavailable(): DashboardAnswer {
   return refusal(
     'runner_unavailable',
-    'The runner is not ready. Deckhand starts it by itself; if this stays, open Deckhand and look at the top of the window.',
+    'The runner is not ready. Deckhand starts it automatically. If this stays, open Deckhand and look at the top of the window.',
   )
 }
 

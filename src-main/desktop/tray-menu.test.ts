@@ -17,7 +17,7 @@ const job = (n: number, changes: object = {}) => ({
 const quote = (words: string): Message => ({ code: 'quoted', params: { words } })
 const NO_REACH: WebhookReach = { url: null, check: 'unknown', tunnel: null }
 const [ENGLISH, GERMAN] = [speechOf('en'), speechOf('de')]
-const QUIET = {
+const IDLE = {
   jobs: [],
   pending: 0,
   approvals: 0,
@@ -32,16 +32,16 @@ const labels = (items: ReturnType<typeof trayItems>) => items.map((item) => (ite
 
 describe('the tray', () => {
   it('offers Open and Quit when nothing runs', () => {
-    expect(labels(trayItems(QUIET))).toEqual(['Open Deckhand', '—', 'No jobs running', '—', 'Pause all agents', 'Quit Deckhand'])
+    expect(labels(trayItems(IDLE))).toEqual(['Open Deckhand', '—', 'No jobs running', '—', 'Pause all agents', 'Quit Deckhand'])
   })
 
   it('shows waiting jobs while none runs', () => {
-    expect(labels(trayItems({ ...QUIET, pending: 1, pauseAll: true }))).toContain('No jobs running, 1 queued')
+    expect(labels(trayItems({ ...IDLE, pending: 1, pauseAll: true }))).toContain('No jobs running, 1 queued')
   })
 
   it('shows agent, time and cost of each running job, with Stop', () => {
     const items = trayItems({
-      ...QUIET,
+      ...IDLE,
       jobs: [job(1), job(2, { costUsd: 0.0004, startedAt: NOW - 3_900_000 })],
       pending: 3,
     })
@@ -64,7 +64,7 @@ describe('the tray', () => {
   })
 
   it('uses the language of the page', () => {
-    const items = trayItems({ ...QUIET, jobs: [job(1, { startedAt: NOW - 3_900_000 })], pending: 1, pauseAll: true, speech: GERMAN })
+    const items = trayItems({ ...IDLE, jobs: [job(1, { startedAt: NOW - 3_900_000 })], pending: 1, pauseAll: true, speech: GERMAN })
     expect(labels(items)).toEqual([
       'Deckhand öffnen',
       '—',
@@ -79,7 +79,7 @@ describe('the tray', () => {
 
   it('escapes and shortens titles', () => {
     const [, , , item] = trayItems({
-      ...QUIET,
+      ...IDLE,
       jobs: [job(1, { title: `Salt & pepper\n\u202Eevil ${'x'.repeat(200)}`, startedAt: NOW + 5_000 })],
     })
     expect(item).toMatchObject({ label: expect.stringMatching(/^Salt && pepper evil x+… · Ann · under a minute · \$0\.02$/) })
@@ -87,11 +87,11 @@ describe('the tray', () => {
 
   it('stays short with many jobs', () => {
     const jobs = Array.from({ length: 32 }, (_, i) => job(i % 10))
-    expect(labels(trayItems({ ...QUIET, jobs }))).toHaveLength(2 + 1 + 12 + 1 + 3)
+    expect(labels(trayItems({ ...IDLE, jobs }))).toHaveLength(2 + 1 + 12 + 1 + 3)
   })
 
   it('counts waiting approvals and opens them', () => {
-    const open = (approvals: number) => trayItems({ ...QUIET, approvals })[1]
+    const open = (approvals: number) => trayItems({ ...IDLE, approvals })[1]
     expect(open(1)).toEqual({ kind: 'action', label: '1 approval waiting…', action: { do: 'open', path: '/approvals' } })
     expect(open(3)).toMatchObject({ label: '3 approvals waiting…' })
   })
@@ -107,7 +107,7 @@ describe('the tray', () => {
       ...changes,
     })
     const group = (changes: Partial<WaitingApproval> = {}) => {
-      const found = trayItems({ ...QUIET, approvals: 1, waiting: [ask(changes)] })[2]
+      const found = trayItems({ ...IDLE, approvals: 1, waiting: [ask(changes)] })[2]
       if (found?.kind !== 'group') throw new Error('there is no group')
       return { label: found.label, labels: labels(found.items), actions: found.items.map((item) => item.kind === 'action' && item.action) }
     }
@@ -144,7 +144,7 @@ describe('the tray', () => {
     it('approve a call in the language of the page if it fits there', () => {
       const asks = (path: string) => {
         const waiting = [ask({ title: { code: 'effect_delete', params: { path, bytes: 2000, lost: 'no' } } })]
-        const found = trayItems({ ...QUIET, approvals: 1, waiting, speech: GERMAN })[2]
+        const found = trayItems({ ...IDLE, approvals: 1, waiting, speech: GERMAN })[2]
         if (found?.kind !== 'group') throw new Error('there is no group')
         return { label: found.label, labels: labels(found.items) }
       }
@@ -159,7 +159,7 @@ describe('the tray', () => {
 
     it('extend a limit in the language of the page', () => {
       const waiting = [ask({ kind: 'budget', title: { code: 'asked_money_job', params: { moreUsd: 1, limitUsd: 2 } } })]
-      expect(labels(trayItems({ ...QUIET, waiting, speech: GERMAN }))[1]).toBe(
+      expect(labels(trayItems({ ...IDLE, waiting, speech: GERMAN }))[1]).toBe(
         'Ann: 1,00 $ zum Ausgabenlimit des Auftrags von 2,00 $ hinzufügen',
       )
     })
@@ -174,17 +174,17 @@ describe('the tray', () => {
   it('pauses all agents, shows that, and resumes them', () => {
     const pauseAllOf = (items: ReturnType<typeof trayItems>) =>
       items.find((item) => item.kind === 'action' && item.action.do === 'pauseAll')
-    expect(pauseAllOf(trayItems(QUIET))).toEqual({ kind: 'action', label: 'Pause all agents', action: { do: 'pauseAll', on: true } })
-    const pulled = trayItems({ ...QUIET, pauseAll: true })
+    expect(pauseAllOf(trayItems(IDLE))).toEqual({ kind: 'action', label: 'Pause all agents', action: { do: 'pauseAll', on: true } })
+    const pulled = trayItems({ ...IDLE, pauseAll: true })
     expect(pauseAllOf(pulled)).toEqual({ kind: 'action', label: 'Resume all agents…', action: { do: 'pauseAll', on: false } })
     expect(labels(pulled)).toContain('All agents are paused')
-    expect(pauseAllOf(trayItems({ ...QUIET, runner: { state: 'stopped' } }))).toBeUndefined()
+    expect(pauseAllOf(trayItems({ ...IDLE, runner: { state: 'stopped' } }))).toBeUndefined()
   })
 
   describe('webhooks', () => {
     const tunnel = (state: 'starting' | 'running' | 'stopped' | 'failed') =>
       ({ program: 'cloudflared', state, url: null, problem: null, startedAt: null }) as const
-    const shown = (reach: Partial<WebhookReach>) => labels(trayItems({ ...QUIET, webhooks: { ...NO_REACH, ...reach } })).slice(4, -3)
+    const shown = (reach: Partial<WebhookReach>) => labels(trayItems({ ...IDLE, webhooks: { ...NO_REACH, ...reach } })).slice(4, -3)
     const url = 'https://four-words.trycloudflare.com'
 
     it.each<[Partial<WebhookReach>, string[]]>([
@@ -206,7 +206,7 @@ describe('the tray', () => {
 
     it('start and stop a tunnel', () => {
       const actionOf = (state: 'running' | 'stopped') =>
-        trayItems({ ...QUIET, webhooks: { ...NO_REACH, tunnel: tunnel(state) } }).find(
+        trayItems({ ...IDLE, webhooks: { ...NO_REACH, tunnel: tunnel(state) } }).find(
           (item) => item.kind === 'action' && item.action.do === 'tunnel',
         )
       expect(actionOf('running')).toMatchObject({ action: { do: 'tunnel', program: 'cloudflared', on: false } })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { hasTray } from './tray-support.ts'
 
-/** The programs that ask the bus, replaced by ones that answer as told: no session bus is needed to test the answer. */
+/** Stand-ins for the programs that query the session bus. */
 let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'deckhand-tray-'))

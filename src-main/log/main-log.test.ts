@@ -16,12 +16,12 @@ const text = () => readFileSync(join(folder, 'main.log'), 'utf8')
 describe('the log', () => {
   it('keeps lines of the current level in a file that only its owner can read', async () => {
     const log = createMainLog({ folder, level: 'info' })
-    log.debug({}, 'too quiet')
+    log.debug({}, 'below the level')
     log.info({ port: 3001 }, 'loud enough')
     log.setLevel('debug')
     log.debug({}, 'now heard')
     await log.close()
-    expect(text()).not.toContain('too quiet')
+    expect(text()).not.toContain('below the level')
     expect(
       text()
         .trim()
@@ -35,7 +35,7 @@ describe('the log', () => {
     const echo = new PassThrough()
     const log = createMainLog({ folder, level: 'info', echo })
     log.hide('canary-canary')
-    log.info({ url: 'http://x/canary-canary/y', deep: { list: ['canary-canary'] } }, 'told canary-canary')
+    log.info({ url: 'http://x/canary-canary/y', deep: { list: ['canary-canary'] } }, 'text canary-canary')
     await log.close()
     expect(text()).not.toContain('canary')
     expect(String(echo.read())).not.toContain('canary')

@@ -5,12 +5,12 @@ const minute = 60_000
 
 describe('after a crash', () => {
   it.each([
-    ['the first is answered at once', [0], { restart: true, delayMs: 0, attempt: 1 }],
+    ['the first restarts at once', [0], { restart: true, delayMs: 0, attempt: 1 }],
     ['the second after a breath', [0, 1_000], { restart: true, delayMs: 500, attempt: 2 }],
     ['the third within five minutes is the last', [0, 1_000, 2_000], { restart: false }],
     ['also when they are spread over them', [0, 2 * minute, CRASH_WINDOW_MS - 1], { restart: false }],
     ['but not when the first is older', [0, 2 * minute, CRASH_WINDOW_MS], { restart: true, delayMs: 500, attempt: 2 }],
-    ['one crash an hour goes on for ever', [0, 60 * minute, 120 * minute, 180 * minute], { restart: true, delayMs: 0, attempt: 1 }],
+    ['one crash an hour always restarts', [0, 60 * minute, 120 * minute, 180 * minute], { restart: true, delayMs: 0, attempt: 1 }],
   ] as const)('%s', (_case, crashes, expected) => {
     expect(decideRestart(crashes, crashes.at(-1)!)).toEqual(expected)
   })

@@ -24,7 +24,7 @@ export type ChildTimings = {
   refusalLimitMs: number
 }
 
-/** A stopping runner gets this much more than the grace it was told, to write its last line. */
+/** Added to the grace period of a stop, for the last line of the log. */
 const KILL_MARGIN_MS = 1_000
 const KEPT_LINES = 30
 const MAX_LINE_CHARS = 2_000

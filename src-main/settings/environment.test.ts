@@ -145,7 +145,7 @@ describe('the secret in a file', () => {
     const file = fileWith('short-and-private')
     const { message } = catchStartError(() => read({}, ['--worker-secret-file', file]))
     expect(message).toBe(`the worker secret in ${file} must be at least 32 characters without spaces`)
-    expect(catchStartError(() => read({}, ['--worker-secret-file', '/nowhere/at/all'])).message).toContain('/nowhere/at/all')
+    expect(catchStartError(() => read({}, ['--worker-secret-file', '/missing/file'])).message).toContain('/missing/file')
   })
 
   it('is refused as an argument, which every account can read', () => {

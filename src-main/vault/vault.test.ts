@@ -216,7 +216,7 @@ describe('WORKER_SECRET', () => {
   })
 })
 
-/** The real library against a real Secret Service of its own; nothing of the person's keyring is touched. */
+/** The real library with a separate Secret Service. The person's keyring is not used. */
 describe('the system keychain', () => {
   it('keeps the key of the vault across processes', async (test) => {
     const missing =
@@ -240,17 +240,17 @@ describe('the system keychain', () => {
       VAULT_FOLDER: folder,
       DISPLAY: '',
     })
-    const answers = stdout
+    const results = stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as { value: string | null; state: { state: string; message: string } })
-    expect(answers, stderr).toEqual(
+    expect(results, stderr).toEqual(
       [1, 2].map(() => ({ value: 'from the first process', state: { kind: 'keychain', state: 'ok', message: '' } })),
     )
   }, 20_000)
 
   it('is reported as absent if it is missing, with advice', async (test) => {
-    if (process.platform !== 'linux') return test.skip('the message asked for is that of Linux')
+    if (process.platform !== 'linux') return test.skip('the expected message is that of Linux')
     vi.stubEnv('DBUS_SESSION_BUS_ADDRESS', `unix:path=${folder}/no-bus`)
     const vault = openVault('keychain', folder)
     await expect(vault.get('a')).rejects.toMatchObject({ trouble: 'absent', message: expect.stringContaining('DECKHAND_VAULT=file') })

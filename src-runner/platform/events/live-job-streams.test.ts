@@ -32,16 +32,16 @@ function listen(liveStreams: ReturnType<typeof createLiveJobStreams>): { heard: 
 test('a listener gets the whole reply whenever it attaches', () => {
   const pieces = fc.array(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 20 })
   fc.assert(
-    fc.property(pieces, fc.nat(20), (said, join) => {
+    fc.property(pieces, fc.nat(20), (texts, join) => {
       const liveStreams = createLiveJobStreams()
       liveStreams.begin(attempt, 4)
       let late: LiveJobStream[] = []
-      said.forEach((piece, i) => {
-        if (i === join % said.length) late = listen(liveStreams).heard
+      texts.forEach((piece, i) => {
+        if (i === join % texts.length) late = listen(liveStreams).heard
         liveStreams.delta(attempt, piece)
       })
       const text = late.map((tail) => (tail.type === 'delta' && tail.seq === 5 ? tail.text : '?')).join('')
-      expect(text).toBe(said.join(''))
+      expect(text).toBe(texts.join(''))
     }),
   )
 })
@@ -73,7 +73,7 @@ test('a late listener gets the tools that run, without those that have ended', (
 })
 
 describe('an attempt that no longer owns the job', () => {
-  test.each(['released', 'finished', 'replaced'] as const)('%s: what it still says goes nowhere', (how) => {
+  test.each(['released', 'finished', 'replaced'] as const)('is ignored when it was %s', (how) => {
     const liveStreams = createLiveJobStreams()
     liveStreams.begin(attempt, 0)
     if (how === 'released') liveStreams.release('job')
@@ -127,11 +127,11 @@ test('the output of a running tool reaches all listeners, late ones too, until t
   liveStreams.toolOutput({ ...attempt, claim: 0 }, 'c', 'from an attempt that is over')
   liveStreams.toolOutput(attempt, 'c', 'two')
   const late = listen(liveStreams).heard
-  const said = (heard: LiveJobStream[]) => heard.flatMap((tail) => (tail.type === 'tool_output' ? [tail.text] : []))
-  expect([said(early), said(late)]).toEqual([['one ', 'two'], ['one two']])
+  const outputOf = (heard: LiveJobStream[]) => heard.flatMap((tail) => (tail.type === 'tool_output' ? [tail.text] : []))
+  expect([outputOf(early), outputOf(late)]).toEqual([['one ', 'two'], ['one two']])
   liveStreams.toolOutput(attempt, 'c', 'x'.repeat(50_000))
-  expect(said(listen(liveStreams).heard)).toEqual(['x'.repeat(20_000)])
+  expect(outputOf(listen(liveStreams).heard)).toEqual(['x'.repeat(20_000)])
   liveStreams.tool(attempt, { callId: 'c', name: 'run', state: 'done' })
   liveStreams.toolOutput(attempt, 'c', 'too late')
-  expect([said(early).length, said(listen(liveStreams).heard)]).toEqual([3, []])
+  expect([outputOf(early).length, outputOf(listen(liveStreams).heard)]).toEqual([3, []])
 })

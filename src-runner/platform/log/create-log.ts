@@ -66,6 +66,6 @@ export function silenceConsole(log: Log): void {
     (level: 'debug' | 'warn') =>
     (...parts: unknown[]) =>
       log[level]({ from: 'console' }, parts.map((part) => (typeof part === 'string' ? part : '(value)')).join(' '))
-  const [quiet, loud] = [print('debug'), print('warn')]
-  Object.assign(console, { log: quiet, info: quiet, debug: quiet, trace: quiet, dir: quiet, warn: loud, error: loud })
+  const [debug, warn] = [print('debug'), print('warn')]
+  Object.assign(console, { log: debug, info: debug, debug, trace: debug, dir: debug, warn, error: warn })
 }

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 
-/** Only `public` is the internet. Everything else is this machine, its network or nowhere. */
+/** Only `public` is the internet. Everything else is this machine, its network, or not a real address. */
 export type AddressKind =
   | 'public'
   | 'own'

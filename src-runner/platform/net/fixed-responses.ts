@@ -21,7 +21,7 @@ export function answerFixed(res: ServerResponse, code: ErrorCode): void {
   answerUnread(res, ERROR_STATUS[code], { 'content-type': JSON_TYPE, 'content-length': body.length }, body)
 }
 
-/** Answers a request that Node cannot parse or that does not arrive in time, and closes the connection. */
+/** Responds to a request that Node cannot parse or that does not arrive in time, and closes the connection. */
 export function answerBrokenRequest(error: Error & { code?: string; rawPacket?: unknown }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable || isAnswered(socket)) {
     socket.destroy(error)

@@ -362,7 +362,7 @@ it('names no inner address in an error', async () => {
 
 it('reports a host name that does not exist', async () => {
   const net = await smallInternet()
-  expect((await troubleOf(fetchIn(net)('http://nowhere.test/'))).message).toBe('There is no host named nowhere.test.')
+  expect((await troubleOf(fetchIn(net)('http://missing.test/'))).message).toBe('There is no host named missing.test.')
 })
 
 it('reads an https page, and rejects a certificate for another host', async () => {
@@ -433,7 +433,7 @@ it('stops reading compressed bytes that decompress to nothing', async () => {
       () => response.destroyed,
     )
   })
-  expect((await troubleOf(fetchIn(net)('http://public.test/'))).message).toBe('public.test: the answer is larger than it may be.')
+  expect((await troubleOf(fetchIn(net)('http://public.test/'))).message).toBe('public.test: the response is too large.')
 })
 
 it('reads a whole compressed response', async () => {
@@ -485,10 +485,10 @@ it('ignores bytes behind the announced body', async () => {
 const head = 'HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n'
 
 it.each<[string, string, string, RegExp]>([
-  ['never answers', 'http', '', /did not begin to answer within 0\.4 s/],
-  ['sends early hints forever', 'http', 'HTTP/1.1 103 Early Hints\r\n\r\n', /did not begin to answer within 0\.4 s/],
-  ['drips its headers', 'http', 'HTTP/1.1 200 OK\r\nx-a: 1\r\n', /did not begin to answer within 0\.4 s/],
-  ['drips its body', 'http', head, /did not finish its answer within 0\.9 s/],
+  ['never responds', 'http', '', /did not begin to respond within 0\.4 s/],
+  ['sends early hints forever', 'http', 'HTTP/1.1 103 Early Hints\r\n\r\n', /did not begin to respond within 0\.4 s/],
+  ['drips its headers', 'http', 'HTTP/1.1 200 OK\r\nx-a: 1\r\n', /did not begin to respond within 0\.4 s/],
+  ['drips its body', 'http', head, /did not finish its response within 0\.9 s/],
   ['never completes the handshake', 'https', '', /No connection to public\.test within 0\.4 s/],
 ])('gives up on a server that %s', async (_what, scheme, first, message) => {
   const net = await smallInternet()
@@ -510,7 +510,7 @@ it.each<[string, string, string, RegExp]>([
   await expect.poll(() => closed).toBe(true)
 })
 
-it('times out when the resolver or the address never answers', async () => {
+it('times out when the resolver or the address never responds', async () => {
   const net = await smallInternet()
   net.name('public.test', ['93.184.216.200'])
   const silent = fetchIn(net, { resolve: () => new Promise(() => {}), caps: SHORT_CAPS })

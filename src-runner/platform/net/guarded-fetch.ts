@@ -6,7 +6,7 @@ import { addressesOfThisMachine, createAddressGuard, type AddressGuard } from '.
 import { decompressed, loadUndici, ONLY_HTTP_1, redirectTarget, troubleFrom, type OutboundTrouble } from './outbound.ts'
 import { hostOf, portOf, readWebAddress, WebAddressRefused } from './web-address.ts'
 
-/** `closed_address`: the address is this machine, its network or nowhere, and the person has not opened it. */
+/** `closed_address`: the address is not on the internet, and the person has not opened it. */
 export type GuardedTrouble = OutboundTrouble | 'closed_address' | 'timeout'
 
 /** The message is a sentence that a model or a person can act on. It names no inner address. */
@@ -20,7 +20,7 @@ export class GuardedFetchError extends Error {
   }
 }
 
-/** Of a header that came several times, `headers` holds the first. */
+/** `headers` has only the first value of a repeated header. */
 export type AnswerHead = { url: URL; status: number; headers: Record<string, string | undefined> }
 
 export type GuardedAnswer = AnswerHead & {
@@ -105,7 +105,7 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
     if (usable.length === 0) throw new GuardedFetchError('closed_address', guard.refusalOf(addresses[0]!)!)
     let trouble: Error = tooSlow()
     for (const [index, address] of usable.entries()) {
-      // An address that does not answer must leave time for the next one.
+      // An address that does not respond must leave time for the next one.
       const ms = (until - performance.now()) / (usable.length - index)
       const socket = dial(address, portOf(url))
       try {
@@ -160,7 +160,7 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
           sent,
           caps.firstByteMs,
           signal,
-          () => new GuardedFetchError('timeout', `${url.host} did not begin to answer within ${seconds(caps.firstByteMs)}.`),
+          () => new GuardedFetchError('timeout', `${url.host} did not begin to respond within ${seconds(caps.firstByteMs)}.`),
         )
         // Its body may stay unread, and the connection may break all the same.
         response.body.on('error', () => {})
@@ -191,7 +191,7 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
     const url = readOrRefuse(address)
     const over = new AbortController()
     const timer = setTimeout(() => {
-      over.abort(new GuardedFetchError('timeout', `${url.host} did not finish its answer within ${seconds(caps.totalMs)}.`))
+      over.abort(new GuardedFetchError('timeout', `${url.host} did not finish its response within ${seconds(caps.totalMs)}.`))
     }, caps.totalMs)
     try {
       return await run(url, request, request.signal === undefined ? over.signal : AbortSignal.any([over.signal, request.signal]))
@@ -212,7 +212,7 @@ async function readBounded(
   if (source !== response.body) {
     response.body.on('data', (chunk: Buffer) => {
       wireBytes += chunk.length
-      if (wireBytes > maxBytes) source.destroy(new Error('the answer is larger than it may be'))
+      if (wireBytes > maxBytes) source.destroy(new Error('the response is too large'))
     })
   }
   const chunks: Buffer[] = []

@@ -153,7 +153,7 @@ it.each([
   expect(elsewhere.seen).toHaveLength(0)
 })
 
-it('follows a redirect of a plain request to another origin unless told not to', async () => {
+it('follows a redirect of a plain request to another origin by default', async () => {
   const elsewhere = await serve((_request, response) => void response.end('there'))
   const { url } = await serve((_request, response) => void response.writeHead(302, { location: elsewhere.url }).end())
   expect(await (await outbound()(url)).text()).toBe('there')

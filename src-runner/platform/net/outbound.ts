@@ -185,7 +185,7 @@ function toResponse(response: Dispatcher.ResponseData, signal: AbortSignal | nul
   }
   if (status < 200 || status > 599) {
     body.destroy()
-    throw new OutboundError('protocol', `it answered with status ${status}`)
+    throw new OutboundError('protocol', `it returned status ${status}`)
   }
   // A status text may hold bytes that `Response` refuses.
   const init = { status, statusText: response.statusText.replace(/[^\t\x20-\x7e]/g, ''), headers }
@@ -247,8 +247,12 @@ const TROUBLES: [pattern: RegExp, kind: OutboundTrouble, message: string][] = [
     'the host cannot be reached',
   ],
   [/^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERR_OSSL|EPROTO)/, 'tls', 'the secure connection failed'],
-  [/^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|UND_ERR_INVALID_ARG)/, 'protocol', 'the answer is not valid HTTP'],
-  [/^Z_|^ERR_(BROTLI|ZLIB)|^ERR__ERROR_FORMAT/, 'protocol', 'the answer is damaged'],
+  [
+    /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|UND_ERR_INVALID_ARG)/,
+    'protocol',
+    'the response is not valid HTTP',
+  ],
+  [/^Z_|^ERR_(BROTLI|ZLIB)|^ERR__ERROR_FORMAT/, 'protocol', 'the response is damaged'],
 ]
 
 export function troubleFrom(thrown: unknown): OutboundError {
@@ -259,8 +263,7 @@ export function troubleFrom(thrown: unknown): OutboundError {
   const code = error.code ?? single?.code ?? null
   if (code === null) return new OutboundError('protocol', error.message)
   // undici's messages for an unexpected 101 or 100.
-  if (/^bad (upgrade|response)$/.test(error.message))
-    return new OutboundError('protocol', 'the answer is in another protocol than HTTP', code)
+  if (/^bad (upgrade|response)$/.test(error.message)) return new OutboundError('protocol', 'the response is not HTTP', code)
   const [, kind, message] = TROUBLES.find(([pattern]) => pattern.test(code)) ?? [null, 'reset' as const, 'the connection was lost']
   return new OutboundError(kind, kind === 'tls' ? `${message} (${code})` : message, code)
 }

@@ -77,7 +77,7 @@ describe.skipIf(process.platform === 'win32' || !existsSync('/bin/bash'))('the l
 
   it.each([
     ['is not a known shell', '/usr/bin/python3', /not supported/],
-    ['does not exist', '/nowhere/zsh', /ENOENT/],
+    ['does not exist', '/missing/zsh', /ENOENT/],
   ])('is the PATH of this process when the shell %s', async (_, shell, problem) => {
     expect(await readLoginPath({ env: { SHELL: shell, PATH: '/short' } })).toMatchObject({
       folders: ['/short'],

@@ -10,24 +10,18 @@ const MAX_SETTINGS = 200
 const CACHED_MS = 600_000
 const SIDE_BY_SIDE = 32
 
-/** Finds configuration files in folders of programs, at any depth; null: a folder is too large to search. */
-export function createSettingsFinder(): (places: readonly string[]) => Promise<HiddenPlace[] | null> {
-  const cache = new Map<string, { at: number; settings: Promise<HiddenPlace[] | null> }>()
-  return async (places) => {
-    const all = await Promise.all(
-      places.map((place) => {
-        const known = cache.get(place)
-        if (known !== undefined && performance.now() - known.at < CACHED_MS) return known.settings
-        const settings = findSettings(place)
-        cache.set(place, { at: performance.now(), settings })
-        return settings
-      }),
-    )
-    return all.includes(null) ? null : all.flatMap((settings) => settings!)
-  }
+const cache = new Map<string, { at: number; settings: Promise<HiddenPlace[] | null> }>()
+
+/** Finds configuration files in a folder of programs, at any depth; null: the folder is too large to search. */
+export function findSettings(place: string): Promise<HiddenPlace[] | null> {
+  const known = cache.get(place)
+  if (known !== undefined && performance.now() - known.at < CACHED_MS) return known.settings
+  const settings = searchSettings(place)
+  cache.set(place, { at: performance.now(), settings })
+  return settings
 }
 
-async function findSettings(place: string): Promise<HiddenPlace[] | null> {
+async function searchSettings(place: string): Promise<HiddenPlace[] | null> {
   const found = new Map<string, HiddenPlace>()
   const folders = [place]
   let entryCount = 0

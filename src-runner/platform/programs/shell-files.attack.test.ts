@@ -29,7 +29,7 @@ async function homeOf(): Promise<ScratchFolder & { ask(folders: readonly string[
 }
 
 describe.skipIf(!existsSync(BASH))("the person's shell", () => {
-  it('is asked when no agent can write what it reads', async () => {
+  it('is started when no agent can write what it reads', async () => {
     const home = await homeOf()
     await home.write('Projects/app/a')
     expect(await home.ask([home.at('Projects/app')])).toBe(true)
@@ -56,7 +56,7 @@ describe.skipIf(!existsSync(BASH))("the person's shell", () => {
       'a folder that an environment variable names',
       async (home) => (await home.write('zsh/.zshrc'), vi.stubEnv('ZDOTDIR', home.at('zsh')), home.at('zsh')),
     ],
-  ])('is not asked when an agent can write to %s', async (_, prepare) => {
+  ])('is not started when an agent can write to %s', async (_, prepare) => {
     const home = await homeOf()
     expect(await home.ask([await prepare(home)])).toBe(false)
   })

@@ -86,16 +86,16 @@ describe.skipIf(process.platform === 'win32')('a started program', () => {
   })
 
   it('ends when the process that started it is killed', async () => {
-    const said = join(folder, 'pid')
+    const pidFile = join(folder, 'pid')
     const parent = join(folder, 'parent.mjs')
     writeFileSync(
       parent,
       `import { startProgram } from ${JSON.stringify(MODULE)}
-       startProgram({ file: process.execPath, args: ['-e', ${JSON.stringify(`require('fs').writeFileSync(${JSON.stringify(said)}, String(process.pid));${FOREVER}`)}], env: {}, onLine() {} })`,
+       startProgram({ file: process.execPath, args: ['-e', ${JSON.stringify(`require('fs').writeFileSync(${JSON.stringify(pidFile)}, String(process.pid));${FOREVER}`)}], env: {}, onLine() {} })`,
     )
     const child = fork(parent, [], { execArgv: [], stdio: 'ignore' })
-    await expect.poll(() => existsSync(said) && readFileSync(said, 'utf8'), { timeout: 10_000 }).toMatch(/^\d+$/)
-    const pid = Number(readFileSync(said, 'utf8'))
+    await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8'), { timeout: 10_000 }).toMatch(/^\d+$/)
+    const pid = Number(readFileSync(pidFile, 'utf8'))
     expect(isGone(pid)).toBe(false)
     child.kill('SIGKILL')
     await once(child, 'exit')

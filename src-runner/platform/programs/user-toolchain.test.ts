@@ -254,7 +254,7 @@ describe.skipIf(process.platform === 'win32')('the user toolchain', () => {
     expect(programs.leftOut).toEqual([])
   })
 
-  it('are resolved without starting a shim or a version manager', async () => {
+  it('starts no shim or version manager to resolve shims', async () => {
     const home = await homeOf()
     const [node, shims] = ['.local/share/mise/installs/node/22.1.0/bin', '.local/share/mise/shims']
     await home.program(`${node}/node`)
@@ -285,16 +285,16 @@ describe.skipIf(process.platform === 'win32')('the user toolchain', () => {
     expect(await toolchain.names({ ...systemPrograms(), path: [] })).toEqual([])
   })
 
-  it('asks the shell once, and again on refresh', async () => {
+  it('reads PATH once, and again on refresh', async () => {
     const home = await homeOf()
-    let asked = 0
+    let reads = 0
     let folder = home.at('.local/bin')
     const toolchain = createUserToolchain({
-      readPath: async () => (asked++, { folders: [folder], shell: 'zsh', problem: null }),
+      readPath: async () => (reads++, { folders: [folder], shell: 'zsh', problem: null }),
       ...{ writable: () => [], dataDir: home.at('.deckhand'), home: home.path },
     })
     await Promise.all([toolchain.find(), toolchain.find(), toolchain.login()])
-    expect(asked).toBe(1)
+    expect(reads).toBe(1)
     await home.program('bin/x')
     folder = home.at('bin')
     await toolchain.refresh()

@@ -11,7 +11,7 @@ import { SEATBELT_SYSTEM } from '../sandbox/seatbelt-profile.ts'
 import { isInside, secretPlaceOf, secretsOfHome } from '../protected-places/protected-places.ts'
 import { readPathUnasked, type LoginPath } from './login-path.ts'
 import { canWriteShellFiles } from './shell-files.ts'
-import { createSettingsFinder } from './program-config-files.ts'
+import { findSettings } from './program-config-files.ts'
 import { COMPANIONS, homebrewParts, NEVER_SHOWN, selfContainedRoot, VERSION_MANAGERS, WELL_KNOWN } from './known-locations.ts'
 
 /** The programs that a person installed and that agents' commands may run. */
@@ -55,7 +55,6 @@ type Rules = {
   homeName: string
   writable: readonly string[]
   closed: readonly string[]
-  findSettings: ReturnType<typeof createSettingsFinder>
 }
 
 /** A folder of PATH, and what of the home must be shown so that its programs run. */
@@ -71,13 +70,12 @@ type UsableFolder = {
 
 /** Which folders of the person's PATH a command gets. Worked out for each command, because programs come and go. */
 export function createUserToolchain({ readPath, signal, writable, dataDir, home: homeName = homedir() }: UserToolchainDeps) {
-  const findSettings = createSettingsFinder()
   let known: Promise<{ login: LoginPath; folders: readonly string[] }> | null = null
 
   async function rulesFor(closed: readonly string[]): Promise<Rules> {
     const allReal = (paths: readonly string[]) => Promise.all(paths.map(realOr))
     const [home, agents, kept] = await Promise.all([realOr(homeName), allReal(writable()), allReal([dataDir, ...closed])])
-    return { home, homeName, writable: agents, closed: kept, findSettings }
+    return { home, homeName, writable: agents, closed: kept }
   }
 
   async function readFolders() {
@@ -234,11 +232,19 @@ async function useFolder(folder: string, rules: Rules): Promise<UsableFolder | L
   const shown = own.length > 0 ? [] : [folder]
   for (const place of roots) if (objectionTo(place, rules) === null && (await isAccessible(place))) shown.push(place)
   if (ownRoot !== null && !shown.includes(ownRoot)) return objectionTo(ownRoot, rules) ?? 'closed'
-  const settings = shown.length > MAX_SHOWN ? null : await rules.findSettings(shown)
-  if (settings === null) return 'too_much'
+  if (shown.length > MAX_SHOWN) return 'too_much'
+  const settings = await Promise.all(shown.map(findSettings))
+  if (settings.includes(null)) return 'too_much'
   const others = own.length > 0 ? [] : entries.others.filter(({ path }) => !shown.includes(path))
   const env = Object.entries(companion?.env ?? {}).map(([name, place]) => [name, join(home, place)] as const)
-  return { folder, isSystem: false, shown, covered: [...others, ...settings], env: Object.fromEntries(env), tainted }
+  return {
+    folder,
+    isSystem: false,
+    shown,
+    covered: [...others, ...settings.flatMap((found) => found ?? [])],
+    env: Object.fromEntries(env),
+    tainted,
+  }
 }
 
 type Entries = {

@@ -223,8 +223,8 @@ async function namedByConfig(config: string, { workTree, read }: { workTree: str
   const named: string[] = []
   for (const [, key, quoted, plain] of lines) {
     const isInclude = key!.toLowerCase() === 'path'
-    const said = (quoted ?? plain!).trim().replace(/^~(?=\/)/, homedir())
-    const path = resolve(isInclude ? dirname(config) : workTree, said)
+    const written = (quoted ?? plain!).trim().replace(/^~(?=\/)/, homedir())
+    const path = resolve(isInclude ? dirname(config) : workTree, written)
     named.push(path, await realpath(path).catch(() => path))
     if (isInclude) named.push(...(await namedByConfig(path, { workTree, read })))
   }

@@ -37,7 +37,7 @@ describe('the arguments for bubblewrap', () => {
     ['made-up accounts', '--ro-bind-data 5 /etc/passwd'],
     ['memory for temporary files, bounded', '--size 1024 --tmpfs /tmp'],
     ['the folder, to write', '--bind /home/ada/Project /home/ada/Project'],
-    ['a start where it was asked for', '--chdir /home/ada/Project/sub'],
+    ['the working folder', '--chdir /home/ada/Project/sub'],
   ])('include %s', (_, words) => expect(lineFor()).toContain(words))
 
   it('make only the given folder writable', () => {

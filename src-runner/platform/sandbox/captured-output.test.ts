@@ -11,7 +11,7 @@ function keep(keepBytes: number, ...chunks: (string | Buffer)[]): string {
 describe('captured output', () => {
   it.each<[string, number, string[], string]>([
     ['all of a short one', 100, ['one\n', 'two\n'], 'one\ntwo\n'],
-    ['nothing of none', 100, [], ''],
+    ['no output', 100, [], ''],
     ['exactly as much as there is room for', 6, ['abc', 'def'], 'abcdef'],
     ['beginning and end of a long one', 6, ['abcdefghij'], 'abc\n[… 4 bytes left out here …]\nhij'],
     ['beginning and end of many pieces', 4, ['a', 'b', 'c', 'd', 'e', 'f'], 'ab\n[… 2 bytes left out here …]\nef'],

@@ -16,7 +16,7 @@ import { runSandboxed } from './run-sandboxed.ts'
 /**
  * Tries to break out of the real sandbox. Afterwards the output may hold no secret, nothing outside may have changed, and no
  * server outside may have been contacted. Attempts with a `control` also run without a sandbox and must succeed there, so
- * that none passes only because it works nowhere.
+ * that none passes only because it never works.
  */
 const { sandbox, isMissing } = await findSandboxHere('bubblewrap')
 const pythonIsHere = existsSync('/usr/bin/python3')
@@ -211,7 +211,7 @@ print(os.listdir('.'))
 attempt(lambda: print(open('.' + os.environ['SECRET']).read()))`,
   },
   {
-    name: 'become somebody else',
+    name: 'become another user',
     python:
       'attempt(lambda: os.setuid(os.getuid() + 1) or 1); attempt(lambda: os.setgid(os.getgid() + 1) or 1); attempt(lambda: os.setgroups([0, 4, 6]) or 1)',
   },
@@ -260,7 +260,7 @@ for n in [(321, 280), (298, 241), (425, 425), (300, 262), (103, 116), (313, 273)
 through(call(323, 282, 1))`,
   },
   { name: 'load a module', sh: 'insmod x.ko 2>/dev/null && echo GOT-"THROUGH"; modprobe dummy 2>/dev/null && echo GOT-"THROUGH"; true' },
-  // With a key that the kernel does not take: it answers EINVAL to whom it would obey, and EPERM to others.
+  // With an invalid key: the kernel returns EINVAL to a caller with permission, and EPERM to others.
   { name: 'restart the machine', python: 'through(call(169, 142, 0, 0, 0, 0)); through(ctypes.get_errno() != 1)' },
 
   // Reaching others
@@ -342,7 +342,7 @@ through(call(323, 282, 1))`,
     ends: ['limit', 'timeout'],
   },
   {
-    name: 'fork without end, and ignore being asked to stop',
+    name: 'fork forever and ignore SIGTERM',
     python: `
 import signal
 signal.signal(signal.SIGTERM, signal.SIG_IGN)

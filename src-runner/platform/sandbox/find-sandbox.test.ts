@@ -28,10 +28,10 @@ describe('the reason for a missing sandbox', () => {
     ['refused by nobody known', REFUSED, {}, /cannot create namespaces: .*not permitted/, null],
     ['something else', 'bwrap: execvp /bin/sh: No such file', {}, /does not work: .*execvp/, null],
   ])('is explained: %s', (_, failure, facts, reason, advice) => {
-    const told = explainFailure(failure, { ...machine, ...facts })
-    expect(englishText(told.reason)).toMatch(reason)
-    if (advice === null) expect(told.advice).toBeNull()
-    else expect(englishText(told.advice!)).toMatch(advice)
+    const explained = explainFailure(failure, { ...machine, ...facts })
+    expect(englishText(explained.reason)).toMatch(reason)
+    if (advice === null) expect(explained.advice).toBeNull()
+    else expect(englishText(explained.advice!)).toMatch(advice)
   })
 })
 
@@ -43,7 +43,7 @@ describe('findSandbox', () => {
     else expect(englishText(sandbox.reason!)).toMatch(/\.$|:/)
   })
 
-  it('caches its result until asked again', async () => {
+  it('caches its result until it is called with `again`', async () => {
     expect(await findSandbox()).toBe(await findSandbox())
     const before = await findSandbox()
     const again = await findSandbox({ again: true })

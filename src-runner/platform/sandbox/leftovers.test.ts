@@ -21,9 +21,9 @@ async function temporary() {
 
 async function processesOf(mark: RegExp): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
-  const told = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')))
+  const environments = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')))
   const states = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/status`, 'latin1').catch(() => '')))
-  return pids.filter((_, at) => mark.test(told[at]!) && /^State:\s+[^ZX]/m.test(states[at]!))
+  return pids.filter((_, at) => mark.test(environments[at]!) && /^State:\s+[^ZX]/m.test(states[at]!))
 }
 
 describe.skipIf(process.platform !== 'linux')('a sweep', { timeout: 60_000 }, () => {

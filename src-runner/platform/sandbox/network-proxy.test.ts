@@ -119,7 +119,7 @@ describe('the network proxy of the sandbox', () => {
       expect((await ask(proxy, url)).status).toBe(403)
   })
 
-  it('reports when nobody answers', async () => {
+  it('reports a refused connection', async () => {
     const server = createServer()
     const port = await listening(server)
     await new Promise((resolve) => server.close(resolve))
@@ -170,7 +170,7 @@ print(urllib.request.urlopen('http://127.0.0.1:${port}/from-the-sandbox').read()
     expect(seen).toEqual([])
   })
 
-  it('has no other interface and sees nothing of the proxy outside', async () => {
+  it('has no other interface and sees only the socket of the proxy', async () => {
     const { output } = await run("import socket, os; print([n for _, n in socket.if_nameindex()], sorted(os.listdir('/sandbox')))", true)
     expect(output).toBe("['lo'] ['home', 'network']\n")
   })

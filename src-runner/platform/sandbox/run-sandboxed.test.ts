@@ -75,7 +75,7 @@ describe.skipIf(process.platform === 'win32').each(both)('a command %s', (name, 
 
   it('gets a short, fixed list of variables', async () => {
     vi.stubEnv('SECRET_OF_THE_RUNNER', 'x')
-    vi.stubEnv('LD_PRELOAD', '/nowhere/evil.so')
+    vi.stubEnv('LD_PRELOAD', '/missing/evil.so')
     onTestFinished(() => void vi.unstubAllEnvs())
     const { output } = await resultOf(sandbox, '/usr/bin/env', { env: { ADDED: 'yes' } })
     const names = output.trim().split('\n').map((line) => line.split('=')[0]!) // prettier-ignore
@@ -202,7 +202,7 @@ describe.skipIf(process.platform === 'win32').each(both)('a command %s', (name, 
     await expect(resultOf(sandbox, 'echo \0')).rejects.toThrow(/NUL/)
   })
 
-  it(`leaves nothing of its own in the temporary folder (${name})`, async () => {
+  it(`leaves nothing in the temporary folder (${name})`, async () => {
     const base = await realpath(await mkdtemp('/tmp/deckhand-tidy-'))
     onTestFinished(() => rm(base, { recursive: true, force: true }))
     vi.stubEnv('TMPDIR', base)

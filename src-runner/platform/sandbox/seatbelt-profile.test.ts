@@ -39,7 +39,7 @@ describe('the profile for Seatbelt', () => {
     expect(lines.find((one) => one.startsWith('(deny file-write-unlink'))).toContain('(literal "/Users/ada/Project")')
   })
 
-  it('has no network unless asked for, and never this machine itself', () => {
+  it('has a network only if requested, and never this machine', () => {
     expect(linesFor().join()).not.toContain('network')
     const lines = linesFor({ network: true })
     expect(lines.indexOf('(deny network-outbound (remote ip "localhost:*"))')).toBeGreaterThan(

@@ -3,7 +3,7 @@ import { seccompFilter } from './seccomp-filter.ts'
 
 const X64 = 0xc000_003e
 const ARM64 = 0xc000_00b7
-const ANSWERS: Record<number, string> = { 0x7fff0000: 'allow', 0x80000000: 'kill', 0x50001: 'EPERM', 0x50026: 'ENOSYS' }
+const RESULTS: Record<number, string> = { 0x7fff0000: 'allow', 0x80000000: 'kill', 0x50001: 'EPERM', 0x50026: 'ENOSYS' }
 
 /** Runs the BPF program as the kernel would. */
 function ask(machine: 'x64' | 'arm64', number: number, args: number[] = [], arch = machine === 'x64' ? X64 : ARM64): string {
@@ -21,7 +21,7 @@ function ask(machine: 'x64' | 'arm64', number: number, args: number[] = [], arch
       program.readUInt32LE(at * 8 + 4),
     ]
     if (code === 0x20) accumulator = data.readUInt32LE(value)
-    else if (code === 0x06) return ANSWERS[value] ?? value.toString(16)
+    else if (code === 0x06) return RESULTS[value] ?? value.toString(16)
     else {
       const holds = { 0x15: accumulator === value, 0x35: accumulator >= value, 0x45: (accumulator & value) !== 0 }[code]
       expect(holds, `instruction ${code.toString(16)}`).toBeDefined()
@@ -71,7 +71,7 @@ describe('the seccomp filter', () => {
     ['a socket to the host of a virtual machine', 'x64', 41, [40, 1, 0], 'EPERM'],
     ['a call of the x32 ABI', 'x64', 0x4000_0000 + 165, [], 'ENOSYS'],
     ['a call nobody knows yet', 'x64', 999, [], 'allow'],
-  ])('answers %s on %s (%i %j) with %s', (_, machine, number, args, answer) => expect(ask(machine, number, args)).toBe(answer))
+  ])('decides %s on %s (%i %j): %s', (_, machine, number, args, result) => expect(ask(machine, number, args)).toBe(result))
 
   it('kills a process that uses the calls of another machine', () => expect(ask('x64', 165, [], 0x4000_0003)).toBe('kill'))
 
