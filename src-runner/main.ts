@@ -1,7 +1,6 @@
 import { createRunnerLog, silenceConsole } from './platform/log/create-log.ts'
 import { createScrubber, type Scrubber } from './platform/log/scrubber.ts'
 import { DatabaseRefused } from './platform/db/database-errors.ts'
-import { readLoginPath } from './platform/programs/login-path.ts'
 import type { FromRunner, RunnerConfig, ToRunner } from './contract/port.ts'
 import { ConfigRefused, readRunnerEnvironment } from './adapters/host/environment.ts'
 import { findHostChannel, type HostChannel } from './adapters/host/host-channel.ts'
@@ -51,7 +50,7 @@ function runUnderHost(host: HostChannel): void {
   async function begin(config: RunnerConfig): Promise<void> {
     try {
       started = createLoggedRunner({
-        ...{ config, vault, trash: config.hostTrash === true ? trash : systemTrash, readPath: readLoginPath, toStderr: false },
+        ...{ config, vault, trash: config.hostTrash === true ? trash : systemTrash, toStderr: false },
         onFatal: (message) => host.send({ type: 'failed', code: 'internal', message }),
       })
       const { runner } = started
@@ -143,7 +142,7 @@ async function runAlone(): Promise<void> {
   }
 }
 
-type LoggedRunnerDeps = Pick<RunnerDeps, 'config' | 'vault' | 'trash' | 'readPath'> & {
+type LoggedRunnerDeps = Pick<RunnerDeps, 'config' | 'vault' | 'trash'> & {
   toStderr: boolean
   /** Called with the reason before an uncaught error ends the process. */
   onFatal?(message: string): Promise<void>
@@ -151,7 +150,7 @@ type LoggedRunnerDeps = Pick<RunnerDeps, 'config' | 'vault' | 'trash' | 'readPat
 type LoggedRunner = ReturnType<typeof createLoggedRunner>
 
 /** A runner and its log, which is scrubbed of every secret that the runner has seen. */
-function createLoggedRunner({ config, vault, trash, readPath, toStderr, onFatal }: LoggedRunnerDeps) {
+function createLoggedRunner({ config, vault, trash, toStderr, onFatal }: LoggedRunnerDeps) {
   const scrubber = createScrubber()
   scrubber.add(config.workerSecret)
   const log = createRunnerLog({ dataDir: config.dataDir, level: config.logLevel, scrubber, toStderr })
@@ -163,7 +162,7 @@ function createLoggedRunner({ config, vault, trash, readPath, toStderr, onFatal 
   })
   const ahead = config.clockAheadMs ?? 0
   const clock = ahead === 0 ? undefined : shiftClock(systemClock, ahead)
-  const runner = createRunner({ config, clock, vault: watched(vault, scrubber), log, trash, readPath })
+  const runner = createRunner({ config, clock, vault: watched(vault, scrubber), log, trash })
   return {
     runner,
     log,

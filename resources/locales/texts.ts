@@ -2243,8 +2243,6 @@ export type TextParams = {
   'messages.check_programs_own': { folders: string }
   'messages.check_programs_left_out': { folders: string }
   'messages.check_program_folder': { folder: string; why: string }
-  'messages.check_shell_silent': { shell: string }
-  'messages.check_shell_not_asked': { shell: string }
   'messages.check_trash': NoParams
   'messages.check_no_trash': NoParams
   'messages.check_keychain': NoParams
@@ -2267,8 +2265,6 @@ export type TextParams = {
   'messages.fix_check_again': NoParams
   'messages.fix_restart': NoParams
   'messages.fix_free_space': NoParams
-  'messages.fix_shell': NoParams
-  'messages.fix_agent_folders': NoParams
   'messages.fix_restore_from_job': NoParams
   'messages.fix_unlock_keychain': NoParams
   'messages.fix_choose_model': NoParams

@@ -6,7 +6,7 @@ import type { GuardedFetchOptions } from '../platform/net/guarded-fetch.ts'
 import type { Deadlines } from '../platform/net/node-http.ts'
 import { createOutbound, type OutboundFetch } from '../platform/net/outbound.ts'
 import { portOf } from '../platform/net/web-address.ts'
-import { readProcessPath, type readLoginPath } from '../platform/programs/login-path.ts'
+import { listProgramFolders } from '../platform/programs/program-folders.ts'
 import { thisMachine, type Machine } from '../platform/time/machine-time.ts'
 import type { Recovery } from '../contract/notifications.ts'
 import type { Notification, RunnerConfig, RunningReport } from '../contract/port.ts'
@@ -52,8 +52,8 @@ export type RunnerDeps = {
   /** How tools reach the web. */
   internet?: Pick<GuardedFetchOptions, 'resolve' | 'dial' | 'ownAddresses'>
   findSandbox?: typeof findSandbox
-  /** Finds the person's programs. Default: the PATH of this process, as in a terminal. */
-  readPath?: typeof readLoginPath
+  /** Folders of programs. Default: PATH and the well-known ones of the home. */
+  listProgramFolders?: () => Promise<readonly string[]>
   /** Absent: deleted files are gone, apart from what is kept with the job. */
   trash?: Trash
   /** Tests: a response that does not match the route table becomes a 500. */
@@ -79,7 +79,7 @@ export function createCore({ config, vault, ...options }: RunnerDeps) {
     openDatabase: options.openDatabase ?? openDatabase,
     fetch: options.fetch ?? outbound.fetch,
     findSandbox: options.findSandbox ?? findSandbox,
-    readPath: options.readPath ?? readProcessPath,
+    listProgramFolders: options.listProgramFolders ?? listProgramFolders,
     dataDir: config.dataDir,
     safeMode: config.safeMode,
     bootId: randomUUID(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Message } from './messages.ts'
 
-/** Why agents do not get the programs in a folder of the person's PATH. */
+/** Why agents do not get the programs in a folder. */
 export const LeftOutWhy = z.enum([
   'relative',
   'home_itself',
@@ -11,7 +11,6 @@ export const LeftOutWhy = z.enum([
   'secrets',
   'leads_out',
   'elsewhere',
-  'no_choice',
   'not_programs',
   'too_much',
 ])

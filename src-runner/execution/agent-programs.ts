@@ -1,5 +1,4 @@
 import type { Database } from '../platform/db/database.ts'
-import type { readLoginPath } from '../platform/programs/login-path.ts'
 import { createUserToolchain, systemPrograms, type UserToolchain } from '../platform/programs/user-toolchain.ts'
 import type { Settings } from '../contract/settings.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -13,7 +12,7 @@ export type AgentProgramsDeps = {
   log: Log
   dataDir: string
   settings: () => Pick<Settings, 'ownPrograms'>
-  readPath: typeof readLoginPath
+  listProgramFolders: () => Promise<readonly string[]>
 }
 
 export type AgentPrograms = {
@@ -23,19 +22,18 @@ export type AgentPrograms = {
   names(): readonly string[]
   /** Resolves when the first look is over, after `FIRST_LOOK_MS` at the latest. */
   firstLook(signal: AbortSignal): Promise<void>
-  /** Asks the person's shell where their programs are. */
+  /** Looks for programs again, and logs the folders. */
   lookAgain(): Promise<void>
   examine(): Promise<FoundPrograms>
   close(): void
 }
 
-/** Shells with many start-up files take a second or two. A job that waits longer starts without the list of programs. */
+/** Large folders of programs take a second or two. A job that waits longer starts without the list of programs. */
 const FIRST_LOOK_MS = 5_000
 
 /** The system's programs, and the person's own if the settings allow it. */
-export function createAgentPrograms({ db, clock, log, dataDir, settings, readPath }: AgentProgramsDeps): AgentPrograms {
-  const over = new AbortController()
-  const own = createUserToolchain({ readPath, signal: over.signal, dataDir, writable: () => listAgentFolders(db) })
+export function createAgentPrograms({ db, clock, log, dataDir, settings, listProgramFolders }: AgentProgramsDeps): AgentPrograms {
+  const own = createUserToolchain({ listFolders: listProgramFolders, dataDir, writable: () => listAgentFolders(db) })
   let names: readonly string[] = []
   const looked = Promise.withResolvers<void>()
 
@@ -53,7 +51,7 @@ export function createAgentPrograms({ db, clock, log, dataDir, settings, readPat
     try {
       await look()
     } catch (error) {
-      if (!over.signal.aborted) log.warn({ error }, "could not read the person's program folders")
+      log.warn({ error }, "could not read the person's program folders")
     }
   }
 
@@ -72,21 +70,15 @@ export function createAgentPrograms({ db, clock, log, dataDir, settings, readPat
     },
     async lookAgain() {
       await quietly(async () => {
-        const login = isOn() ? await own.refresh() : null
         const { used, leftOut } = await see()
-        if (login !== null) log.info({ shell: login.shell, problem: login.problem, used, leftOut }, "read the person's program folders")
+        if (isOn()) log.info({ used, leftOut }, "read the person's program folders")
       })
       looked.resolve()
     },
     async examine() {
-      const on = isOn()
-      const [{ used, leftOut }, login] = await Promise.all([see(), on ? own.login() : null])
-      const unasked = login === null || login.problem === null ? null : { shell: login.shell, agentsWrite: login.agentsWrite === true }
-      return { names, used, leftOut, isOn: on, unasked }
+      const { used, leftOut } = await see()
+      return { names, used, leftOut, isOn: isOn() }
     },
-    close() {
-      stopListening()
-      over.abort()
-    },
+    close: stopListening,
   }
 }

@@ -10,7 +10,7 @@ import { examine, type HealthCheckDeps, type FoundPrograms } from './health-chec
 
 const network = { works: true, reason: null, advice: null }
 const SANDBOX: SandboxState = { kind: 'bubblewrap', works: true, reason: null, advice: null, network, checkedAt: 0, setup: null }
-const PROGRAMS: FoundPrograms = { names: ['git', 'gh'], used: ['/home/ada/bin'], leftOut: [], isOn: true, unasked: null }
+const PROGRAMS: FoundPrograms = { names: ['git', 'gh'], used: ['/home/ada/bin'], leftOut: [], isOn: true }
 const MINUTE = 60_000
 
 const contains = (text: string) => expect.stringContaining(text) as string
@@ -89,14 +89,6 @@ describe('the health checks', () => {
       'ok',
       'Left out: /home/ada/work/bin (agents can write there).',
       null,
-    ],
-    ['the shell was silent', { unasked: { shell: 'zsh' } }, 'warning', 'Your shell (zsh) did not report', 'Open a terminal'],
-    [
-      'agents write what the shell reads',
-      { unasked: { shell: 'zsh', agentsWrite: true } },
-      'warning',
-      'was not asked',
-      'Give agents folders',
     ],
     ['there are none', { names: [], used: [] }, 'ok', 'None of the well-known programs is installed.', null],
   ])('checks the programs when %s', async (_, change, state, finding, fix) => {

@@ -31,16 +31,11 @@ export type HealthCheckDeps = {
   publicAddress(): PublicAddress | null
 }
 
-/**
- * `unasked`: the person's shell did not report its PATH. `agentsWrite`: it was not asked, because an agent can write to its
- * startup files.
- */
 export type FoundPrograms = {
   names: readonly string[]
   used: readonly string[]
   leftOut: readonly LeftOutFolder[]
   isOn: boolean
-  unasked: { shell: string | null; agentsWrite?: boolean } | null
 }
 
 type Finding = Omit<HealthCheck, 'name'>
@@ -104,17 +99,13 @@ const CHECKS: Record<HealthCheck['name'], Check> = {
   },
 
   async programs({ findPrograms }) {
-    const { names, used, leftOut, isOn, unasked } = await findPrograms()
+    const { names, used, leftOut, isOn } = await findPrograms()
     const known = names.length === 0 ? createMessage('check_no_programs') : createMessage('check_programs', { names: [...names] })
     if (!isOn) return ok(joinSentences(known, createMessage('check_programs_own_off')))
     const own = used.length === 0 ? null : createMessage('check_programs_own', { folders: [...used] })
     const folders = leftOut.map((folder) => createMessage('check_program_folder', folder))
     const without = folders.length === 0 ? null : createMessage('check_programs_left_out', { folders })
-    if (unasked === null) return ok(joinSentences(known, own, without))
-    const shell = unasked.shell ?? '?'
-    const why = createMessage(unasked.agentsWrite ? 'check_shell_not_asked' : 'check_shell_silent', { shell })
-    const fix = createMessage(unasked.agentsWrite ? 'fix_agent_folders' : 'fix_shell')
-    return warning(joinSentences(why, known, own, without), fix)
+    return ok(joinSentences(known, own, without))
   },
 
   trash: ({ hasTrash }) =>

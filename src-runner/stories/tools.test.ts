@@ -185,10 +185,9 @@ describe('what agents may use of the web and of this machine', () => {
     expect(steps.flatMap((step) => (step.kind === 'tool_result' ? [step.output] : [])).join()).toContain('first\nsecond')
   })
 
-  it("asks the person's shell where programs are, tells the model and the health check, and keeps agents' folders out", async () => {
-    let asked = 0
+  it("finds the person's programs, reports them to the model and the health check, and leaves out agents' folders", async () => {
     const folders: string[] = []
-    await open({ readPath: async () => (asked++, { folders, shell: 'zsh', problem: null }) })
+    await open({ listProgramFolders: async () => folders })
     const folder = runner.makeFolder({ git: '#!/bin/sh' })
     folders.push('/usr/bin', folder, '.')
     const agent = await runner.addAgent({ folders: [folder] })
@@ -207,52 +206,34 @@ describe('what agents may use of the web and of this machine', () => {
           },
         },
       })
-    expect(asked).toBe(2)
     await expect.poll(() => runner.logLines.filter((line) => line.includes("read the person's program folders"))).toHaveLength(2)
     runner.modelServer.play({ text: ['Hello.'] })
     await runner.ended((await runner.client.ok('submitTask', { body: { task: 'Hello', agentId: agent.id } })).jobId)
     expect(JSON.stringify(runner.modelServer.received.at(-1))).toMatch(/Installed, among others: git/)
     await runner.client.ok('updateSettings', { body: { ownPrograms: false } })
     expect(await programs()).toMatchObject({ state: 'ok', finding: { params: { second: { code: 'check_programs_own_off' } } } })
-    await runner.client.ok('checkSandbox')
-    expect(asked).toBe(2)
   })
 
   it('tells the model of the programs in a job that goes on right after a start, while they are still looked for', async () => {
-    const shell = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    let looks = 0
-    shell[0]!.resolve()
-    await open({
-      readPath: async () => {
-        await shell[looks++]!.promise
-        return { folders: ['/usr/bin'], shell: 'zsh', problem: null }
-      },
-    })
+    let looking = Promise.resolve()
+    await open({ listProgramFolders: () => looking.then(() => ['/usr/bin']) })
     const agent = await runner.addAgent()
     runner.modelServer.play({ text: ['Hello.'] }, { text: ['Hello.'] })
     const held = runner.modelServer.holdBefore(0)
     const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Hello', agentId: agent.id } })
     await runner.modelServer.untilQuiet()
     held.release()
+    const slow = Promise.withResolvers<void>()
+    looking = slow.promise
     await runner.restart({ crash: true })
     await expect
       .poll(async () => (await runner.client.ok('getJob', { params: { jobId } })).job)
       .toMatchObject({ status: 'running', attempt: 2 })
     await runner.client.ok('listJobs', {})
-    shell[1]!.resolve()
+    slow.resolve()
     await runner.ended(jobId)
     const [before, after] = runner.modelServer.received.filter(({ path }) => path.endsWith('/chat/completions')).slice(-2)
     expect(JSON.stringify(before!.body)).toMatch(/Installed, among others: /)
     expect(after!.body).toEqual(before!.body)
-  })
-
-  it('reports in the health check that the shell did not answer', async () => {
-    await open({ readPath: async () => ({ folders: ['/usr/bin'], shell: 'zsh', problem: 'it did not answer within 5 seconds' }) })
-    const { checks } = await runner.client.ok('getDoctor')
-    expect(checks.find(({ name }) => name === 'programs')).toMatchObject({
-      state: 'warning',
-      finding: { params: { first: { code: 'check_shell_silent', params: { shell: 'zsh' } } } },
-      fix: { code: 'fix_shell' },
-    })
   })
 })

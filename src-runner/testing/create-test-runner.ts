@@ -41,7 +41,7 @@ export type TestRunnerOptions = {
   internet?: RunnerDeps['internet']
   findSandbox?: RunnerDeps['findSandbox']
   /** Left out: whoever runs the tests has no programs of their own. */
-  readPath?: RunnerDeps['readPath']
+  listProgramFolders?: RunnerDeps['listProgramFolders']
   modelServer?: ModelServerOptions
   /** The model server stands where servers of this machine are looked for; otherwise nothing stands there. */
   findsModelServer?: boolean
@@ -137,7 +137,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       moreTools,
       internet,
       findSandbox,
-      readPath: options.readPath ?? (async () => ({ folders: [], shell: null, problem: null })),
+      listProgramFolders: options.listProgramFolders ?? (async () => []),
       trash,
       discoveryPorts,
       random: () => 0.5,

@@ -46,31 +46,17 @@ export const COMPANIONS: readonly { folder: string; needs: readonly string[]; en
   { folder: 'Library/pnpm', needs: ['Library/pnpm/global'], env: {} },
 ]
 
-/** A folder of shims, and the file that says which of the installed versions they start. */
-export type VersionManager = { shims: string; chosenIn: string; installs: string; line: RegExp }
-
-const VERSION_LINE = /^(?<versions>\w[^#\n]*)/gm
-
-export const VERSION_MANAGERS: readonly VersionManager[] = [
-  {
-    shims: '.local/share/mise/shims',
-    chosenIn: '.config/mise/config.toml',
-    installs: '.local/share/mise/installs',
-    line: /^[ \t]*"?(?<tool>\w[\w.+@-]*)"?[ \t]*=[ \t]*(?<versions>["'[][^\n#]+)/gm,
-  },
-  {
-    shims: '.asdf/shims',
-    chosenIn: '.tool-versions',
-    installs: '.asdf/installs',
-    line: /^(?<tool>\w[\w.+@-]*)[ \t]+(?<versions>[^#\n]+)/gm,
-  },
-  ...['.pyenv', '.rbenv', '.nodenv', '.goenv'].map((root) => ({
-    shims: `${root}/shims`,
-    chosenIn: `${root}/version`,
-    installs: `${root}/versions`,
-    line: VERSION_LINE,
-  })),
+/** Where people's programs are, below the home, in order. A `*` stands for each name there, a `^` for the newest version. */
+export const PROGRAM_FOLDERS = [
+  ...['.local/bin', 'bin', '.nvm/versions/node/^/bin', '.local/share/fnm/aliases/default/bin', '.fnm/aliases/default/bin'],
+  ...['Library/Application Support/fnm/aliases/default/bin', '.volta/bin', '.nodenv/versions/^/bin', '.local/share/pnpm'],
+  ...['Library/pnpm', '.bun/bin', '.deno/bin', '.npm-global/bin', '.pyenv/versions/^/bin', '.cargo/bin', 'go/bin', '.local/go/bin'],
+  ...['.goenv/versions/^/bin', '.rbenv/versions/^/bin', '.ghcup/bin', '.local/share/mise/installs/*/^/bin', '.asdf/installs/*/^/bin'],
+  ...['.sdkman/candidates/*/current/bin', '.linuxbrew/bin', 'miniconda3/bin', 'anaconda3/bin', 'miniforge3/bin', 'mambaforge/bin'],
 ]
+
+/** Shims start a version manager, which needs its settings. The programs behind them are in the folders above. */
+export const SHIM_FOLDERS = [...['.local/share/mise/shims', '.asdf/shims', '.pyenv/shims', '.rbenv/shims', '.nodenv/shims', '.goenv/shims']]
 
 /** Folders of settings, which are never shown even if PATH names them. */
 export const NEVER_SHOWN = [

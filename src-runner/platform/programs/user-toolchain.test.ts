@@ -106,7 +106,7 @@ const PATHS = ['.nvm/versions/node/v22.1.0/bin', '.cargo/bin', '.local/bin']
 function toolchainOf(home: Home, path: readonly string[], { writable = [home.work], dataDir = home.at('.deckhand') } = {}) {
   const folders = path.map((folder) => (/^[/.]*$|^\/|^\.\/|^relative/.test(folder) ? folder : home.at(folder)))
   return createUserToolchain({
-    readPath: async () => ({ folders, shell: 'zsh', problem: null }),
+    listFolders: async () => folders,
     writable: () => writable,
     dataDir,
     home: home.path,
@@ -167,7 +167,6 @@ describe.skipIf(process.platform === 'win32')('the user toolchain', () => {
       'others_write',
       (home) => home.program('bin/git').then(() => chmod(home.at('bin'), 0o777)),
     ],
-    ['shims without a chosen version', '.pyenv/shims', 'no_choice', (home) => home.program('.pyenv/shims/python3')],
     ['a folder full of other files', 'Downloads', 'not_programs', (home) => fill(home, 'Downloads', 150)],
     ['a folder with links to hundreds of places', 'bin', 'too_much', (home) => scatter(home, 400)],
   ])('leaves out %s', async (_, folder, why, prepare) => {
@@ -236,36 +235,6 @@ describe.skipIf(process.platform === 'win32')('the user toolchain', () => {
     expect(await findByName('black', await toolchain.find())).toBeNull()
   })
 
-  it('resolves the shims of mise, asdf and pyenv to the chosen versions', async () => {
-    const home = await homeOf()
-    const [node, ruby, python] = [
-      '.local/share/mise/installs/node/22.1.0/bin',
-      '.asdf/installs/ruby/3.4.1/bin',
-      '.pyenv/versions/3.13.1/bin',
-    ]
-    for (const program of [`${node}/node`, `${ruby}/ruby`, `${python}/python3`]) await home.program(program)
-    for (const name of ['.local/share/mise/shims/node', '.asdf/shims/ruby', '.pyenv/shims/python3']) await home.program(name)
-    await home.write('.config/mise/config.toml', '[tools]\nnode = ["22.1.0", "../../../.ssh"] # both\n".." = "x"\ngo = "/tmp"\n')
-    await home.write('.tool-versions', '# chosen\nruby 3.4.1 # and why\nnodejs ../../.ssh\n; rm x\n')
-    await home.write('.pyenv/version', '3.13.1\n')
-    const programs = await findIn(home, ['.local/share/mise/shims', '.asdf/shims', '.pyenv/shims', '.local/bin'])
-    expect(programs.path.slice(0, 4)).toEqual([node, ruby, python, '.local/bin'].map((folder) => home.at(folder)))
-    expect(programs.shown).not.toContain(home.at('.ssh'))
-    expect(programs.leftOut).toEqual([])
-  })
-
-  it('starts no shim or version manager to resolve shims', async () => {
-    const home = await homeOf()
-    const [node, shims] = ['.local/share/mise/installs/node/22.1.0/bin', '.local/share/mise/shims']
-    await home.program(`${node}/node`)
-    for (const program of [`${shims}/node`, 'Projects/app/mise', '.local/bin/mise'])
-      await home.program(program, `touch ${home.outside}/ran`)
-    await home.write('.config/mise/config.toml', '[tools]\nnode = "22.1.0"\n')
-    const programs = await findIn(home, [shims, 'Projects/app', '.local/bin'])
-    expect(programs.used).toEqual([home.at(node), home.at('.local/bin')])
-    expect(existsSync(join(home.outside, 'ran'))).toBe(false)
-  })
-
   it('shows Homebrew without the data of its services', async () => {
     const home = await homeOf()
     await home.program('.linuxbrew/Cellar/gh/2.60/bin/gh')
@@ -283,22 +252,6 @@ describe.skipIf(process.platform === 'win32')('the user toolchain', () => {
     const names = await toolchain.names(await toolchain.find())
     expect(names.filter((name) => ['gh', 'node', 'npm', 'cargo', 'deno'].includes(name))).toEqual(['gh', 'node', 'npm', 'cargo'])
     expect(await toolchain.names({ ...systemPrograms(), path: [] })).toEqual([])
-  })
-
-  it('reads PATH once, and again on refresh', async () => {
-    const home = await homeOf()
-    let reads = 0
-    let folder = home.at('.local/bin')
-    const toolchain = createUserToolchain({
-      readPath: async () => (reads++, { folders: [folder], shell: 'zsh', problem: null }),
-      ...{ writable: () => [], dataDir: home.at('.deckhand'), home: home.path },
-    })
-    await Promise.all([toolchain.find(), toolchain.find(), toolchain.login()])
-    expect(reads).toBe(1)
-    await home.program('bin/x')
-    folder = home.at('bin')
-    await toolchain.refresh()
-    expect((await toolchain.find()).used).toEqual([home.at('bin')])
   })
 
   it('handles thousands of programs', async () => {
@@ -379,7 +332,7 @@ find '${home.path}' -type f -exec grep -l CANARY {} + 2>/dev/null; ls -A '${home
     await symlink(home.path, name)
     await home.link('.local/bin/by-name', join(name, 'Applications/tool-1.2/tool'))
     const toolchain = createUserToolchain({
-      readPath: async () => ({ folders: [join(name, '.local/bin')], shell: 'zsh', problem: null }),
+      listFolders: async () => [join(name, '.local/bin')],
       ...{ writable: () => [home.work], dataDir: home.at('.deckhand'), home: name },
     })
     expect((await runIn(home, await toolchain.find(), 'by-name')).output).toBe('this is Applications/tool-1.2/tool\n')

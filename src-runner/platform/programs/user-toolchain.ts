@@ -1,5 +1,5 @@
 import { constants, type Dirent } from 'node:fs'
-import { access, opendir, readFile, realpath, stat } from 'node:fs/promises'
+import { access, opendir, realpath, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, normalize, relative } from 'node:path'
 import type { LeftOutFolder, LeftOutWhy } from '../../contract/doctor.ts'
@@ -9,14 +9,12 @@ import { BUBBLEWRAP_SYSTEM } from '../sandbox/find-sandbox.ts'
 import { programFolders } from '../sandbox/launch.ts'
 import { SEATBELT_SYSTEM } from '../sandbox/seatbelt-profile.ts'
 import { isInside, secretPlaceOf, secretsOfHome } from '../protected-places/protected-places.ts'
-import { readPathUnasked, type LoginPath } from './login-path.ts'
-import { canWriteShellFiles } from './shell-files.ts'
 import { findSettings } from './program-config-files.ts'
-import { COMPANIONS, homebrewParts, NEVER_SHOWN, selfContainedRoot, VERSION_MANAGERS, WELL_KNOWN } from './known-locations.ts'
+import { COMPANIONS, homebrewParts, NEVER_SHOWN, selfContainedRoot, WELL_KNOWN } from './known-locations.ts'
 
 /** The programs that a person installed and that agents' commands may run. */
 export type UserToolchain = ShownPrograms & {
-  /** Folders of the person's PATH that are shown and are not the system's. */
+  /** Folders that are shown and are not the system's. */
   used: readonly string[]
   leftOut: readonly LeftOutFolder[]
   /** Where agents write. */
@@ -24,8 +22,8 @@ export type UserToolchain = ShownPrograms & {
 }
 
 export type UserToolchainDeps = {
-  readPath: (options: { signal?: AbortSignal }) => Promise<LoginPath>
-  signal?: AbortSignal
+  /** Folders where programs may be, in the order of PATH. */
+  listFolders: () => Promise<readonly string[]>
   /** Where agents write. A program there is never the person's. */
   writable: () => readonly string[]
   /** Deckhand's own data. */
@@ -42,7 +40,6 @@ const MAX_COVERED = 100
 const MAX_TAINTED = 50
 /** Each shown place is one mount for each command. */
 const MAX_SHOWN = 300
-const MAX_CHOICE_CHARS = 64 * 1024
 const INTERPRETERS = ['bin/python3', 'bin/python', 'bin/node', 'bin/ruby']
 
 export function systemPrograms(): UserToolchain {
@@ -57,7 +54,7 @@ type Rules = {
   closed: readonly string[]
 }
 
-/** A folder of PATH, and what of the home must be shown so that its programs run. */
+/** A folder of programs, and what of the home must be shown so that its programs run. */
 type UsableFolder = {
   folder: string
   isSystem: boolean
@@ -68,39 +65,19 @@ type UsableFolder = {
   tainted: string[]
 }
 
-/** Which folders of the person's PATH a command gets. Worked out for each command, because programs come and go. */
-export function createUserToolchain({ readPath, signal, writable, dataDir, home: homeName = homedir() }: UserToolchainDeps) {
-  let known: Promise<{ login: LoginPath; folders: readonly string[] }> | null = null
-
+/** Which folders of programs a command gets. Worked out for each command, because programs come and go. */
+export function createUserToolchain({ listFolders, writable, dataDir, home: homeName = homedir() }: UserToolchainDeps) {
   async function rulesFor(closed: readonly string[]): Promise<Rules> {
     const allReal = (paths: readonly string[]) => Promise.all(paths.map(realOr))
     const [home, agents, kept] = await Promise.all([realOr(homeName), allReal(writable()), allReal([dataDir, ...closed])])
     return { home, homeName, writable: agents, closed: kept }
   }
 
-  async function readFolders() {
-    const rules = await rulesFor([])
-    const agents = [...new Set([...rules.writable, ...writable()])]
-    const isSafe = !(await canWriteShellFiles({ home: rules.home, homeName, folders: agents, env: process.env }))
-    const login = isSafe ? await readPath(signal === undefined ? {} : { signal }) : await readPathUnasked()
-    const folders = await Promise.all(login.folders.map(async (folder) => (isSafe ? resolveShims(folder, rules) : [folder])))
-    return { login, folders: [...new Set(folders.flat())] }
-  }
-
-  /** A failure is not cached. */
-  function readFoldersOnce() {
-    known ??= readFolders().catch((thrown: unknown) => {
-      known = null
-      throw thrown
-    })
-    return known
-  }
-
   return {
     /** `closed`: what rules keep from the agent, besides Deckhand's own data. */
     async find(closed: readonly string[] = []): Promise<UserToolchain> {
       const rules = await rulesFor(closed)
-      const { folders } = await readFoldersOnce()
+      const folders = await listFolders()
       const checked = await Promise.all(folders.map((folder) => checkFolder(folder, rules)))
       const leftOut: LeftOutFolder[] = []
       const usable: UsableFolder[] = []
@@ -131,13 +108,6 @@ export function createUserToolchain({ readPath, signal, writable, dataDir, home:
         writable: rules.writable,
       }
     },
-    /** Reads the PATH of the person's shell again. Meanwhile `find` uses the earlier one. */
-    async refresh(): Promise<LoginPath> {
-      const fresh = known === null ? await readFoldersOnce() : await readFolders()
-      known = Promise.resolve(fresh)
-      return fresh.login
-    },
-    login: async (): Promise<LoginPath> => (await readFoldersOnce()).login,
     /** The well-known programs that are installed. */
     async names(programs: UserToolchain): Promise<string[]> {
       const found = await Promise.all(WELL_KNOWN.map((name) => findByName(name, programs)))
@@ -178,7 +148,7 @@ function overlaps(places: readonly string[], path: string): boolean {
   return places.some((place) => isInside(place, path) || isInside(path, place))
 }
 
-/** Why a folder of PATH is left out; null: it does not exist. */
+/** A string: why the folder is left out. null: it does not exist. */
 async function checkFolder(folder: string, rules: Rules): Promise<UsableFolder | LeftOutWhy | null> {
   if (!isAbsolute(folder) || normalize(folder).replace(/(.)\/$/, '$1') !== folder.replace(/(.)\/$/, '$1')) return 'relative'
   const real = await realpath(folder).catch(() => null)
@@ -195,7 +165,6 @@ async function checkFolder(folder: string, rules: Rules): Promise<UsableFolder |
   if (!isOwn && !looksOwn) return 'elsewhere'
   if (!isOwn || !looksOwn) return 'leads_out'
   if ((stats.mode & constants.S_IWOTH) !== 0) return 'others_write'
-  if (managerOf(real, rules) !== undefined) return 'no_choice'
   return objectionTo(real, rules) ?? useFolder(real, rules)
 }
 
@@ -304,22 +273,4 @@ async function shadowsAnother({ folder, tainted }: UsableFolder, path: readonly 
 
 async function realOr(path: string): Promise<string> {
   return realpath(path).catch(() => path)
-}
-
-function managerOf(folder: string, { home }: Rules) {
-  return VERSION_MANAGERS.find(({ shims }) => join(home, shims) === folder)
-}
-
-/** Replaces a folder of shims by the folders of the chosen versions. If none is chosen, `checkFolder` leaves it out. */
-async function resolveShims(folder: string, rules: Rules): Promise<string[]> {
-  const manager = managerOf(await realOr(folder), rules)
-  if (manager === undefined) return [folder]
-  const installs = join(rules.home, manager.installs)
-  const text = await readFile(join(rules.home, manager.chosenIn), 'utf8').catch(() => '')
-  const chosen = [...text.slice(0, MAX_CHOICE_CHARS).matchAll(manager.line)].flatMap(({ groups }) =>
-    (groups!['versions']!.match(/\w[\w.+@-]*/g) ?? []).map((version) => join(installs, groups!['tool'] ?? '', version, 'bin')),
-  )
-  const bins = await Promise.all(chosen.map((bin) => realpath(bin).catch(() => '')))
-  const found = bins.filter((bin) => bin !== installs && isInside(installs, bin))
-  return found.length === 0 ? [folder] : found
 }

@@ -269,7 +269,7 @@ function linksOfHome(): Promise<Link[]> {
 }
 
 /** Also dangling links. */
-export async function linksIn(folder: string): Promise<Link[]> {
+async function linksIn(folder: string): Promise<Link[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
   const links = entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => join(folder, name))
   const targetOf = (link: string) => realpath(link).catch(async () => resolve(dirname(link), await readlink(link).catch(() => '.')))

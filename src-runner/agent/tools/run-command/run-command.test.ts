@@ -210,7 +210,7 @@ async function homeWithPrograms() {
   await scratch.write('home/.config/gh/hosts.yml', 'token')
   const folders = ['home/Project/bin', 'home/.local/bin'].map((path) => scratch.at(path))
   const own = createUserToolchain({
-    readPath: async () => ({ folders: [...folders, '/usr/bin', '.'], shell: 'zsh', problem: null }),
+    listFolders: async () => [...folders, '/usr/bin', '.'],
     ...{ writable: () => [scratch.at('home/Project')], dataDir: scratch.at('home/.deckhand'), home: scratch.at('home') },
   })
   const call = (sandbox: SandboxState, ...command: string[]) =>
