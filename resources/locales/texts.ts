@@ -1670,69 +1670,7 @@ export type TextParams = {
   'turn.itsFolders': NoParams
   'markdown.code': NoParams
   'markdown.table': NoParams
-  'errors.codes.invalid_request': NoParams
-  'errors.codes.unknown_field': NoParams
-  'errors.codes.placeholder_missing': NoParams
-  'errors.codes.too_many_deliveries': NoParams
-  'errors.codes.unauthorized': NoParams
-  'errors.codes.invalid_worker_secret': NoParams
-  'errors.codes.forbidden_host': NoParams
-  'errors.codes.forbidden_origin': NoParams
-  'errors.codes.forbidden_forwarded': NoParams
-  'errors.codes.not_found': NoParams
-  'errors.codes.method_not_allowed': NoParams
-  'errors.codes.request_timeout': NoParams
-  'errors.codes.agent_not_found': NoParams
-  'errors.codes.entity_not_found': NoParams
-  'errors.codes.conversation_not_found': NoParams
-  'errors.codes.job_not_found': NoParams
-  'errors.codes.provider_not_found': NoParams
-  'errors.codes.approval_not_found': NoParams
-  'errors.codes.rule_not_found': NoParams
-  'errors.codes.tool_not_found': NoParams
-  'errors.codes.file_not_written': NoParams
-  'errors.codes.memory_not_found': NoParams
-  'errors.codes.trigger_not_found': NoParams
-  'errors.codes.delivery_not_found': NoParams
-  'errors.codes.schedule_not_found': NoParams
-  'errors.codes.channel_not_found': NoParams
-  'errors.codes.channel_person_not_found': NoParams
-  'errors.codes.outbound_not_found': NoParams
-  'errors.codes.trigger_has_no_agent': NoParams
-  'errors.codes.agent_has_no_model': NoParams
-  'errors.codes.agent_slug_taken': NoParams
-  'errors.codes.agent_is_last': NoParams
-  'errors.codes.provider_in_use': NoParams
-  'errors.codes.provider_read_only': NoParams
-  'errors.codes.client_id_reused': NoParams
-  'errors.codes.job_already_finished': NoParams
-  'errors.codes.job_not_finished': NoParams
-  'errors.codes.approval_already_resolved': NoParams
-  'errors.codes.approval_expired': NoParams
-  'errors.codes.file_changed_since': NoParams
-  'errors.codes.file_cannot_be_undone': NoParams
-  'errors.codes.memory_full': NoParams
-  'errors.codes.trigger_slug_taken': NoParams
-  'errors.codes.trigger_is_paused': NoParams
-  'errors.codes.delivery_has_no_payload': NoParams
-  'errors.codes.schedule_is_running': NoParams
-  'errors.codes.channel_exists': NoParams
-  'errors.codes.outbound_already_sent': NoParams
-  'errors.codes.public_address_fixed': NoParams
-  'errors.codes.tunnel_not_installed': NoParams
-  'errors.codes.payload_too_large': NoParams
-  'errors.codes.unsupported_media_type': NoParams
-  'errors.codes.provider_refused': NoParams
-  'errors.codes.folder_not_usable': NoParams
-  'errors.codes.channel_refused': NoParams
-  'errors.codes.rate_limited': NoParams
-  'errors.codes.job_creation_failed': NoParams
-  'errors.codes.internal': NoParams
-  'errors.codes.runner_unavailable': NoParams
-  'errors.codes.database_unavailable': NoParams
-  'errors.codes.disk_full': NoParams
-  'errors.codes.vault_unavailable': NoParams
-  'errors.codes.unexpected_answer': NoParams
+  'errors.unexpected': NoParams
   'errors.issues.missing': NoParams
   'errors.issues.too_short': { limit: number }
   'errors.issues.too_long': { limit: number }
@@ -2110,8 +2048,6 @@ export type TextParams = {
   'messages.job_silent': { minutes: number }
   'messages.job_agent_gone': NoParams
   'messages.job_no_model': { agentName: string }
-  'messages.ours_disk_full': NoParams
-  'messages.ours_database': NoParams
   'messages.ours_broken': NoParams
   'messages.keychain_silent': NoParams
   'messages.keychain_unusable': NoParams
@@ -2315,6 +2251,79 @@ export type TextParams = {
   'messages.taint_memories': NoParams
   'messages.taint_assumed': NoParams
   'messages.approval_warning': { cause: string }
+  'messages.error_invalid_request': NoParams
+  'messages.error_unknown_field': NoParams
+  'messages.error_placeholder_missing': NoParams
+  'messages.error_too_many_deliveries': NoParams
+  'messages.error_unauthorized': NoParams
+  'messages.error_invalid_worker_secret': NoParams
+  'messages.error_forbidden_host': NoParams
+  'messages.error_forbidden_origin': NoParams
+  'messages.error_forbidden_forwarded': NoParams
+  'messages.error_not_found': NoParams
+  'messages.error_method_not_allowed': NoParams
+  'messages.error_request_timeout': NoParams
+  'messages.error_agent_not_found': NoParams
+  'messages.error_entity_not_found': NoParams
+  'messages.error_conversation_not_found': NoParams
+  'messages.error_job_not_found': NoParams
+  'messages.error_provider_not_found': NoParams
+  'messages.error_approval_not_found': NoParams
+  'messages.error_rule_not_found': NoParams
+  'messages.error_tool_not_found': NoParams
+  'messages.error_file_not_written': NoParams
+  'messages.error_memory_not_found': NoParams
+  'messages.error_trigger_not_found': NoParams
+  'messages.error_delivery_not_found': NoParams
+  'messages.error_schedule_not_found': NoParams
+  'messages.error_channel_not_found': NoParams
+  'messages.error_channel_person_not_found': NoParams
+  'messages.error_outbound_not_found': NoParams
+  'messages.error_trigger_has_no_agent': NoParams
+  'messages.error_agent_has_no_model': NoParams
+  'messages.error_agent_slug_taken': NoParams
+  'messages.error_agent_is_last': NoParams
+  'messages.error_provider_in_use': NoParams
+  'messages.error_provider_read_only': NoParams
+  'messages.error_client_id_reused': NoParams
+  'messages.error_job_already_finished': NoParams
+  'messages.error_job_not_finished': NoParams
+  'messages.error_approval_already_resolved': NoParams
+  'messages.error_approval_expired': NoParams
+  'messages.error_file_changed_since': NoParams
+  'messages.error_file_cannot_be_undone': NoParams
+  'messages.error_memory_full': NoParams
+  'messages.error_trigger_slug_taken': NoParams
+  'messages.error_trigger_is_paused': NoParams
+  'messages.error_delivery_has_no_payload': NoParams
+  'messages.error_schedule_is_running': NoParams
+  'messages.error_channel_exists': NoParams
+  'messages.error_outbound_already_sent': NoParams
+  'messages.error_public_address_fixed': NoParams
+  'messages.error_tunnel_not_installed': NoParams
+  'messages.error_payload_too_large': NoParams
+  'messages.error_unsupported_media_type': NoParams
+  'messages.error_provider_refused': NoParams
+  'messages.error_folder_not_usable': NoParams
+  'messages.error_channel_refused': NoParams
+  'messages.error_rate_limited': NoParams
+  'messages.error_job_creation_failed': NoParams
+  'messages.error_internal': NoParams
+  'messages.error_runner_unavailable': NoParams
+  'messages.error_database_unavailable': NoParams
+  'messages.error_disk_full': NoParams
+  'messages.error_vault_unavailable': NoParams
+  'messages.body_encoded': NoParams
+  'messages.body_not_utf8': NoParams
+  'messages.body_not_json': NoParams
+  'messages.request_unreadable': NoParams
+  'messages.cursor_unknown': NoParams
+  'messages.provider_needs_url': NoParams
+  'messages.agent_missing': NoParams
+  'messages.memories_full': { count: number }
+  'messages.remember_offered': { choices: string }
+  'messages.answer_outcome': NoParams
+  'messages.delivery_too_large': NoParams
 }
 
 export type TextKey = keyof TextParams

@@ -19,7 +19,7 @@ export function NothingYet(props: {
   children: JSX.Element
 }): JSX.Element {
   const { connection } = useApi()
-  const unreachable = () => ({ title: t('common.error.unreachable'), why: t('errors.codes.runner_unavailable') })
+  const unreachable = () => ({ title: t('common.error.unreachable'), why: t('messages.error_runner_unavailable') })
   return (
     <Switch fallback={props.children}>
       <Match when={props.answer.error}>

@@ -26,8 +26,9 @@ it('says more than the code where the runner does', () => {
   expect(sentenceOf(thrown)).toBe('@ada_bot ist schon mit dem Agenten „Ada“ verbunden.')
 })
 
-it('leaves to a service what the service said', () => {
-  expect(sentenceOf(new ApiError('channel_refused', 422, 'Come back on Monday.'))).toBe('Come back on Monday.')
+it('shows words of a service as they are', () => {
+  const thrown = new ApiError('channel_refused', 422, '', [], { code: 'quoted', params: { words: 'Come back on Monday.' } })
+  expect(sentenceOf(thrown)).toBe('Come back on Monday.')
 })
 
 it('tells at a field what is wrong with it', () => {

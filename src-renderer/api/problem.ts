@@ -47,13 +47,9 @@ export function issueText({ message, kind, limit, detail }: ErrorIssue): string 
   return t(`errors.issues.${kind}`, { limit: limit ?? 0 })
 }
 
-/** Codes that say too little: the provider's or the runner's own message is shown instead. */
-const SAID_BY_OTHERS: ReadonlySet<string> = new Set(['provider_refused', 'channel_refused', 'invalid_request', 'file_cannot_be_undone'])
-
-function whyOf({ code, message, detail }: ApiError): string {
+function whyOf({ code, detail }: ApiError): string {
   if (detail !== undefined) return messageText(detail)
-  if (SAID_BY_OTHERS.has(code) && message !== '') return visibleText(message)
-  return t(`errors.codes.${code}`)
+  return code === 'unexpected_answer' ? t('errors.unexpected') : t(`messages.error_${code}`)
 }
 
 /** Nothing has this id, or it is not a valid id. */

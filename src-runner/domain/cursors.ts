@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { AppError } from '../lib/errors.ts'
+import { AppError, issueAt } from '../lib/errors.ts'
+import { createMessage } from '../lib/messages.ts'
 
 /** A position in a list as an opaque text: the values of the last row's sort columns. */
 export function encodeCursor(values: readonly (string | number)[]): string {
@@ -14,9 +15,8 @@ export function decodeCursor<T>(cursor: string, shape: z.ZodType<T>): T {
   } catch {
     // Not JSON: the same error as for any other wrong cursor.
   }
-  throw new AppError('invalid_request', 'The cursor is not one that this list has given out.', {
-    issues: [{ path: 'cursor', message: 'unknown cursor' }],
-  })
+  const problem = createMessage('cursor_unknown')
+  throw new AppError('invalid_request', problem, { issues: [issueAt('cursor', problem)] })
 }
 
 const SeqPosition = z.tuple([z.number().int().positive()])

@@ -6,7 +6,7 @@ import { TERMINAL_STATUSES, type Job } from '../contract/jobs.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Ids } from '../lib/ids.ts'
-import { createMessage } from '../lib/messages.ts'
+import { createMessage, quote } from '../lib/messages.ts'
 import type { Blobs } from '../domain/files/blobs.ts'
 import { endChange, listChanges, startChange, type ChangedPath, type ContentState } from '../domain/files/file-changes.ts'
 import { diffTexts } from '../domain/files/unified-diff.ts'
@@ -82,7 +82,7 @@ export function createJobFiles(deps: JobFilesDeps): JobFiles {
 }
 
 function notWritten(): never {
-  throw new AppError('file_not_written', 'This job wrote no such file.')
+  throw new AppError('file_not_written')
 }
 
 async function writtenFileOf(deps: JobFilesDeps, trail: WrittenTrail): Promise<WrittenFile> {
@@ -209,6 +209,6 @@ async function explained(work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (thrown) {
-    throw thrown instanceof PathRefused ? new AppError('file_cannot_be_undone', thrown.message, { cause: thrown }) : thrown
+    throw thrown instanceof PathRefused ? new AppError('file_cannot_be_undone', quote(thrown.message), { cause: thrown }) : thrown
   }
 }

@@ -1,6 +1,6 @@
 import type { Database } from '../platform/db/database.ts'
 import { NO_TAINTS, type TaintSource, type Taints, type SimulateCall, type SimulatedCall } from '../contract/rules.ts'
-import { AppError, messageOf } from '../lib/errors.ts'
+import { AppError, issueAt, problemOf } from '../lib/errors.ts'
 import { issuesOf } from '../lib/validation-issues.ts'
 import { createMessage } from '../lib/messages.ts'
 import { getAgent } from '../domain/agents/agents.ts'
@@ -29,7 +29,7 @@ export type SimulateDeps = {
 export async function simulateCall(deps: SimulateDeps, asked: SimulateCall): Promise<SimulatedCall> {
   const { db, jobs, approvals, guardrails } = deps
   const tool = deps.tools().find(({ name }) => name === asked.tool)
-  if (tool === undefined) throw new AppError('tool_not_found', 'There is no such tool.')
+  if (tool === undefined) throw new AppError('tool_not_found')
   const job = asked.jobId === undefined ? null : jobs.getJob(db, asked.jobId)
   const agentId = asked.agentId ?? job?.agentId ?? null
   const agent = agentId === null ? null : getAgent(db, agentId)
@@ -45,7 +45,8 @@ export async function simulateCall(deps: SimulateDeps, asked: SimulateCall): Pro
     ...{ folders: agent?.folders ?? [], closedFolders: guardrails().closedFolders, signal: new AbortController().signal },
   }
   const facts = await factsOf(tool, args.data, context).catch((thrown: unknown) => {
-    throw new AppError('invalid_request', messageOf(thrown), { issues: [{ path: 'args', message: messageOf(thrown) }] })
+    const problem = problemOf(thrown)
+    throw new AppError('invalid_request', problem, { issues: [issueAt('args', problem)] })
   })
   const taints = asked.taints === undefined ? (job === null ? NO_TAINTS : approvals.readTaints(db, job.id)) : assumed(asked.taints)
   const situation: Situation = {

@@ -1,21 +1,21 @@
 import { ERROR_STATUS, type ErrorCode, type ErrorIssue } from '../contract/errors.ts'
 import type { Message } from '../contract/messages.ts'
-import { englishText, quote } from './messages.ts'
+import { createMessage, englishText, quote } from './messages.ts'
 
 /**
- * The one exception of the product, with a code from the contract. A `Message` is shown to people in their language. A string is
- * English, for callers of the API.
+ * The one exception of the product, with a code from the contract. `detail` is shown to people in their language, and in English
+ * to callers of the API. Default: the message of the code.
  */
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly code: ErrorCode
-  readonly detail: Message | undefined
+  readonly detail: Message
   readonly issues: ErrorIssue[] | undefined
 
-  constructor(code: ErrorCode, text: string | Message, options: { cause?: unknown; issues?: ErrorIssue[] } = {}) {
-    super(typeof text === 'string' ? text : englishText(text), options.cause === undefined ? undefined : { cause: options.cause })
+  constructor(code: ErrorCode, detail: Message = createMessage(`error_${code}`), options: { cause?: unknown; issues?: ErrorIssue[] } = {}) {
+    super(englishText(detail), options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
-    this.detail = typeof text === 'string' ? undefined : text
+    this.detail = detail
     this.issues = options.issues
   }
 
@@ -45,7 +45,7 @@ export function unreachable(value: never): never {
 
 /** What was thrown, as a message. */
 export function problemOf(thrown: unknown): Message {
-  return thrown instanceof AppError && thrown.detail !== undefined ? thrown.detail : quote(messageOf(thrown))
+  return thrown instanceof AppError ? thrown.detail : quote(messageOf(thrown))
 }
 
 export function messageOf(thrown: unknown): string {

@@ -74,7 +74,7 @@ describe('the health checks', () => {
     await open({
       vault: {
         ...vault,
-        get: () => Promise.reject(new AppError('vault_unavailable', 'The keychain is locked.')),
+        get: () => Promise.reject(new AppError('vault_unavailable', quote('The keychain is locked.'))),
         set: (key, value) => (written.push(key), vault.set(key, value)),
       },
     })

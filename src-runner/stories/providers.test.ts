@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AppError } from '../lib/errors.ts'
+import { quote } from '../lib/messages.ts'
 import { createMemoryVault, providerKey } from '../lib/vault.ts'
 import { startModelServer } from '../testing/model-servers/model-server.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
@@ -183,12 +184,13 @@ describe('providers', () => {
   })
 
   it('change nothing when the vault is shut, and say so', async () => {
-    const shut = () => Promise.reject(new AppError('vault_unavailable', 'The keychain is locked. Unlock it and try again.'))
+    const shut = () => Promise.reject(new AppError('vault_unavailable', quote('The keychain is locked. Unlock it and try again.')))
     const vault = createMemoryVault()
     runner = await createTestRunner({ vault })
     const provider = await runner.addProvider({ apiKey: CANARY })
     Object.assign(vault, { get: shut, set: shut, delete: shut })
-    const refused = { status: 503, body: { error: 'vault_unavailable', message: 'The keychain is locked. Unlock it and try again.' } }
+    const message = 'The keychain is locked. Unlock it and try again.'
+    const refused = { status: 503, body: { error: 'vault_unavailable', message, detail: quote(message) } }
     const { client } = runner
     const params = { providerId: provider.id }
     expect(await client.ask('createProvider', { body: { kind: 'openai', name: 'New', apiKey: 'key-of-new' } })).toEqual(refused)

@@ -76,7 +76,7 @@ describe('what agents may use of the web and of this machine', () => {
   })
 
   it('needs a vault for a key, and none without one', async () => {
-    const shut = () => Promise.reject(new AppError('vault_unavailable', 'The keychain is locked.'))
+    const shut = () => Promise.reject(new AppError('vault_unavailable', quote('The keychain is locked.')))
     await open({ vault: { get: shut, set: shut, delete: shut } })
     expect(await setSearch({ kind: 'brave', apiKey: 'k' })).toMatchObject({ status: 503, body: { error: 'vault_unavailable' } })
     expect(await searchNow()).toBeNull()

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { CreateTrigger } from '../contract/triggers.ts'
 import { AppError } from '../lib/errors.ts'
+import { quote } from '../lib/messages.ts'
 import { createMemoryVault, type Vault } from '../lib/vault.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import { postWebhook } from '../testing/webhook-sender.ts'
@@ -172,7 +173,7 @@ describe('a signature', () => {
     let isLocked = false
     const vault: Vault = {
       ...inner,
-      get: (key) => (isLocked ? Promise.reject(new AppError('vault_unavailable', 'The keychain is locked.')) : inner.get(key)),
+      get: (key) => (isLocked ? Promise.reject(new AppError('vault_unavailable', quote('The keychain is locked.'))) : inner.get(key)),
     }
     await start({ vault })
     const { trigger, url } = await add({ signature: { scheme: 'github', secret } })
@@ -187,7 +188,10 @@ describe('a signature', () => {
   })
 
   it('creates no webhook if the vault fails', async () => {
-    const vault: Vault = { ...createMemoryVault(), set: () => Promise.reject(new AppError('vault_unavailable', 'The keychain is locked.')) }
+    const vault: Vault = {
+      ...createMemoryVault(),
+      set: () => Promise.reject(new AppError('vault_unavailable', quote('The keychain is locked.'))),
+    }
     runner = await createTestRunner({ vault })
     agentId = (await runner.client.ok('createAgent', { body: { name: 'Ada' } })).agent.id
     const answer = await runner.client.ask('createTrigger', { body: fieldsOf({ signature: { scheme: 'github', secret } }) })

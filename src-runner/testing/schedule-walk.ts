@@ -410,7 +410,7 @@ function runNow(walk: Walk, a: number): void {
   const one = walk.schedules[a % SCHEDULES]!
   const ask = () => walk.rig.write((tx) => walk.rig.schedules.runNow(tx, one.schedule.id))
   if (isLive(walk, one)) {
-    assert.throws(ask, /still going/)
+    assert.throws(ask, /still active/)
     return
   }
   ask()

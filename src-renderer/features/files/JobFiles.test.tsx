@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import type { FileDiff, WrittenFile } from '../../../src-runner/contract/files.ts'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
-import { makeId } from '../../testing/things.ts'
+import { makeId, quote } from '../../testing/things.ts'
 import { JobFiles } from './JobFiles.tsx'
 
 const JOB = makeId()
@@ -130,7 +130,7 @@ it('asks again, saying what would be lost, when the file was changed since', asy
 
 it('says why something cannot be undone', async () => {
   const view = open([makeFile()])
-  view.runner.answer({ undoFile: () => new Refusal('file_cannot_be_undone', 'It was too large to be kept.') })
+  view.runner.answer({ undoFile: () => new Refusal('file_cannot_be_undone', undefined, undefined, quote('It was too large to be kept.')) })
   await view.user.click(await screen.findByRole('button', { name: 'Undo changes to Documents/notes.md' }))
   await view.user.click(within(await screen.findByRole('alertdialog')).getByRole('button', { name: 'Undo' }))
   expect(await screen.findByText('Cannot be undone: It was too large to be kept.')).toBeInTheDocument()

@@ -1,10 +1,9 @@
-import { quote } from '../../testing/things.ts'
 import { screen, waitFor, within } from '@solidjs/testing-library'
 import { expect, it, vi } from 'vitest'
 import type { Channel } from '../../../src-runner/contract/channels.ts'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
-import { makeAgent, makeChannel, makeId, makePerson } from '../../testing/things.ts'
+import { makeAgent, makeChannel, makeId, makePerson, quote } from '../../testing/things.ts'
 import { ChannelsScreen } from './ChannelsScreen.tsx'
 
 const TOKEN = '123456789:AAEabcdefghijklmnopqrstuvwxyz0123456'
@@ -17,7 +16,7 @@ function open(channels: Channel[], path = '/channels') {
     listAgents: () => ({ agents: [agent], nextCursor: null }),
     listChannels: () => ({ channels: structuredClone(channels) }),
     createChannel: ({ body }) => {
-      if (body.token !== TOKEN) return new Refusal('channel_refused', 'Telegram says: Unauthorized.')
+      if (body.token !== TOKEN) return new Refusal('channel_refused', undefined, undefined, quote('Telegram says: Unauthorized.'))
       const channel = makeChannel({ agentId: body.agentId, status: 'open' })
       channels.push(channel)
       changed(channel)

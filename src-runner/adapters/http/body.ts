@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import { hasBody } from '../../platform/net/unread-body.ts'
 import { AppError } from '../../lib/errors.ts'
+import { createMessage } from '../../lib/messages.ts'
 import { notJson } from './error-response.ts'
 
 /** JSON text may use six bytes for a character (`\u00e9`), and a task has up to 200,000 of them. */
@@ -19,19 +20,19 @@ export function requireJson(headers: IncomingHttpHeaders): void {
   if (!JSON_CONTENT.test(headers['content-type'] ?? '')) throw notJson()
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
-    throw new AppError('unsupported_media_type', 'Send the body without Content-Encoding.')
+    throw new AppError('unsupported_media_type', createMessage('body_encoded'))
   }
 }
 
 /** Returns undefined for an empty body. Keys such as `__proto__` are plain data. */
 export function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined
-  if (!isUtf8(bytes)) throw new AppError('invalid_request', 'The body is not UTF-8.')
+  if (!isUtf8(bytes)) throw new AppError('invalid_request', createMessage('body_not_utf8'))
   const text = bytes.toString('utf8')
   try {
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
   } catch {
     // The parser's message quotes the body, so it is not passed on.
-    throw new AppError('invalid_request', 'The body is not valid JSON.')
+    throw new AppError('invalid_request', createMessage('body_not_json'))
   }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { ErrorIssue } from '../../contract/errors.ts'
 import type { Route } from '../../contract/routes.ts'
 import { AppError } from '../../lib/errors.ts'
+import { quote } from '../../lib/messages.ts'
 import { issuesOf } from '../../lib/validation-issues.ts'
 import { strict, takesSeveral } from './strict-schema.ts'
 
@@ -27,7 +28,7 @@ export function createInputReader(route: Route): (raw: Input) => Input {
     }
     if (issues.length === 0) return route.body === undefined ? { ...input, body: undefined } : input
     const isKnown = issues.some(({ kind }) => kind !== 'unknown_field')
-    throw new AppError(isKnown ? 'invalid_request' : 'unknown_field', sentenceFor(issues), { issues })
+    throw new AppError(isKnown ? 'invalid_request' : 'unknown_field', quote(sentenceFor(issues)), { issues })
   }
 }
 

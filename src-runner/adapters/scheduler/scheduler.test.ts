@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Tx } from '../../platform/db/transact.ts'
 import { AppError } from '../../lib/errors.ts'
+import { quote } from '../../lib/messages.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ScheduleStore } from '../../domain/schedules/schedule-store.ts'
 import { openScheduleRig, type ScheduleRig } from '../../testing/schedule-rig.ts'
@@ -198,7 +199,7 @@ describe('a check', () => {
     start({
       ...rig.schedules,
       listDue(...args) {
-        if (isBroken) throw new AppError('database_unavailable', 'The database cannot be read.')
+        if (isBroken) throw new AppError('database_unavailable', quote('The database cannot be read.'))
         return rig.schedules.listDue(...args)
       },
     })
@@ -335,7 +336,7 @@ describe('a clock that is set back', () => {
     start({
       ...rig.schedules,
       followClockBack(tx) {
-        if (isBroken) throw new AppError('disk_full', 'The disk is full.')
+        if (isBroken) throw new AppError('disk_full', quote('The disk is full.'))
         rig.schedules.followClockBack(tx)
       },
     })

@@ -148,7 +148,7 @@ export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliv
   async function takeManual(triggerId: string, sent: Pick<ManualDelivery, 'kind' | 'replayOfId' | 'payload'>, headers: ReceivedHeaders) {
     const trigger = readIndexedTrigger(db, triggerId)
     if (trigger === null) throw noTrigger()
-    if (sent.payload.length > MAX_WEBHOOK_BYTES) throw new AppError('payload_too_large', 'A delivery has at most 1,000,000 bytes.')
+    if (sent.payload.length > MAX_WEBHOOK_BYTES) throw new AppError('payload_too_large', createMessage('delivery_too_large'))
     const parsed = parseBody(sent.payload)
     if (parsed === null) throw new AppError('invalid_request', NOT_JSON)
     const delivery: ManualDelivery = {
@@ -159,15 +159,15 @@ export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliv
     }
     const taken = await commitSoon(db, (tx) => acceptManualDelivery(tx, accepting, trigger, delivery)).catch((error: unknown) => {
       if (error instanceof AppError && error.code !== 'agent_not_found') throw error
-      throw new AppError('job_creation_failed', 'The job could not be created. Nothing was started.', { cause: error })
+      throw new AppError('job_creation_failed', undefined, { cause: error })
     })
     deliveryLog.trimLater(trigger.seq)
     if (!('outcome' in taken)) return taken
     switch (taken.outcome) {
       case 'paused':
-        throw new AppError('trigger_is_paused', 'This webhook is paused. Resume it first.')
+        throw new AppError('trigger_is_paused')
       case 'no_agent':
-        throw new AppError('trigger_has_no_agent', 'This webhook has no agent.')
+        throw new AppError('trigger_has_no_agent')
       case 'deleted':
         throw noTrigger()
     }

@@ -1,5 +1,5 @@
 import { saying } from '../../testing/saying.ts'
-import { englishText } from '../../lib/messages.ts'
+import { englishText, quote } from '../../lib/messages.ts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createOutbound } from '../../platform/net/outbound.ts'
 import { DEMO_MODEL } from '../../contract/agents.ts'
@@ -78,7 +78,7 @@ it('has no price for an unknown model unless the person set one', async () => {
 
 it('reports a deleted provider and an unreadable key', async () => {
   expect(await source().open({ providerId: 'gone', model: 'x' })).toMatchObject({ failure: { kind: 'not_found', retryable: false } })
-  const locked = source({ readProvider: () => Promise.reject(new AppError('vault_unavailable', 'The keychain is locked.')) })
+  const locked = source({ readProvider: () => Promise.reject(new AppError('vault_unavailable', quote('The keychain is locked.'))) })
   expect(await locked.open({ providerId: 'work', model: 'x' })).toMatchObject({
     failure: { kind: 'key_out_of_reach', retryable: false, message: saying(/keychain/i) },
   })

@@ -80,7 +80,7 @@ export function createModelSource(deps: ModelSourceDeps): Models {
         provider = await find(ref.providerId)
       } catch (thrown) {
         if (thrown instanceof AppError && thrown.code === 'vault_unavailable')
-          return { failure: failure('key_out_of_reach', thrown.detail ?? createMessage('keychain_unusable')) }
+          return { failure: failure('key_out_of_reach', thrown.detail) }
         return { failure: failure('auth', createMessage('model_key_unreadable', { problem: problemOf(thrown) })) }
       }
       if (provider === null) return { failure: failure('not_found', createMessage('model_provider_gone')) }
@@ -111,7 +111,7 @@ export function createModelSource(deps: ModelSourceDeps): Models {
     async checkProvider(id) {
       providers.delete(id)
       const provider = await find(id)
-      if (provider === null) throw new AppError('provider_not_found', 'This provider does not exist.')
+      if (provider === null) throw new AppError('provider_not_found')
       return provider.listModels()
     },
 

@@ -38,7 +38,7 @@ export function findAgent(db: Db, agentId: string): Agent | null {
 /** Throws AppError agent_not_found, also for a deleted agent. */
 export function getAgent(db: Db, agentId: string): Agent {
   const agent = findAgent(db, agentId)
-  if (agent === null) throw new AppError('agent_not_found', 'There is no such agent.')
+  if (agent === null) throw new AppError('agent_not_found')
   return agent
 }
 

@@ -4,7 +4,7 @@ import type { Tx } from '../../platform/db/transact.ts'
 import type { Approval, ResolveApproval, ResolvedApproval } from '../../contract/approvals.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, issueAt } from '../../lib/errors.ts'
-import { createMessage, quote } from '../../lib/messages.ts'
+import { createMessage } from '../../lib/messages.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { extendBudget } from '../budgets/extensions.ts'
 import type { MovedJob } from '../jobs/job-deps.ts'
@@ -28,15 +28,15 @@ export type AnsweringDeps = {
 export function answerApproval(tx: Tx, deps: AnsweringDeps, given: ResolveApproval): ResolvedApproval {
   const at = deps.clock.now()
   const approval = findApproval(tx, given.approvalId)
-  if (approval === null) throw new AppError('approval_not_found', 'There is no such approval.')
+  if (approval === null) throw new AppError('approval_not_found')
   if (approval.status === 'expired' || (approval.status === 'pending' && approval.expiresAt <= deps.deadlines.now())) {
-    throw new AppError('approval_expired', 'Nobody answered in time, so this was refused.')
+    throw new AppError('approval_expired')
   }
   if (approval.status !== 'pending') throw new AppError('approval_already_resolved', ALREADY[approval.status])
   const approves = given.decision === 'approve'
   const answer = approves ? answerTo(approval, given) : null
   if (approves && !approval.mayRemember.includes(given.remember)) {
-    throw invalid('remember', quote(`This approval takes: ${approval.mayRemember.join(', ')}.`))
+    throw invalid('remember', createMessage('remember_offered', { choices: [...approval.mayRemember] }))
   }
   tx.update(approvals)
     .set({
@@ -69,7 +69,7 @@ function answerTo({ kind }: Approval, { answer }: ResolveApproval): string | nul
     return answer
   }
   if (kind !== 'unknown_outcome') return null
-  if (answer !== undefined && answer !== 'happened' && answer !== 'again') throw invalid('answer', quote('Send `happened` or `again`.'))
+  if (answer !== undefined && answer !== 'happened' && answer !== 'again') throw invalid('answer', createMessage('answer_outcome'))
   return answer ?? 'happened'
 }
 

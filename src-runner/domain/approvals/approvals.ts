@@ -57,7 +57,7 @@ export function createApprovals({
     /** Throws AppError approval_not_found. */
     get(db: Db, approvalId: string): Approval {
       const approval = findApproval(db, approvalId)
-      if (approval === null) throw new AppError('approval_not_found', 'There is no such approval.')
+      if (approval === null) throw new AppError('approval_not_found')
       return approval
     },
   }

@@ -35,7 +35,7 @@ export function findDecision(db: Db, jobSeq: number, callId: string): RecordedDe
 /** In the order of the calls. Throws AppError job_not_found. */
 export function listDecisions(db: Db, jobId: string): RecordedDecision[] {
   const job = db.select({ seq: jobs.seq }).from(jobs).where(eq(jobs.id, jobId)).get()
-  if (job === undefined) throw new AppError('job_not_found', 'There is no such job.')
+  if (job === undefined) throw new AppError('job_not_found')
   return db
     .select(SHOWN)
     .from(decisions)

@@ -1,5 +1,5 @@
 import type { Message } from '../../contract/messages.ts'
-import { readMessage, writeMessage } from '../../lib/messages.ts'
+import { createMessage, readMessage, writeMessage } from '../../lib/messages.ts'
 import { and, desc, eq, getTableColumns, isNull, lt, ne, or, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
@@ -49,7 +49,7 @@ export function findChannel(db: Db, channelId: string): Channel | null {
 /** Throws AppError channel_not_found. */
 export function getChannel(db: Db, channelId: string): Channel {
   const channel = findChannel(db, channelId)
-  if (channel === null) throw new AppError('channel_not_found', 'There is no such channel.')
+  if (channel === null) throw new AppError('channel_not_found')
   return channel
 }
 
@@ -76,7 +76,9 @@ export function insertChannel(
   { account, ...channel }: { id: string; agentId: string; kind: ChannelKind; account: ChannelAccount; baseUrl: string | null },
 ): Channel {
   const present = findChannelOfAccount(tx, channel.kind, account.accountId)
-  if (present !== null) throw new AppError('channel_exists', `${account.name} is connected already, to the agent “${present.agentName}”.`)
+  if (present !== null) {
+    throw new AppError('channel_exists', createMessage('chat_account_taken', { account: account.name, agentName: present.agentName }))
+  }
   tx.insert(channels)
     .values({ ...channel, ...account, enabled: true, status: 'connecting', statusSince: NOW, problem: '', createdAt: clock.now() })
     .run()

@@ -40,7 +40,7 @@ export function findOwner(db: Db, channelId: string): ChannelPerson | null {
 export function getPerson(db: Db, channelId: string, personId: string): ChannelPerson {
   const isPerson = and(eq(people.channelId, channelId), eq(people.id, personId))
   const person = db.select(SHOWN).from(people).where(isPerson).get()
-  if (person === undefined) throw new AppError('channel_person_not_found', 'There is nobody of that id on this channel.')
+  if (person === undefined) throw new AppError('channel_person_not_found')
   return person
 }
 

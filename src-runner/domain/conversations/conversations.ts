@@ -35,7 +35,7 @@ export function findConversation(db: Db, conversationId: string): Conversation |
 /** Throws AppError conversation_not_found. */
 export function getConversation(db: Db, conversationId: string): Conversation {
   const conversation = findConversation(db, conversationId)
-  if (conversation === null) throw new AppError('conversation_not_found', 'There is no such conversation.')
+  if (conversation === null) throw new AppError('conversation_not_found')
   return conversation
 }
 

@@ -18,7 +18,7 @@ export function openConversation(
 /** Throws AppError conversation_not_found unless the conversation is with this agent. */
 export function requireConversationOf(tx: Tx, conversationId: string, agentId: string): void {
   const row = tx.select({ agentId: conversations.agentId }).from(conversations).where(eq(conversations.id, conversationId)).get()
-  if (row?.agentId !== agentId) throw new AppError('conversation_not_found', 'There is no such conversation with this agent.')
+  if (row?.agentId !== agentId) throw new AppError('conversation_not_found')
 }
 
 const ADD_MESSAGE = prepareOnce((tx: Tx) =>

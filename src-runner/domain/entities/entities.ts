@@ -26,6 +26,6 @@ export function findEntity(db: Db, entityId: string): Entity | null {
 /** Throws AppError entity_not_found. */
 export function getEntity(db: Db, entityId: string): Entity {
   const entity = findEntity(db, entityId)
-  if (entity === null) throw new AppError('entity_not_found', 'There is no such workspace.')
+  if (entity === null) throw new AppError('entity_not_found')
   return entity
 }

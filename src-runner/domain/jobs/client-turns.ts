@@ -20,8 +20,7 @@ export function findTurn(db: Db, turn: ChatTurn): string | null {
     .where(eq(clientTurns.clientId, turn.clientId))
     .get()
   if (kept === undefined) return null
-  if (!digestOf(turn).equals(kept.digest))
-    throw new AppError('client_id_reused', 'Another message was sent with this “clientId”. Use a new one.')
+  if (!digestOf(turn).equals(kept.digest)) throw new AppError('client_id_reused')
   return kept.id
 }
 

@@ -58,7 +58,7 @@ export function insertJobs(tx: Tx, deps: JobDeps, toMake: readonly JobToMake[]):
   const rows = toMake.map(({ job, id = deps.ids.next(), retryOfJobId = null }) => {
     const { agentId, channel, triggerId = null, scheduleId = null, parentJobId, parentCallId } = job
     const entityId = job.entityId ?? entityOf(agentId)
-    if (parentJobId && findSeq(tx, parentJobId) === undefined) throw new AppError('job_not_found', 'There is no such parent job.')
+    if (parentJobId && findSeq(tx, parentJobId) === undefined) throw new AppError('job_not_found')
     const title = job.title?.trim() || titleFor(job.task)
     const conversationId = conversationFor(tx, deps, job, { entityId, title, at })
     const links = { conversationId, triggerId, scheduleId, parentJobId, parentCallId, retryOfJobId }
@@ -93,7 +93,7 @@ export function insertJobs(tx: Tx, deps: JobDeps, toMake: readonly JobToMake[]):
  */
 export function retryJob(tx: Tx, deps: JobDeps, jobId: string): Job {
   const old = getJob(tx, jobId)
-  if (!isTerminal(old.status)) throw new AppError('job_not_finished', 'This job has not ended yet. Stop it first, then retry it.')
+  if (!isTerminal(old.status)) throw new AppError('job_not_finished')
   const conversation = old.channel === 'chat' ? (old.conversationId ?? 'new') : old.conversationId
   // Without an entity, so that a deleted agent is noticed.
   const job: NewJob = { ...old, entityId: null, task: old.plainTask ?? old.task, conversation }
@@ -109,7 +109,7 @@ const ENTITY_OF_AGENT = prepareOnce((tx: Tx) =>
 
 function requireEntityOf(tx: Tx, agentId: string): string {
   const agent = ENTITY_OF_AGENT(tx).get({ id: agentId })
-  if (agent === undefined) throw new AppError('agent_not_found', 'There is no such agent.')
+  if (agent === undefined) throw new AppError('agent_not_found')
   return agent.entityId
 }
 

@@ -111,7 +111,7 @@ describe('enqueue', () => {
   test('of many, all are made or none', () => {
     const job = { agentId, channel: 'api' as const, task: 'Do it' }
     const toMake = [...Array.from({ length: 20 }, () => ({ job })), { job: { ...job, agentId: 'nobody' } }]
-    expect(() => write((tx) => rig.store.insertAll(tx, toMake))).toThrow('There is no such agent.')
+    expect(() => write((tx) => rig.store.insertAll(tx, toMake))).toThrow('This agent does not exist.')
     expect(rig.store.countJobs(rig.db).pending).toBe(0)
   })
 })

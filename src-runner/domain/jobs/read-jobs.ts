@@ -24,7 +24,7 @@ export function getJob(db: Db, jobId: string): Job {
 }
 
 export function noJob(): AppError {
-  return new AppError('job_not_found', 'There is no such job.')
+  return new AppError('job_not_found')
 }
 
 /** The job that was made for this call of another job. */

@@ -80,7 +80,7 @@ export function wakeJob(tx: Tx, deps: JobDeps, jobId: string): 'woken' | 'marked
 export function cancelJob(tx: Tx, deps: JobDeps, jobId: string): Job {
   const job = findOpen(tx, jobId)
   if (job === undefined) throw noJob()
-  if (isTerminal(job.status)) throw new AppError('job_already_finished', 'This job has already ended.')
+  if (isTerminal(job.status)) throw new AppError('job_already_finished')
   stopJob(tx, deps, job)
   return getJob(tx, jobId)
 }

@@ -4,6 +4,7 @@ import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { Memory } from '../../contract/memory.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { createMessage } from '../../lib/messages.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { getAgent } from '../agents/agents.ts'
@@ -40,7 +41,7 @@ export function createMemory(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids },
   const known = writer === null ? undefined : findMemoryOfCall(tx, writer)
   if (known !== undefined) return known
   if (countMemories(tx, agentId) >= MAX_MEMORIES_PER_OWNER)
-    throw new AppError('memory_full', `There are ${MAX_MEMORIES_PER_OWNER} memories already. Forget some first.`)
+    throw new AppError('memory_full', createMessage('memories_full', { count: MAX_MEMORIES_PER_OWNER }))
   const at = clock.now()
   const made: Memory = { id: ids.next(), agentId, text, jobId: writer?.jobId ?? null, untrusted, createdAt: at, updatedAt: at }
   const { lastInsertRowid } = tx
@@ -167,7 +168,7 @@ function getRow(db: Db, memoryId: string): Memory & { seq: number } {
     .from(memories)
     .where(eq(memories.id, memoryId))
     .get()
-  if (row === undefined) throw new AppError('memory_not_found', 'There is no such memory.')
+  if (row === undefined) throw new AppError('memory_not_found')
   return row
 }
 

@@ -70,8 +70,8 @@ export function countPending(db: Db): number {
  */
 export function retryOutbound(tx: Tx, { clock }: { clock: Clock }, messageId: string): OutboundMessage {
   const message = findOutbound(tx, messageId)
-  if (message === null) throw new AppError('outbound_not_found', 'There is no such message.')
-  if (message.state === 'sent') throw new AppError('outbound_already_sent', 'This message has been sent already.')
+  if (message === null) throw new AppError('outbound_not_found')
+  if (message.state === 'sent') throw new AppError('outbound_already_sent')
   const at = clock.now()
   const { changes } = tx
     .update(outbox)

@@ -24,7 +24,7 @@ export function findProvider(db: Db, providerId: string): Provider | null {
 /** Throws AppError provider_not_found. */
 export function getProvider(db: Db, providerId: string): Provider {
   const provider = findProvider(db, providerId)
-  if (provider === null) throw new AppError('provider_not_found', 'There is no such provider.')
+  if (provider === null) throw new AppError('provider_not_found')
   return provider
 }
 
@@ -67,6 +67,6 @@ export function deleteProvider(tx: Tx, providerId: string): void {
 
 function requireChangeable(db: Db, providerId: string): Provider {
   const provider = getProvider(db, providerId)
-  if (provider.origin === 'built_in') throw new AppError('provider_read_only', 'The built-in demo cannot be changed or removed.')
+  if (provider.origin === 'built_in') throw new AppError('provider_read_only')
   return provider
 }

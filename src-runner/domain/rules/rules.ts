@@ -70,7 +70,7 @@ export function createRule(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, t
 /** Throws AppError rule_not_found. */
 export function deleteRule(tx: Tx, ruleId: string): void {
   const deleted = tx.delete(rules).where(eq(rules.id, ruleId)).returning({ agentId: rules.agentId }).get()
-  if (deleted === undefined) throw new AppError('rule_not_found', 'There is no such rule.')
+  if (deleted === undefined) throw new AppError('rule_not_found')
   tx.emit({ type: 'rule.deleted', payload: { ruleId, agentId: deleted.agentId } })
 }
 

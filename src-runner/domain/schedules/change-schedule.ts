@@ -23,7 +23,7 @@ const HOUR_MS = 3_600_000
 /** Throws AppError schedule_not_found. */
 export function requireRow(db: Db, scheduleId: string): ScheduleRow {
   const row = findRow(db, scheduleId)
-  if (row === null) throw new AppError('schedule_not_found', 'There is no such schedule.')
+  if (row === null) throw new AppError('schedule_not_found')
   return row
 }
 
@@ -123,7 +123,7 @@ export function runScheduleNow(tx: Tx, deps: ScheduleDeps, scheduleId: string): 
   const { seq } = requireRow(tx, scheduleId)
   const schedule = readToDecide(tx, [scheduleId])[0]!
   if (liveOf(schedule) !== null) {
-    throw new AppError('schedule_is_running', 'A run of this schedule is still going. Stop it first, or wait for its end.')
+    throw new AppError('schedule_is_running')
   }
   const dueAt = freeMomentFrom(tx, seq, deps.clock.now())
   const reason = isAllPaused(tx) ? behindPauseAll(REASONS.startedByPerson) : REASONS.startedByPerson

@@ -590,7 +590,7 @@ describe('a run that a person asks for', () => {
   it('is refused while a run is going, and keeps the next due time waiting', () => {
     const schedule = rig.create()
     const { jobId } = rig.write((tx) => rig.schedules.runNow(tx, schedule.id))
-    expect(() => rig.write((tx) => rig.schedules.runNow(tx, schedule.id))).toThrow('still going')
+    expect(() => rig.write((tx) => rig.schedules.runNow(tx, schedule.id))).toThrow('still active')
     goTo('2026-11-20T10:00:00Z')
     expect(rig.look()).toBe(0)
     expect(states(schedule).at(-1)).toBe('11-20T10:00 due')

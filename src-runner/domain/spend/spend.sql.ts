@@ -1,6 +1,7 @@
 import type { Db } from '../../platform/db/database.ts'
 import type { Spend, SpendBy, SpendQuery } from '../../contract/spend.ts'
-import { AppError } from '../../lib/errors.ts'
+import { AppError, issueAt } from '../../lib/errors.ts'
+import { createMessage } from '../../lib/messages.ts'
 import { toUsd } from '../../lib/micros.ts'
 import { localDate } from '../../lib/zone-offsets.ts'
 import { agents } from '../agents/agents-table.ts'
@@ -56,10 +57,8 @@ function createDateReader(timezone = Intl.DateTimeFormat().resolvedOptions().tim
   try {
     localDate(0, timezone)
   } catch (error) {
-    throw new AppError('invalid_request', 'There is no such time zone.', {
-      cause: error,
-      issues: [{ path: 'timezone', message: 'not an IANA time zone, for example Europe/Berlin' }],
-    })
+    const problem = createMessage('cron_bad_zone', { zone: timezone })
+    throw new AppError('invalid_request', problem, { cause: error, issues: [issueAt('timezone', problem)] })
   }
   return (at) => localDate(at, timezone)
 }

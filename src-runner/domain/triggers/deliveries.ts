@@ -82,7 +82,7 @@ export function getReplayable(
 ): { triggerId: string; payload: Buffer; headers: Record<string, string>; senderId: string | null } {
   const { delivery, payload, headers } = readStored(db, deliveryId)
   if (payload === null) {
-    throw new AppError('delivery_has_no_payload', 'The body of this delivery was not kept, so there is nothing to send again.')
+    throw new AppError('delivery_has_no_payload')
   }
   return { triggerId: delivery.triggerId, payload, headers, senderId: delivery.senderId }
 }
@@ -91,7 +91,7 @@ type StoredDelivery = Omit<ReadDetail, 'payload'> & { payload: Buffer | null }
 
 function readStored(db: Db, deliveryId: string): StoredDelivery {
   const kept = readAccepted(db, deliveryId) ?? readRefused(db, deliveryId)
-  if (kept === null) throw new AppError('delivery_not_found', 'There is no such delivery. An inbox keeps the newest ones.')
+  if (kept === null) throw new AppError('delivery_not_found')
   return kept
 }
 

@@ -4,6 +4,7 @@ import type { Tx } from '../../platform/db/transact.ts'
 import type { MachineTime } from '../../platform/time/machine-time.ts'
 import type { CreateTrigger, DeliveryOutcome, Trigger } from '../../contract/triggers.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { createMessage } from '../../lib/messages.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { agents } from '../agents/agents-table.ts'
@@ -125,7 +126,7 @@ export function detachTriggersOfAgent(tx: Tx, agentId: string): void {
 }
 
 function requireFreeSlug(tx: Tx, slug: string): string {
-  if (isTaken(tx, slug)) throw new AppError('trigger_slug_taken', `Another webhook has “${slug}” in its address. Choose another word.`)
+  if (isTaken(tx, slug)) throw new AppError('trigger_slug_taken', createMessage('slug_taken', { slug }))
   return slug
 }
 
@@ -142,7 +143,7 @@ function isTaken(tx: Tx, slug: string): boolean {
 }
 
 export function noTrigger(): AppError {
-  return new AppError('trigger_not_found', 'There is no such webhook.')
+  return new AppError('trigger_not_found')
 }
 
 function triggerOf(row: TriggerWithAgent, time: MachineTime): Trigger {

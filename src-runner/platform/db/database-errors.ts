@@ -44,8 +44,8 @@ export function describeDatabaseTrouble(thrown: unknown): unknown {
   const code = sqliteCodeOf(thrown)
   if (code === null) return thrown
   if (CANNOT_WRITE.test(code)) {
-    return new AppError('disk_full', 'The disk is full, so nothing can be saved. Free some space and try again.', { cause: thrown })
+    return new AppError('disk_full', undefined, { cause: thrown })
   }
-  if (CANNOT_USE.test(code)) return new AppError('database_unavailable', 'The database cannot be used right now.', { cause: thrown })
+  if (CANNOT_USE.test(code)) return new AppError('database_unavailable', undefined, { cause: thrown })
   return thrown
 }

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import type { Log } from '../../lib/log.ts'
 import { AppError } from '../../lib/errors.ts'
+import { quote } from '../../lib/messages.ts'
 import { freeBytesAt, sizeOf } from './ballast.ts'
 import { DatabaseRefused } from './database-errors.ts'
 import { syncFile, syncFolder } from './sync-files.ts'
@@ -74,7 +75,7 @@ function copyDatabase(connection: Sqlite.Database, target: string): void {
     const copy = new Sqlite(draft, { readonly: true, fileMustExist: true })
     const verdict = copy.pragma('quick_check(1)', { simple: true })
     copy.close()
-    if (verdict !== 'ok') throw new AppError('database_unavailable', `The copy of the database is damaged (${String(verdict)}).`)
+    if (verdict !== 'ok') throw new AppError('database_unavailable', quote(`The copy of the database is damaged (${String(verdict)}).`))
     syncFile(draft)
   } catch (error) {
     rmSync(draft, { force: true })

@@ -293,7 +293,7 @@ function createEffects(log: Log) {
 }
 
 function closedError(): AppError {
-  return new AppError('database_unavailable', 'The database is closed.')
+  return new AppError('database_unavailable')
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {

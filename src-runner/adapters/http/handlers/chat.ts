@@ -19,7 +19,7 @@ export function chatHandlers(deps: HandlerDeps) {
     const begun = findTurn(db, turn)
     if (begun !== null) return Promise.resolve(jobs.getJob(db, begun))
     if (modelsOf(agent, readSettings(db).defaultModel).length === 0) {
-      throw new AppError('agent_has_no_model', 'This agent has no model, and there is no default model. Choose one first.')
+      throw new AppError('agent_has_no_model')
     }
     return createJob(deps, (tx) => {
       const begun = findTurn(tx, turn)

@@ -49,6 +49,6 @@ export async function createJob<T extends object>({ db }: Pick<HandlerDeps, 'db'
     return (await commitSoon<object>(db, create)) as T
   } catch (error) {
     if (error instanceof AppError) throw error
-    throw new AppError('job_creation_failed', 'The job could not be created. Nothing was started.', { cause: error })
+    throw new AppError('job_creation_failed', undefined, { cause: error })
   }
 }

@@ -1,6 +1,7 @@
 import { transact } from '../../../platform/db/transact.ts'
 import type { Provider, UpdateProvider } from '../../../contract/providers.ts'
-import { AppError, problemOf } from '../../../lib/errors.ts'
+import { AppError, issueAt, problemOf } from '../../../lib/errors.ts'
+import { createMessage } from '../../../lib/messages.ts'
 import { providerKey } from '../../../lib/vault.ts'
 import { setPrice } from '../../../domain/prices/prices.ts'
 import { deleteProvider, getProvider, insertProvider, listProviders, updateProvider } from '../../../domain/providers/providers.ts'
@@ -93,11 +94,10 @@ export function providerHandlers({ db, clock, ids, vault, models, findServers, l
 }
 
 function requireChangeable(provider: Provider, { baseUrl }: UpdateProvider): void {
-  if (provider.origin === 'built_in') throw new AppError('provider_read_only', 'The built-in provider cannot be changed.')
+  if (provider.origin === 'built_in') throw new AppError('provider_read_only')
   if (baseUrl === null && provider.kind === 'openai-compatible') {
-    throw new AppError('invalid_request', 'This kind of provider needs a base URL.', {
-      issues: [{ path: 'baseUrl', message: 'an OpenAI-compatible provider needs its base URL' }],
-    })
+    const problem = createMessage('provider_needs_url')
+    throw new AppError('invalid_request', problem, { issues: [issueAt('baseUrl', problem)] })
   }
 }
 

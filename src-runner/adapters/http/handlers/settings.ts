@@ -75,5 +75,5 @@ function requireOpenedHosts(hosts: readonly string[]): void {
   const issues = hosts.flatMap((host, i) =>
     isOpening(host) ? [] : [issueAt(`openedHosts.${i}`, createMessage('host_unreadable', { host }))],
   )
-  if (issues.length > 0) throw new AppError('invalid_request', issues[0]!.detail!, { issues })
+  if (issues.length > 0) throw new AppError('invalid_request', issues[0]!.detail, { issues })
 }
