@@ -1,7 +1,18 @@
-import { sql } from 'drizzle-orm'
-import { index, integer, text, uniqueIndex, sqliteTable } from 'drizzle-orm/sqlite-core'
+import { integer, text, sqliteTable } from 'drizzle-orm/sqlite-core'
 import { z } from 'zod'
-import { count, flag, jsonArray, moment, oneOf, caselessText, usd, checks } from '../../platform/db/column-types.ts'
+import {
+  count,
+  flag,
+  jsonArray,
+  moment,
+  oneOf,
+  caselessText,
+  usd,
+  checks,
+  idOf,
+  indexWhere,
+  uniqueWhere,
+} from '../../platform/db/column-types.ts'
 import { Autonomy, Folder, ModelRef } from '../../contract/agents.ts'
 import { entities } from '../entities/entities-table.ts'
 
@@ -9,9 +20,7 @@ export const agents = sqliteTable(
   'agents',
   {
     id: text('id').primaryKey(),
-    entityId: text('entity_id')
-      .notNull()
-      .references(() => entities.id),
+    entityId: idOf('entity_id', () => entities.id),
     slug: text('slug').notNull(),
     name: caselessText('name').notNull(),
     avatar: text('avatar'),
@@ -43,14 +52,8 @@ export const agents = sqliteTable(
       '(provider_id IS NULL) = (model IS NULL)',
       'deleted_at IS NULL OR is_default = 0',
     ),
-    uniqueIndex('agents_one_slug')
-      .on(t.entityId, t.slug)
-      .where(sql`deleted_at IS NULL`),
-    uniqueIndex('agents_one_default')
-      .on(t.entityId)
-      .where(sql`is_default = 1`),
-    index('agents_by_name')
-      .on(t.name, t.id)
-      .where(sql`deleted_at IS NULL`),
+    uniqueWhere('agents_one_slug', [t.entityId, t.slug], 'deleted_at IS NULL'),
+    uniqueWhere('agents_one_default', [t.entityId], 'is_default = 1'),
+    indexWhere('agents_by_name', [t.name, t.id], 'deleted_at IS NULL'),
   ],
 )

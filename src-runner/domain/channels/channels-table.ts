@@ -1,6 +1,5 @@
-import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, text, uniqueIndex, sqliteTable } from 'drizzle-orm/sqlite-core'
-import { flag, moment, oneOf, checks } from '../../platform/db/column-types.ts'
+import { flag, moment, oneOf, checks, idOf, indexWhere, uniqueWhere } from '../../platform/db/column-types.ts'
 import { ChannelKind, ChannelRole, ChannelStatus } from '../../contract/channels.ts'
 import { agents } from '../agents/agents-table.ts'
 import { conversations } from '../conversations/conversations-table.ts'
@@ -11,9 +10,7 @@ export const channels = sqliteTable(
   {
     seq: integer('seq').primaryKey({ autoIncrement: true }),
     id: text('id').notNull().unique(),
-    agentId: text('agent_id')
-      .notNull()
-      .references(() => agents.id),
+    agentId: idOf('agent_id', () => agents.id),
     kind: oneOf('kind', ChannelKind.options).notNull(),
     // The id that the service gives the account.
     accountId: text('account_id').notNull(),
@@ -36,9 +33,7 @@ export const channelPeople = sqliteTable(
   'channel_people',
   {
     id: text('id').primaryKey(),
-    channelId: text('channel_id')
-      .notNull()
-      .references(() => channels.id, { onDelete: 'cascade' }),
+    channelId: idOf('channel_id', () => channels.id, { onDelete: 'cascade' }),
     externalId: text('external_id').notNull(),
     // The chat for private messages to them.
     chatId: text('chat_id').notNull(),
@@ -53,15 +48,9 @@ export const channelPeople = sqliteTable(
   (t) => [
     ...checks(t),
     uniqueIndex('channel_people_one_per_account').on(t.channelId, t.externalId),
-    uniqueIndex('channel_people_one_owner')
-      .on(t.channelId)
-      .where(sql`role = 'owner'`),
-    index('channel_people_requested')
-      .on(t.firstSeenAt)
-      .where(sql`role = 'requested'`),
-    index('channel_people_by_conversation')
-      .on(t.conversationId)
-      .where(sql`conversation_id IS NOT NULL`),
+    uniqueWhere('channel_people_one_owner', [t.channelId], "role = 'owner'"),
+    indexWhere('channel_people_requested', [t.firstSeenAt], "role = 'requested'"),
+    indexWhere('channel_people_by_conversation', [t.conversationId], 'conversation_id IS NOT NULL'),
   ],
 )
 
@@ -71,9 +60,7 @@ export const channelConversations = sqliteTable(
     conversationId: text('conversation_id')
       .primaryKey()
       .references(() => conversations.id, { onDelete: 'cascade' }),
-    personId: text('person_id')
-      .notNull()
-      .references(() => channelPeople.id, { onDelete: 'cascade' }),
+    personId: idOf('person_id', () => channelPeople.id, { onDelete: 'cascade' }),
   },
   (t) => [...checks(t), index('channel_conversations_by_person').on(t.personId)],
 )
@@ -81,9 +68,7 @@ export const channelConversations = sqliteTable(
 export const channelMessages = sqliteTable(
   'channel_messages',
   {
-    channelId: text('channel_id')
-      .notNull()
-      .references(() => channels.id, { onDelete: 'cascade' }),
+    channelId: idOf('channel_id', () => channels.id, { onDelete: 'cascade' }),
     externalId: text('external_id').notNull(),
     jobId: text('job_id').references(() => jobs.id, { onDelete: 'set null' }),
     receivedAt: moment('received_at').notNull(),
@@ -91,9 +76,7 @@ export const channelMessages = sqliteTable(
   (t) => [
     ...checks(t),
     primaryKey({ columns: [t.channelId, t.externalId] }),
-    index('channel_messages_by_job')
-      .on(t.jobId)
-      .where(sql`job_id IS NOT NULL`),
+    indexWhere('channel_messages_by_job', [t.jobId], 'job_id IS NOT NULL'),
     index('channel_messages_by_age').on(t.receivedAt),
   ],
 )

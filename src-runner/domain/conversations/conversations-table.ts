@@ -1,5 +1,5 @@
 import { index, text, sqliteTable } from 'drizzle-orm/sqlite-core'
-import { moment, checks } from '../../platform/db/column-types.ts'
+import { moment, checks, idOf } from '../../platform/db/column-types.ts'
 import { agents } from '../agents/agents-table.ts'
 import { entities } from '../entities/entities-table.ts'
 
@@ -7,12 +7,8 @@ export const conversations = sqliteTable(
   'conversations',
   {
     id: text('id').primaryKey(),
-    entityId: text('entity_id')
-      .notNull()
-      .references(() => entities.id),
-    agentId: text('agent_id')
-      .notNull()
-      .references(() => agents.id),
+    entityId: idOf('entity_id', () => entities.id),
+    agentId: idOf('agent_id', () => agents.id),
     title: text('title').notNull(),
     createdAt: moment('created_at').notNull(),
     updatedAt: moment('updated_at').notNull(),

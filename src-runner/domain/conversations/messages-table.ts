@@ -1,5 +1,5 @@
 import { index, integer, text, uniqueIndex, sqliteTable } from 'drizzle-orm/sqlite-core'
-import { moment, oneOf, checks } from '../../platform/db/column-types.ts'
+import { moment, oneOf, checks, idOf } from '../../platform/db/column-types.ts'
 import { conversations } from './conversations-table.ts'
 import { jobs } from '../jobs/jobs-table.ts'
 
@@ -8,12 +8,8 @@ export const messages = sqliteTable(
   {
     seq: integer('seq').primaryKey({ autoIncrement: true }),
     id: text('id').notNull().unique(),
-    conversationId: text('conversation_id')
-      .notNull()
-      .references(() => conversations.id, { onDelete: 'cascade' }),
-    jobId: text('job_id')
-      .notNull()
-      .references(() => jobs.id),
+    conversationId: idOf('conversation_id', () => conversations.id, { onDelete: 'cascade' }),
+    jobId: idOf('job_id', () => jobs.id),
     role: oneOf('role', ['user', 'assistant']).notNull(),
     createdAt: moment('created_at').notNull(),
     text: text('text').notNull(),

@@ -1,16 +1,16 @@
 import { eq, sql } from 'drizzle-orm'
 import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Tx } from '../../platform/db/transact.ts'
+import { rowInsert, writeRows, type RowOf } from '../../platform/db/write-rows.ts'
 import { AppError } from '../../lib/errors.ts'
 import { conversations } from './conversations-table.ts'
 import { messages } from './messages-table.ts'
 
-export function openConversation(
-  tx: Tx,
-  { at, ...conversation }: { id: string; entityId: string; agentId: string; title: string; at: number },
-): void {
+type NewConversation = Omit<typeof conversations.$inferInsert, 'createdAt' | 'updatedAt'> & { at: number }
+
+export function openConversation(tx: Tx, { at: createdAt, ...conversation }: NewConversation): void {
   tx.insert(conversations)
-    .values({ ...conversation, createdAt: at, updatedAt: at })
+    .values({ ...conversation, createdAt, updatedAt: createdAt })
     .run()
   tx.emit({ type: 'conversation.created', payload: { conversationId: conversation.id, agentId: conversation.agentId } })
 }
@@ -21,22 +21,10 @@ export function requireConversationOf(tx: Tx, conversationId: string, agentId: s
   if (row?.agentId !== agentId) throw new AppError('conversation_not_found')
 }
 
-const ADD_MESSAGE = prepareOnce((tx: Tx) =>
-  tx.insert(messages).values({
-    id: sql.placeholder('id'),
-    conversationId: sql.placeholder('conversationId'),
-    jobId: sql.placeholder('jobId'),
-    role: sql.placeholder('role'),
-    createdAt: sql.placeholder('at'),
-    text: sql.placeholder('text'),
-  }),
-)
+const MESSAGES = rowInsert(messages, ['id', 'conversationId', 'jobId', 'role', 'createdAt', 'text'])
 
-export function addMessage(
-  tx: Tx,
-  message: { id: string; conversationId: string; jobId: string; role: 'user' | 'assistant'; text: string; at: number },
-): void {
-  ADD_MESSAGE(tx).run(message)
+export function addMessage(tx: Tx, message: RowOf<typeof MESSAGES>): void {
+  writeRows(tx, MESSAGES, [message])
 }
 
 const TOUCH = prepareOnce((tx: Tx) =>

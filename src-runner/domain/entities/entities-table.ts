@@ -1,6 +1,5 @@
-import { sql } from 'drizzle-orm'
-import { text, uniqueIndex, sqliteTable } from 'drizzle-orm/sqlite-core'
-import { flag, moment, checks } from '../../platform/db/column-types.ts'
+import { text, sqliteTable } from 'drizzle-orm/sqlite-core'
+import { flag, moment, checks, uniqueWhere } from '../../platform/db/column-types.ts'
 
 export const entities = sqliteTable(
   'entities',
@@ -10,10 +9,5 @@ export const entities = sqliteTable(
     isDefault: flag('is_default').notNull(),
     createdAt: moment('created_at').notNull(),
   },
-  (t) => [
-    ...checks(t),
-    uniqueIndex('entities_one_default')
-      .on(t.isDefault)
-      .where(sql`is_default = 1`),
-  ],
+  (t) => [...checks(t), uniqueWhere('entities_one_default', [t.isDefault], 'is_default = 1')],
 )

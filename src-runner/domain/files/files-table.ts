@@ -1,6 +1,6 @@
 import { index, integer, text, sqliteTable } from 'drizzle-orm/sqlite-core'
 import { z } from 'zod'
-import { flag, jsonArray, moment, oneOf, checks } from '../../platform/db/column-types.ts'
+import { flag, jsonArray, moment, oneOf, checks, idOf } from '../../platform/db/column-types.ts'
 import { agents } from '../agents/agents-table.ts'
 import { jobs } from '../jobs/jobs-table.ts'
 
@@ -9,12 +9,8 @@ export const fileChanges = sqliteTable(
   {
     seq: integer('seq').primaryKey({ autoIncrement: true }),
     id: text('id').notNull().unique(),
-    jobId: text('job_id')
-      .notNull()
-      .references(() => jobs.id, { onDelete: 'cascade' }),
-    agentId: text('agent_id')
-      .notNull()
-      .references(() => agents.id),
+    jobId: idOf('job_id', () => jobs.id, { onDelete: 'cascade' }),
+    agentId: idOf('agent_id', () => agents.id),
     // null: a person undid a change.
     callId: text('call_id'),
     op: oneOf('op', ['write', 'edit', 'move', 'delete', 'undo']).notNull(),

@@ -73,7 +73,7 @@ export function insertJobs(tx: Tx, deps: JobDeps, toMake: readonly JobToMake[]):
   writeRows(tx, TEXTS, texts)
   for (const [i, { id, conversationId }] of rows.entries()) {
     const { task } = toMake[i]!.job
-    if (conversationId !== null) addMessage(tx, { id: deps.ids.next(), conversationId, jobId: id, role: 'user', text: task, at })
+    if (conversationId !== null) addMessage(tx, { id: deps.ids.next(), conversationId, jobId: id, role: 'user', text: task, createdAt: at })
   }
   deps.buckets.added(tx, firstSeq, at)
   deps.search.added(tx)

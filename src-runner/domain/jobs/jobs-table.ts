@@ -1,8 +1,20 @@
 import { Message } from '../../contract/messages.ts'
-import { sql } from 'drizzle-orm'
 import { type AnySQLiteColumn, blob, foreignKey, index, integer, primaryKey, text, uniqueIndex, sqliteTable } from 'drizzle-orm/sqlite-core'
 import { z } from 'zod'
-import { count, flag, json, jsonObject, usd, moment, oneOf, checks } from '../../platform/db/column-types.ts'
+import {
+  count,
+  flag,
+  json,
+  jsonObject,
+  usd,
+  moment,
+  oneOf,
+  checks,
+  idOf,
+  seqOf,
+  indexWhere,
+  uniqueWhere,
+} from '../../platform/db/column-types.ts'
 import { JobChannel, JobOutput, JobStatus, ToolCall } from '../../contract/jobs.ts'
 import { agents } from '../agents/agents-table.ts'
 import { conversations } from '../conversations/conversations-table.ts'
@@ -13,12 +25,8 @@ export const jobs = sqliteTable(
   {
     seq: integer('seq').primaryKey(),
     id: text('id').notNull().unique(),
-    entityId: text('entity_id')
-      .notNull()
-      .references(() => entities.id),
-    agentId: text('agent_id')
-      .notNull()
-      .references(() => agents.id),
+    entityId: idOf('entity_id', () => entities.id),
+    agentId: idOf('agent_id', () => agents.id),
     channel: oneOf('channel', JobChannel.options).notNull(),
     status: oneOf('status', JobStatus.options).notNull(),
     title: text('title').notNull(),
@@ -79,33 +87,23 @@ export const jobs = sqliteTable(
       'cached_tokens <= input_tokens',
     ),
     index('agent_jobs_by_agent').on(t.agentId, t.status),
-    index('agent_jobs_by_conversation')
-      .on(t.conversationId)
-      .where(sql`conversation_id IS NOT NULL`),
-    index('agent_jobs_open_turns')
-      .on(t.conversationId)
-      .where(sql`conversation_id IS NOT NULL AND status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child')`),
-    index('agent_jobs_open_runs')
-      .on(t.scheduleId)
-      .where(sql`schedule_id IS NOT NULL AND status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child')`),
-    index('agent_jobs_by_parent')
-      .on(t.parentJobId)
-      .where(sql`parent_job_id IS NOT NULL`),
-    index('agent_jobs_by_retry')
-      .on(t.retryOfJobId)
-      .where(sql`retry_of_job_id IS NOT NULL`),
-    uniqueIndex('agent_jobs_one_per_call')
-      .on(t.parentJobId, t.parentCallId)
-      .where(sql`parent_call_id IS NOT NULL`),
-    index('agent_jobs_by_state')
-      .on(t.status, t.channel)
-      .where(sql`status <> 'pending' AND status <> 'running'`),
-    index('agent_jobs_running')
-      .on(t.status)
-      .where(sql`status = 'running'`),
-    index('agent_jobs_ended_runs')
-      .on(t.scheduleId, t.createdAt)
-      .where(sql`schedule_id IS NOT NULL AND finished_at IS NOT NULL`),
+    indexWhere('agent_jobs_by_conversation', [t.conversationId], 'conversation_id IS NOT NULL'),
+    indexWhere(
+      'agent_jobs_open_turns',
+      [t.conversationId],
+      "conversation_id IS NOT NULL AND status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child')",
+    ),
+    indexWhere(
+      'agent_jobs_open_runs',
+      [t.scheduleId],
+      "schedule_id IS NOT NULL AND status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child')",
+    ),
+    indexWhere('agent_jobs_by_parent', [t.parentJobId], 'parent_job_id IS NOT NULL'),
+    indexWhere('agent_jobs_by_retry', [t.retryOfJobId], 'retry_of_job_id IS NOT NULL'),
+    uniqueWhere('agent_jobs_one_per_call', [t.parentJobId, t.parentCallId], 'parent_call_id IS NOT NULL'),
+    indexWhere('agent_jobs_by_state', [t.status, t.channel], "status <> 'pending' AND status <> 'running'"),
+    indexWhere('agent_jobs_running', [t.status], "status = 'running'"),
+    indexWhere('agent_jobs_ended_runs', [t.scheduleId, t.createdAt], 'schedule_id IS NOT NULL AND finished_at IS NOT NULL'),
   ],
 )
 
@@ -130,9 +128,7 @@ export const jobSteps = sqliteTable(
   'job_steps',
   {
     id: integer('id').primaryKey(),
-    jobSeq: integer('job_seq')
-      .notNull()
-      .references(() => jobs.seq, { onDelete: 'cascade' }),
+    jobSeq: seqOf('job_seq', () => jobs.seq, { onDelete: 'cascade' }),
     seq: integer('seq').notNull(),
     kind: oneOf('kind', ['reply', 'tool_started', 'tool_result']).notNull(),
     attempt: integer('attempt').notNull(),
@@ -173,12 +169,8 @@ export const jobSteps = sqliteTable(
       "(kind = 'tool_result') = (ok IS NOT NULL)",
     ),
     uniqueIndex('job_steps_one_per_seq').on(t.jobSeq, t.seq),
-    index('job_steps_replies_by_time')
-      .on(t.createdAt)
-      .where(sql`kind = 'reply'`),
-    index('job_steps_taints')
-      .on(t.jobSeq, t.seq)
-      .where(sql`adds_taint IS NOT NULL OR left_machine = 1`),
+    indexWhere('job_steps_replies_by_time', [t.createdAt], "kind = 'reply'"),
+    indexWhere('job_steps_taints', [t.jobSeq, t.seq], 'adds_taint IS NOT NULL OR left_machine = 1'),
   ],
 )
 
@@ -241,9 +233,7 @@ export const clientTurns = sqliteTable(
   'client_turns',
   {
     clientId: text('client_id').primaryKey(),
-    jobSeq: integer('job_seq')
-      .notNull()
-      .references(() => jobs.seq),
+    jobSeq: seqOf('job_seq', () => jobs.seq),
     // SHA-256 of the request.
     digest: blob('digest', { mode: 'buffer' }).notNull(),
     at: moment('at').notNull(),

@@ -1,8 +1,8 @@
 import type { Tx } from '../../platform/db/transact.ts'
 import type { ModelRef } from '../../contract/agents.ts'
+import type { ReplyStep } from '../../contract/jobs.ts'
 import type { Claim } from './claim-job.ts'
 import type { jobs } from './jobs-table.ts'
-import type { NewReply, NewToolResult } from './record-steps.ts'
 
 /** The number of the new step, and the job it belongs to. */
 export type Place = Pick<
@@ -16,25 +16,26 @@ const PLACE = `heartbeat_at = ?, working_ms = working_ms + ?, steps = steps + 1
     conversation_id AS conversationId, parent_job_id AS parentJobId, parent_call_id AS parentCallId`
 
 type Beat = { now: number; workedMs: number }
-type Usage = NewReply['usage']
+type Tokens = Pick<ReplyStep, 'inputTokens' | 'outputTokens' | 'cachedTokens'>
+
+const PLACE_REPLY = `
+  UPDATE agent_jobs SET turns = turns + 1, crashes = 0, provider_id = ?, model = ?, input_tokens = input_tokens + ?,
+    output_tokens = output_tokens + ?, cached_tokens = cached_tokens + ?, cost_micros = cost_micros + ?,
+    unpriced_calls = unpriced_calls + ?, ${PLACE}`
 
 export function placeReply(
   tx: Tx,
   claim: Claim,
-  reply: ModelRef & Usage & Beat & { costMicros: number; priced: boolean },
+  reply: ModelRef & Tokens & Beat & { costMicros: number; priced: boolean },
 ): Place | undefined {
   return tx
-    .prepare<Place>(
-      `UPDATE agent_jobs SET turns = turns + 1, crashes = 0, provider_id = ?, model = ?, input_tokens = input_tokens + ?,
-         output_tokens = output_tokens + ?, cached_tokens = cached_tokens + ?, cost_micros = cost_micros + ?,
-         unpriced_calls = unpriced_calls + ?, ${PLACE}`,
-    )
+    .prepare<Place>(PLACE_REPLY)
     .get(
       reply.providerId,
       reply.model,
-      reply.input,
-      reply.output,
-      reply.cached,
+      reply.inputTokens,
+      reply.outputTokens,
+      reply.cachedTokens,
       reply.costMicros,
       reply.priced ? 0 : 1,
       reply.now,
@@ -52,70 +53,6 @@ const PLACE_TOOL = {
 
 export function placeTool(tx: Tx, claim: Claim, kind: keyof typeof PLACE_TOOL, { now, workedMs }: Beat): Place | undefined {
   return tx.prepare<Place>(PLACE_TOOL[kind]).get(now, workedMs, claim.seq, claim.claim)
-}
-
-export function insertReply(
-  tx: Tx,
-  claim: Claim,
-  seq: number,
-  reply: NewReply & { at: number; firstOfJob: boolean; firstOfModel: boolean },
-): void {
-  tx.prepare(
-    `INSERT INTO job_steps (job_seq, seq, kind, attempt, claim, created_at, duration_ms, provider_id, model, input_tokens, output_tokens,
-       cached_tokens, cost_micros, priced, estimated, interrupted, first_of_job, first_of_model, tool_calls, reasoning, text)
-     VALUES (?, ?, 'reply', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  ).run(
-    claim.seq,
-    seq,
-    claim.attempt,
-    claim.claim,
-    reply.at,
-    reply.durationMs,
-    reply.model.providerId,
-    reply.model.model,
-    reply.usage.input,
-    reply.usage.output,
-    reply.usage.cached,
-    reply.costMicros,
-    Number(reply.priced),
-    Number(reply.estimated),
-    Number(reply.interrupted),
-    Number(reply.firstOfJob),
-    Number(reply.firstOfModel),
-    JSON.stringify(reply.toolCalls),
-    reply.reasoning === '' ? null : reply.reasoning,
-    reply.text,
-  )
-}
-
-export function insertToolStep(
-  tx: Tx,
-  claim: Claim,
-  kind: 'tool_started' | 'tool_result',
-  step: Omit<NewToolResult, 'ok' | 'addsTaint'> & { seq: number; at: number; ok: boolean | null; addsTaint: string | null },
-): void {
-  tx.prepare(
-    `INSERT INTO job_steps (job_seq, seq, kind, attempt, claim, created_at, duration_ms, call_id, name, ok, text, adds_taint, left_machine)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  ).run(
-    claim.seq,
-    step.seq,
-    kind,
-    claim.attempt,
-    claim.claim,
-    step.at,
-    step.durationMs,
-    step.callId,
-    step.name,
-    step.ok === null ? null : Number(step.ok),
-    step.output,
-    step.addsTaint,
-    step.leftMachine === undefined ? null : Number(step.leftMachine),
-  )
-}
-
-export function insertReplyParts(tx: Tx, jobSeq: number, seq: number, parts: object): void {
-  tx.prepare('INSERT INTO reply_parts (job_seq, seq, parts) VALUES (?, ?, ?)').run(jobSeq, seq, JSON.stringify(parts))
 }
 
 export function hasReplyOf(tx: Tx, jobSeq: number, { providerId, model }: ModelRef): boolean {

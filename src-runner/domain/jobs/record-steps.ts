@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/transact.ts'
+import { rowInsert, writeRows } from '../../platform/db/write-rows.ts'
 import type { ModelRef } from '../../contract/agents.ts'
 import type { JobOutput, ReplyStep, Step, ToolCall, ToolResultStep, ToolStartedStep } from '../../contract/jobs.ts'
 import type { Taint } from '../../contract/rules.ts'
@@ -7,18 +8,9 @@ import { toUsd } from '../../lib/micros.ts'
 import { addSpend } from '../spend/add-spend.sql.ts'
 import type { Claim } from './claim-job.ts'
 import type { JobDeps } from './job-deps.ts'
-import { jobTexts } from './jobs-table.ts'
+import { jobSteps, jobTexts, replyParts } from './jobs-table.ts'
 import { forgetPostponed } from './postpone-job.ts'
-import {
-  addToAncestors,
-  hasReplyOf,
-  insertReply,
-  insertReplyParts,
-  insertToolStep,
-  placeReply,
-  placeTool,
-  type Place,
-} from './record-steps.sql.ts'
+import { addToAncestors, hasReplyOf, placeReply, placeTool, type Place } from './record-steps.sql.ts'
 import { StaleClaimError } from '../../lib/errors.ts'
 
 /** A complete reply of a model. */
@@ -53,34 +45,43 @@ export type NewToolResult = {
   result?: JobOutput
 }
 
+const STEP_KEYS = ['jobSeq', 'seq', 'kind', 'attempt', 'claim', 'createdAt', 'durationMs', 'text'] as const
+const REPLIES = rowInsert(jobSteps, [
+  ...STEP_KEYS,
+  ...(['providerId', 'model', 'inputTokens', 'outputTokens', 'cachedTokens', 'costUsd', 'priced', 'estimated', 'interrupted'] as const),
+  ...(['firstOfJob', 'firstOfModel', 'toolCalls', 'reasoning'] as const),
+])
+const TOOL_STEPS = rowInsert(jobSteps, [...STEP_KEYS, 'callId', 'name', 'ok', 'addsTaint', 'leftMachine'])
+const REPLY_PARTS = rowInsert(replyParts, ['jobSeq', 'seq', 'parts'])
+
 /** Throws StaleClaimError, like all functions here, if another attempt owns the job. */
 export function recordReply(tx: Tx, deps: JobDeps, claim: Claim, reply: NewReply): ReplyStep {
   const at = deps.money.now()
-  const input = count(reply.usage.input)
-  const usage = { input, output: count(reply.usage.output), cached: Math.min(input, count(reply.usage.cached)) }
+  const inputTokens = count(reply.usage.input)
+  const cachedTokens = Math.min(inputTokens, count(reply.usage.cached))
+  const tokens = { inputTokens, outputTokens: count(reply.usage.output), cachedTokens }
   const costMicros = count(reply.costMicros)
   const durationMs = count(reply.durationMs)
   const { text, reasoning, toolCalls, model, priced, estimated, interrupted } = reply
   const place = placeReply(tx, claim, {
-    ...{ ...model, ...usage, costMicros, priced },
+    ...{ ...model, ...tokens, costMicros, priced },
     ...{ now: deps.clock.now(), workedMs: deps.workingTime.take(claim.jobId) },
   })
   if (place === undefined) throw new StaleClaimError(claim)
   const { seq, agentId, channel, parentJobId, parentCallId } = place
   const firstOfJob = place.turns === 1
   const firstOfModel = firstOfJob || !hasReplyOf(tx, claim.seq, model)
-  insertReply(tx, claim, seq, { ...reply, at, durationMs, usage, costMicros, firstOfJob, firstOfModel })
+  const costUsd = toUsd(costMicros)
+  const head = { seq, attempt: claim.attempt, createdAt: at, durationMs, kind: 'reply' as const, text, toolCalls }
+  const figures = { ...tokens, costUsd, priced, estimated, interrupted }
+  const own = { jobSeq: claim.seq, claim: claim.claim, reasoning: reasoning === '' ? null : reasoning, firstOfJob, firstOfModel }
+  writeRows(tx, REPLIES, [{ ...head, ...figures, ...own, ...model }])
   if (!interrupted) forgetPostponed(tx, claim.seq)
-  if (reply.sent !== undefined) insertReplyParts(tx, claim.seq, seq, reply.sent)
-  const tokens = { inputTokens: usage.input, outputTokens: usage.output, cachedTokens: usage.cached }
+  if (reply.sent !== undefined) writeRows(tx, REPLY_PARTS, [{ jobSeq: claim.seq, seq, parts: reply.sent }])
   addSpend(tx, { at, agentId, channel, ...model, costMicros, ...tokens, priced, firstOfJob, firstOfModel })
   if (costMicros > 0 && parentCallId !== null) addToAncestors(tx, parentJobId!, costMicros)
-  const step: ReplyStep = {
-    ...{ seq, attempt: claim.attempt, createdAt: at, durationMs, kind: 'reply', text, toolCalls, model },
-    ...(reasoning === '' ? {} : { reasoning }),
-    ...{ ...tokens, costUsd: toUsd(costMicros), priced, estimated, interrupted },
-  }
-  publishStep(tx, deps, claim, place, step, toUsd(costMicros))
+  const step: ReplyStep = { ...head, ...(reasoning === '' ? {} : { reasoning }), model, ...figures }
+  publishStep(tx, deps, claim, place, step, costUsd)
   return step
 }
 
@@ -114,7 +115,9 @@ function placeToolStep(
   const place = placeTool(tx, claim, kind, { now: deps.clock.now(), workedMs: deps.workingTime.take(claim.jobId) })
   if (place === undefined) throw new StaleClaimError(claim)
   const head = { seq: place.seq, attempt: claim.attempt, createdAt: at, durationMs: count(tool.durationMs) }
-  insertToolStep(tx, claim, kind, { ...tool, ...head, at, addsTaint: addedTaintText(tool.addsTaint) })
+  const { callId, name, ok, output: text, leftMachine } = tool
+  const addsTaint = addedTaintText(tool.addsTaint)
+  writeRows(tx, TOOL_STEPS, [{ ...head, jobSeq: claim.seq, claim: claim.claim, kind, callId, name, ok, text, addsTaint, leftMachine }])
   return { place, head }
 }
 
@@ -127,8 +130,8 @@ function publishStep(tx: Tx, deps: JobDeps, claim: Claim, place: Place, step: St
 }
 
 /** In the form of the table's CHECK. */
-function addedTaintText(addsTaint: readonly Taint[] = []): string | null {
-  return addsTaint.length === 0 ? null : [...new Set(addsTaint)].sort().join(',')
+function addedTaintText(addsTaint: readonly Taint[] = []): (typeof jobSteps.$inferSelect)['addsTaint'] {
+  return addsTaint.length === 0 ? null : ([...new Set(addsTaint)].sort().join(',') as 'private,untrusted')
 }
 
 /** A provider may report a fraction, a negative number or no number. */

@@ -274,7 +274,14 @@ function endJob(tx: Tx, deps: JobDeps, job: OpenJob, outcome: JobEnding, cancelR
   }
   if (job.conversationId !== null) {
     if (result)
-      addMessage(tx, { id: deps.ids.next(), conversationId: job.conversationId, jobId: job.id, role: 'assistant', text: result, at })
+      addMessage(tx, {
+        id: deps.ids.next(),
+        conversationId: job.conversationId,
+        jobId: job.id,
+        role: 'assistant',
+        text: result,
+        createdAt: at,
+      })
     touchConversation(tx, job.conversationId, job.agentId, at)
   }
   const { title, costUsd, scheduleId } = job

@@ -1,6 +1,5 @@
-import { sql } from 'drizzle-orm'
 import { index, integer, text, uniqueIndex, sqliteTable } from 'drizzle-orm/sqlite-core'
-import { flag, moment, oneOf, checks } from '../../platform/db/column-types.ts'
+import { flag, moment, oneOf, checks, idOf, uniqueWhere } from '../../platform/db/column-types.ts'
 import { agents } from '../agents/agents-table.ts'
 import { jobs } from '../jobs/jobs-table.ts'
 
@@ -23,9 +22,7 @@ export const memories = sqliteTable(
   (t) => [
     ...checks(t, "text <> ''"),
     index('memories_by_agent').on(t.agentId, t.seq),
-    uniqueIndex('memories_one_per_call')
-      .on(t.jobId, t.callId)
-      .where(sql`call_id IS NOT NULL`),
+    uniqueWhere('memories_one_per_call', [t.jobId, t.callId], 'call_id IS NOT NULL'),
   ],
 )
 
@@ -33,9 +30,7 @@ export const jobMemories = sqliteTable(
   'job_memories',
   {
     seq: integer('seq').primaryKey({ autoIncrement: true }),
-    jobId: text('job_id')
-      .notNull()
-      .references(() => jobs.id, { onDelete: 'cascade' }),
+    jobId: idOf('job_id', () => jobs.id, { onDelete: 'cascade' }),
     memoryId: text('memory_id').notNull(),
     via: oneOf('via', ['prompt', 'recall']).notNull(),
     // A memory that changes while the job runs is kept in each version that the job read.

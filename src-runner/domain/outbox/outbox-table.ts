@@ -1,7 +1,6 @@
-import { sql } from 'drizzle-orm'
 import { index, integer, text, sqliteTable } from 'drizzle-orm/sqlite-core'
 import { z } from 'zod'
-import { count, flag, jsonArray, moment, oneOf, checks } from '../../platform/db/column-types.ts'
+import { count, flag, jsonArray, moment, oneOf, checks, idOf, indexWhere } from '../../platform/db/column-types.ts'
 import { OutboundKind, OutboundState } from '../../contract/outbox.ts'
 import { agents } from '../agents/agents-table.ts'
 import { channels } from '../channels/channels-table.ts'
@@ -17,9 +16,7 @@ export const outbox = sqliteTable(
     key: text('key').notNull().unique(),
     kind: oneOf('kind', OutboundKind.options).notNull(),
     state: oneOf('state', OutboundState.options).notNull(),
-    agentId: text('agent_id')
-      .notNull()
-      .references(() => agents.id),
+    agentId: idOf('agent_id', () => agents.id),
     channelId: text('channel_id').references(() => channels.id, { onDelete: 'set null' }),
     personId: text('person_id'),
     chatId: text('chat_id'),
@@ -56,28 +53,14 @@ export const outbox = sqliteTable(
       "(state = 'undeliverable') = (failed_at IS NOT NULL)",
       "state = 'not_sent' OR chat_id IS NOT NULL",
     ),
-    index('outbox_of_channel')
-      .on(t.channelId, t.seq)
-      .where(sql`state = 'pending'`),
-    index('outbox_waiting')
-      .on(t.giveUpAt)
-      .where(sql`state = 'pending'`),
-    index('outbox_undeliverable')
-      .on(t.failedAt)
-      .where(sql`state = 'undeliverable'`),
+    indexWhere('outbox_of_channel', [t.channelId, t.seq], "state = 'pending'"),
+    indexWhere('outbox_waiting', [t.giveUpAt], "state = 'pending'"),
+    indexWhere('outbox_undeliverable', [t.failedAt], "state = 'undeliverable'"),
     index('outbox_by_state').on(t.state, t.seq),
     index('outbox_by_agent').on(t.agentId, t.seq),
-    index('outbox_by_job')
-      .on(t.jobId)
-      .where(sql`job_id IS NOT NULL`),
-    index('outbox_by_approval')
-      .on(t.approvalId)
-      .where(sql`approval_id IS NOT NULL`),
-    index('outbox_approval_messages')
-      .on(t.channelId, t.externalId)
-      .where(sql`approval_id IS NOT NULL AND external_id IS NOT NULL`),
-    index('outbox_of_chat')
-      .on(t.channelId, t.chatId, t.seq)
-      .where(sql`state = 'pending' AND only_files_left = 0`),
+    indexWhere('outbox_by_job', [t.jobId], 'job_id IS NOT NULL'),
+    indexWhere('outbox_by_approval', [t.approvalId], 'approval_id IS NOT NULL'),
+    indexWhere('outbox_approval_messages', [t.channelId, t.externalId], 'approval_id IS NOT NULL AND external_id IS NOT NULL'),
+    indexWhere('outbox_of_chat', [t.channelId, t.chatId, t.seq], "state = 'pending' AND only_files_left = 0"),
   ],
 )

@@ -1,13 +1,11 @@
 import { primaryKey, text, sqliteTable } from 'drizzle-orm/sqlite-core'
-import { micros, moment, checks } from '../../platform/db/column-types.ts'
+import { micros, moment, checks, idOf } from '../../platform/db/column-types.ts'
 import { providers } from '../providers/providers-table.ts'
 
 export const modelPrices = sqliteTable(
   'model_prices',
   {
-    providerId: text('provider_id')
-      .notNull()
-      .references(() => providers.id, { onDelete: 'cascade' }),
+    providerId: idOf('provider_id', () => providers.id, { onDelete: 'cascade' }),
     model: text('model').notNull(),
     inputMicros: micros('input_micros').notNull(),
     outputMicros: micros('output_micros').notNull(),

@@ -1,7 +1,6 @@
 import { Message } from '../../contract/messages.ts'
-import { sql } from 'drizzle-orm'
 import { index, integer, text, uniqueIndex, sqliteTable } from 'drizzle-orm/sqlite-core'
-import { count, flag, json, usd, moment, oneOf, checks } from '../../platform/db/column-types.ts'
+import { count, flag, json, usd, moment, oneOf, checks, idOf, seqOf, indexWhere, uniqueWhere } from '../../platform/db/column-types.ts'
 import { NotifyVia } from '../../contract/triggers.ts'
 import { OccurrenceState, ScheduleLastStatus } from '../../contract/schedules.ts'
 import { agents } from '../agents/agents-table.ts'
@@ -13,12 +12,8 @@ export const schedules = sqliteTable(
   {
     seq: integer('seq').primaryKey({ autoIncrement: true }),
     id: text('id').notNull().unique(),
-    entityId: text('entity_id')
-      .notNull()
-      .references(() => entities.id),
-    agentId: text('agent_id')
-      .notNull()
-      .references(() => agents.id),
+    entityId: idOf('entity_id', () => entities.id),
+    agentId: idOf('agent_id', () => agents.id),
     name: text('name').notNull(),
     cron: text('cron').notNull(),
     timezone: text('timezone').notNull(),
@@ -46,15 +41,9 @@ export const schedules = sqliteTable(
   (t) => [
     ...checks(t, 'daily_budget_micros BETWEEN 500000 AND 100000000', "(status = 'budget_exhausted') = (resume_at IS NOT NULL)"),
     index('schedules_by_agent').on(t.agentId),
-    index('schedules_due')
-      .on(t.nextDueAt)
-      .where(sql`status <> 'paused' AND next_due_at IS NOT NULL`),
-    index('schedules_paused_due')
-      .on(t.nextDueAt)
-      .where(sql`status = 'paused' AND next_due_at IS NOT NULL`),
-    index('schedules_to_resume')
-      .on(t.resumeAt)
-      .where(sql`resume_at IS NOT NULL`),
+    indexWhere('schedules_due', [t.nextDueAt], "status <> 'paused' AND next_due_at IS NOT NULL"),
+    indexWhere('schedules_paused_due', [t.nextDueAt], "status = 'paused' AND next_due_at IS NOT NULL"),
+    indexWhere('schedules_to_resume', [t.resumeAt], 'resume_at IS NOT NULL'),
   ],
 )
 
@@ -76,9 +65,7 @@ export const occurrences = sqliteTable(
   'occurrences',
   {
     seq: integer('seq').primaryKey(),
-    scheduleSeq: integer('schedule_seq')
-      .notNull()
-      .references(() => schedules.seq, { onDelete: 'cascade' }),
+    scheduleSeq: seqOf('schedule_seq', () => schedules.seq, { onDelete: 'cascade' }),
     dueAt: moment('due_at').notNull(),
     origin: oneOf('origin', ['clock', 'run_now']).notNull(),
     // Only for a run that made no job. Others have the id of their job.
@@ -105,11 +92,7 @@ export const occurrences = sqliteTable(
       "origin = 'clock' OR state = 'ran'",
     ),
     uniqueIndex('occurrences_one_per_due_time').on(t.scheduleSeq, t.dueAt, t.origin),
-    index('occurrences_missed')
-      .on(t.decidedAt)
-      .where(sql`state = 'missed'`),
-    uniqueIndex('occurrences_one_due')
-      .on(t.scheduleSeq)
-      .where(sql`state = 'due'`),
+    indexWhere('occurrences_missed', [t.decidedAt], "state = 'missed'"),
+    uniqueWhere('occurrences_one_due', [t.scheduleSeq], "state = 'due'"),
   ],
 )

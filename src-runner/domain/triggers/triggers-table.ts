@@ -1,7 +1,6 @@
-import { sql } from 'drizzle-orm'
 import { blob, index, integer, primaryKey, real, text, sqliteTable } from 'drizzle-orm/sqlite-core'
 import { z } from 'zod'
-import { count, flag, jsonObject, moment, oneOf, checks } from '../../platform/db/column-types.ts'
+import { count, flag, jsonObject, moment, oneOf, checks, idOf, seqOf, indexWhere } from '../../platform/db/column-types.ts'
 import { DeliveryOutcome, NotifyVia } from '../../contract/triggers.ts'
 import { SignatureScheme } from '../../contract/triggers.ts'
 import { agents } from '../agents/agents-table.ts'
@@ -13,9 +12,7 @@ export const triggers = sqliteTable(
   {
     seq: integer('seq').primaryKey({ autoIncrement: true }),
     id: text('id').notNull().unique(),
-    entityId: text('entity_id')
-      .notNull()
-      .references(() => entities.id),
+    entityId: idOf('entity_id', () => entities.id),
     // null: none is attached.
     agentId: text('agent_id').references(() => agents.id),
     name: text('name').notNull(),
@@ -50,18 +47,14 @@ export const triggers = sqliteTable(
       '(fires IS NULL) = (fires_boot IS NULL)',
       '(fires IS NULL) = (fires_gap IS NULL)',
     ),
-    index('webhook_triggers_by_agent')
-      .on(t.agentId)
-      .where(sql`agent_id IS NOT NULL`),
+    indexWhere('webhook_triggers_by_agent', [t.agentId], 'agent_id IS NOT NULL'),
   ],
 )
 
 export const senderIds = sqliteTable(
   'webhook_sender_ids',
   {
-    triggerSeq: integer('trigger_seq')
-      .notNull()
-      .references(() => triggers.seq, { onDelete: 'cascade' }),
+    triggerSeq: seqOf('trigger_seq', () => triggers.seq, { onDelete: 'cascade' }),
     senderId: text('sender_id').notNull(),
     jobId: text('job_id').notNull(),
     at: moment('at').notNull(),
@@ -74,9 +67,7 @@ export const refusals = sqliteTable(
   {
     seq: integer('seq').primaryKey(),
     id: text('id').notNull().unique(),
-    triggerSeq: integer('trigger_seq')
-      .notNull()
-      .references(() => triggers.seq, { onDelete: 'cascade' }),
+    triggerSeq: seqOf('trigger_seq', () => triggers.seq, { onDelete: 'cascade' }),
     // Its place in the inbox: after this job of the trigger. 0: before all jobs.
     afterJobSeq: integer('after_job_seq').notNull(),
     outcome: oneOf('outcome', DeliveryOutcome.exclude(['accepted']).options).notNull(),
@@ -94,8 +85,10 @@ export const refusals = sqliteTable(
   (t) => [
     ...checks(t, 'times > 0', "(outcome = 'duplicate') = (job_seq IS NOT NULL)"),
     index('webhook_refusals_by_place').on(t.triggerSeq, t.afterJobSeq),
-    index('webhook_refusals_of_senders')
-      .on(t.receivedAt)
-      .where(sql`outcome IN ('rate_limited', 'payload_too_large', 'invalid_json', 'no_agent', 'job_creation_failed')`),
+    indexWhere(
+      'webhook_refusals_of_senders',
+      [t.receivedAt],
+      "outcome IN ('rate_limited', 'payload_too_large', 'invalid_json', 'no_agent', 'job_creation_failed')",
+    ),
   ],
 )

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { check, customType, integer, SQLiteColumn, text, type CheckBuilder } from 'drizzle-orm/sqlite-core'
+import { check, customType, index, integer, SQLiteColumn, text, uniqueIndex, type CheckBuilder } from 'drizzle-orm/sqlite-core'
 import type { z } from 'zod'
 import { toMicros, toUsd } from '../../lib/micros.ts'
 
@@ -28,6 +28,26 @@ export const oneOf = <const Word extends string>(name: string, words: readonly W
 export const json = <Shape extends z.ZodType>(name: string, shape: Shape) => jsonText(name, shape)
 export const jsonObject = <Shape extends z.ZodType>(name: string, shape: Shape) => jsonText(name, shape, 'object')
 export const jsonArray = <Shape extends z.ZodType>(name: string, shape: Shape) => jsonText(name, shape, 'array')
+
+type Actions = { onDelete: 'cascade' }
+type Target = () => SQLiteColumn
+
+/** An id that every row has and that refers to another table. */
+export const idOf = (name: string, target: Target, actions?: Actions) => text(name).notNull().references(target, actions)
+/** The same for a seq. */
+export const seqOf = (name: string, target: Target, actions?: Actions) => integer(name).notNull().references(target, actions)
+
+type Columns = [SQLiteColumn, ...SQLiteColumn[]]
+
+/** An index of the rows that meet a condition. A query uses it only if it repeats the condition as SQL text. */
+export const indexWhere = (name: string, columns: Columns, condition: string) =>
+  index(name)
+    .on(...columns)
+    .where(sql.raw(condition))
+export const uniqueWhere = (name: string, columns: Columns, condition: string) =>
+  uniqueIndex(name)
+    .on(...columns)
+    .where(sql.raw(condition))
 
 /** Text that is compared case-insensitively. */
 export const caselessText = customType<{ data: string; driverData: string }>({ dataType: () => 'text COLLATE NOCASE' })

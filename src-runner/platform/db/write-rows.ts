@@ -59,13 +59,14 @@ function statementFor<Table extends SQLiteTable, Keys extends Key<Table>>(
     one: sqlOf(row),
     many: sqlOf(Array(ROWS_AT_ONCE).fill(row).join(', ')),
     valuesOf(rows, from, count) {
-      const values: unknown[] = []
+      const values: unknown[] = Array(count * keys.length)
+      let next = 0
       for (let at = from; at < from + count; at++) {
         const given = rows[at]!
         for (let i = 0; i < keys.length; i++) {
           const value: unknown = given[keys[i]!]
           const encoder = encoders[i]!
-          values.push(value == null ? null : encoder === null ? value : encoder.mapToDriverValue(value))
+          values[next++] = value == null ? null : encoder === null ? value : encoder.mapToDriverValue(value)
         }
       }
       return values
