@@ -12,42 +12,42 @@ import { saying } from './saying.ts'
 import { MAX_MESSAGES } from '../adapters/channels/message-parts.ts'
 import type { ButtonPress, ChannelAccess, ChannelDriver, Connection, Incoming, IncomingMessage } from '../adapters/channels/channel.ts'
 
-/** What the tests need of a service, whichever it is: a local server that speaks its real protocol. */
+/** What the tests need from a service: a local server that speaks its real protocol. */
 export type ServedService = {
   access: ChannelAccess
   accountName: string
-  /** The private chat of the one who speaks here. */
+  /** The private chat of the person who writes. */
   chatId: string
   say(text: string, options?: { replyTo?: string; isForwarded?: boolean }): void
   sayInGroup(text: string): void
   sendFile(name: string, bytes: Uint8Array): void
   press(action: string): void
-  /** What of our messages the person sees, in order. */
+  /** Our messages as the person sees them, in order. */
   sent(): { text: string; buttons: string[]; file: { name: string; bytes: Uint8Array } | null }[]
   untilSent(count: number): Promise<void>
   notes(): string[]
   isTyping(): boolean
-  /** Resolves when the connection waits for something to be said. */
+  /** Resolves when the connection waits for messages. */
   untilListening(): Promise<void>
   untilAsked(times: number): Promise<void>
   timesAsked(): number
-  /** The next call meets this. */
+  /** The next call fails like this. */
   fault(fault: ServiceFault): void
-  /** The next of our messages, and no other call, meets this. */
+  /** The next message that we send fails like this. */
   faultOnSending(fault: ServiceFault): void
-  /** The next of our files, likewise. */
+  /** The next file that we send fails like this. */
   faultOnFile(fault: ServiceFault): void
   block(): void
   revokeToken(): void
   close(): Promise<void>
 }
 export type ServiceFault = 'reset' | 'garbage' | 'error' | 'stall' | 'slow_down'
-/** What `slow_down` asks for. */
+/** The pause that `slow_down` asks for. */
 export const SLOW_DOWN_SECONDS = 7
 
 export type DriverUnderTest = { driver: ChannelDriver; service: ServedService }
 
-/** What every driver must do. The product relies on no more than this, and on all of it. */
+/** What every driver must do. The product relies on all of this, and on nothing more. */
 export function describeChannelDriver(name: string, start: (clock: HandClock) => Promise<DriverUnderTest>): void {
   describe(`${name} as a channel`, () => {
     let clock: HandClock
@@ -55,7 +55,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
     let service: ServedService
     let folder: string
     const opened: Listening[] = []
-    /** What was said of parts that went out. */
+    /** The parts that were reported as sent. */
     let parts: number[]
     let mostParts: number
     const goesOn = (partsSent: number) => {
@@ -84,10 +84,10 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
     }
     const send = (listening: Listening, text: string, more: Partial<OutgoingMessage> = {}) =>
       listening.connection.deliver(messageTo(service.chatId, text, more), never, goesOn)
-    /** Lets the shortest of the pauses pass that are on. */
+    /** Lets the shortest of the current pauses pass. */
     const passAPause = async () => clock.advance(await clock.untilSleeping((ms) => ms <= 10_000))
 
-    /** The person has written, so that the account may write to them. */
+    /** The person has written, so the account may write to them. */
     const listenToSomebody = async () => {
       const listening = listen()
       service.say('Hello')
@@ -210,7 +210,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
         service.say('one')
         service.say('two')
         await first.untilHeard(2)
-        // As after a crash: the last position that was kept is that of the first message.
+        // As after a crash: the last stored position is that of the first message.
         const positions = first.heard.map((incoming) => incoming.position)
         await first.connection.close()
         service.say('three')

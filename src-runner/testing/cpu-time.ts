@@ -1,4 +1,4 @@
-/** What some work takes of this thread, in milliseconds: the same however busy the machine is with other things. */
+/** The CPU time of some work on this thread, in milliseconds. It does not depend on how busy the machine is. */
 export function cpuMsOf(work: () => void): number {
   const before = process.threadCpuUsage()
   work()

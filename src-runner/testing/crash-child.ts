@@ -9,8 +9,8 @@ import { createJobStore } from '../domain/jobs/job-store.ts'
 import { replyOf } from './records-rig.ts'
 
 /**
- * A process that is there to be killed: it makes and works off jobs as fast as it can and says each id as soon as,
- * and not before, it was promised to be kept. `+id`: accepted; `=id`: ended.
+ * A process to be killed: it creates and runs jobs as fast as it can. It prints each id as soon as it is stored, not before:
+ * `+id`: accepted; `=id`: ended.
  */
 const db = openDatabase({ file: process.argv[2]!, clock })
 const ids = createIds(() => clock.now())

@@ -34,22 +34,22 @@ export type TestRunnerOptions = {
   vault?: Vault
   deadlines?: RunnerDeps['deadlines']
   publicAddressTimings?: RunnerDeps['publicAddressTimings']
-  /** In place of all tools. */
+  /** Replaces all tools. */
   tools?: RunnerDeps['tools']
-  /** Beside all tools. */
+  /** Added to the tools. */
   moreTools?: RunnerDeps['moreTools']
   internet?: RunnerDeps['internet']
   findSandbox?: RunnerDeps['findSandbox']
-  /** Left out: whoever runs the tests has no programs of their own. */
+  /** Default: there are no programs of the person. */
   listProgramFolders?: RunnerDeps['listProgramFolders']
   modelServer?: ModelServerOptions
-  /** The model server stands where servers of this machine are looked for; otherwise nothing stands there. */
+  /** The model server is where servers of this machine are searched for. */
   findsModelServer?: boolean
 }
 
 /**
  * The whole runner in this process: a real database in a temporary folder, a real port, a model server that speaks
- * the real protocols. Nothing of ours is replaced; what is outside the machine is played by `modelServer`.
+ * the real protocols. No part of the product is replaced; `modelServer` plays what is outside the machine.
  */
 export type TestRunner = {
   readonly client: RunnerClient
@@ -64,25 +64,25 @@ export type TestRunner = {
   scrubber: Scrubber
   notifications: Notification[]
   reports: RunningReport[]
-  /** A provider that is the model server. */
+  /** Adds the model server as a provider. */
   addProvider(options?: { name?: string; apiKey?: string; kind?: Provider['kind'] }): Promise<Provider>
-  /** An agent whose model is the model server's. */
+  /** Adds an agent with a model of the model server. */
   addAgent(fields?: Partial<CreateAgent>): Promise<Agent>
-  /** A folder that an agent may be given, with these files. */
+  /** Creates a folder with these files. */
   makeFolder(files?: Record<string, string>): string
-  /** A job that came in by any channel: some have no edge of their own yet, and some cannot be played here. */
+  /** Creates a job of any channel, also of those that a test cannot play. */
   enqueue(job: NewJob): Promise<string>
   /** Resolves when the job has ended or waits for somebody. */
   ended(jobId: string): Promise<Job>
-  /** Stops and starts on the same data. `crash`: on a copy of the data as it is at this moment, which is what a killed process leaves. */
+  /** Stops and starts on the same data. `crash`: on a copy of the data at this moment, as a killed process leaves it. */
   restart(options?: { crash?: boolean; config?: Partial<RunnerConfig> }): Promise<void>
-  /** From now on the disk has no room for another page of the database. Answers how to make room again. */
+  /** From now on the disk has no room for another page of the database. Returns how to make room again. */
   fillDisk(): () => void
   /** From now on no page of this table can be read. */
   damage(table: string): void
-  /** From now on the database may only be read. Returns how to change that. */
+  /** From now on the database can only be read. Returns how to undo that. */
   forbidWriting(): () => void
-  /** The file below the database is gone. */
+  /** Closes the database file. */
   breakDatabase(): void
   stop(): Promise<void>
 }
@@ -142,7 +142,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       discoveryPorts,
       random: () => 0.5,
       demoWordMs: 0,
-      checkAnswers: true,
+      checkResponses: true,
     })
     runner.onNotification((notification) => notifications.push(notification))
     runner.onRunning((report) => reports.push(report))
@@ -239,7 +239,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       const handle = openSync(db.file, 'r+')
       writeSync(handle, Buffer.alloc(4096), 0, 4096, (root - 1) * 4096)
       closeSync(handle)
-      // What is in memory would still be read.
+      // Cached pages would still be read.
       connection.pragma('shrink_memory')
     },
 
@@ -253,7 +253,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
     async stop() {
       await running.runner.stop({ graceMs: 0 })
       await modelServer.close()
-      // The room that is set aside for a full disk may be written just now.
+      // The space reserved for a full disk may be being written.
       rmSync(home, { recursive: true, force: true, maxRetries: 5 })
     },
   }

@@ -4,7 +4,7 @@ type Fault = { inTransaction: string } | { afterCommit(event: StoredEvent): bool
 
 const recorded = (kind: string) => (event: StoredEvent) => event.type === 'job.step_recorded' && event.payload.kind === kind
 
-/** Where a runner can be made to die: in the middle of a transaction, or right behind a commit, before anything else hears of it. */
+/** Where a runner can be killed: in the middle of a transaction, or right after a commit, before any listener. */
 export const FAULT_POINTS = {
   'a job is being kept': { inTransaction: 'AFTER INSERT ON main.agent_jobs' },
   'a job is kept': { afterCommit: ({ type }) => type === 'job.created' },

@@ -21,28 +21,28 @@ export type FileRig = {
   files: JobFiles
   /** The agent's folder `Docs`. */
   docs: string
-  /** Everything beside it that no tool may touch. */
+  /** What is beside it, which no tool may touch. */
   outside: string
   job: Job
   journal: FileJournal
   trash: Trash | undefined
   write(path: string, content: string | Uint8Array): Promise<string>
   read(path: string): Promise<string>
-  /** Calls a tool as the loop does: what it throws is an answer. */
+  /** Calls a tool as the loop does: an error is a result. */
   call(
     tool: Tool,
     args: Record<string, unknown>,
     options?: { callId?: string; folders?: string[]; journal?: FileJournal },
   ): Promise<ToolOutput>
   facts(tool: Tool, args: Record<string, unknown>, folders?: string[]): Promise<CallFacts>
-  /** Another job of the same agent, or of another one, takes over. */
+  /** Continues as another job, of the same agent or another one. */
   nextJob(agent?: string): void
   endJob(): void
-  /** The process dies and the job is claimed again: what was begun is looked at. */
+  /** The process dies and the job is claimed again. Started changes are resolved. */
   crash(): Promise<void>
 }
 
-/** A job under way over a real database, a real journal and a real folder. */
+/** A running job with a real database, journal and folder. */
 export function openFileRig(options: { trash?: Trash } = {}): FileRig {
   const records = openRecordsRig()
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'deckhand-files-')))
@@ -111,7 +111,7 @@ export function openFileRig(options: { trash?: Trash } = {}): FileRig {
     },
     endJob: () => transact(records.db, (tx) => void records.store.settle(tx, claim, { kind: 'completed', text: 'done' }, replyOf('done'))),
     async crash() {
-      // A job that gets nowhere between two crashes would be given up.
+      // A job without progress between two crashes would be given up.
       transact(records.db, (tx) => void records.store.recordReply(tx, claim, replyOf('getting on')))
       records.reboot()
       transact(records.db, (tx) => records.store.rescue(tx))

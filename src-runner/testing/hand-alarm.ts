@@ -1,7 +1,7 @@
 import type { Alarm } from '../adapters/scheduler/alarm.ts'
 import type { Clock } from '../lib/clock.ts'
 
-/** An alarm that a hand clock rings. Like the real one it waits by the stopwatch: it does not notice when the clock is set. */
+/** An alarm for a hand clock. Like the real one, it counts running time and does not notice clock changes. */
 export function createHandAlarm(clock: Clock): Alarm {
   let pending = new AbortController()
   return {

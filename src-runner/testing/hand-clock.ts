@@ -2,15 +2,15 @@ import type { Clock } from '../lib/clock.ts'
 
 type Sleeper = { dueAt: number; wake: () => void; every: number | null }
 
-/** A clock that a test moves by hand. Nothing in it waits for real time. */
+/** A clock that a test moves by hand, so that no test waits for real time. */
 export type HandClock = Clock & {
-  /** Moves time on and wakes, in order, whoever was due. */
+  /** Advances time and wakes the sleepers that are due, in order. */
   advance(ms: number): void
-  /** Sets the wall clock, forward or back, which nobody who waits notifications. A machine that slept does the same. */
+  /** Sets the wall clock forward or back. Sleepers do not notice, as after a sleep of the machine. */
   jump(ms: number): void
-  /** Resolves with the remaining milliseconds as soon as somebody sleeps for a time that `fits`. */
+  /** Resolves with the remaining milliseconds of the first sleeper whose time `fits`. */
   untilSleeping(fits: (ms: number) => boolean): Promise<number>
-  /** How many are asleep now. */
+  /** The number of sleepers. */
   sleepers(): number
 }
 

@@ -12,7 +12,7 @@ import { openRecordsRig, replyOf, type RecordsRig } from './records-rig.ts'
 import { StaleClaimError } from '../lib/errors.ts'
 
 /**
- * A random walk over everything that can happen to jobs, beside a model that says what must be true. After every step
+ * A random walk over everything that can happen to jobs, with a model of what must be true. After every step
  * the whole database is compared with the model. The model is written from the promises, not from the store.
  */
 
@@ -48,7 +48,7 @@ type Walk = {
   agents: string[]
   jobs: ModelJob[]
   conversations: string[]
-  /** Every claim that was ever given out, the lost ones too. */
+  /** Every claim so far, including lost ones. */
   claims: Claim[]
 }
 
@@ -98,7 +98,7 @@ const anyStep = fc.record({
   b: fc.nat(1000),
 })
 
-/** Throws, with the shortest walk that shows it, when a promise is broken. Answers how many steps were taken. */
+/** Throws with the shortest walk that breaks a promise. Returns how many steps were taken. */
 export function walkJobStore({ runs, length, seed }: { runs: number; length: number; seed?: number }): number {
   const rig = openRecordsRig()
   const agents = Array.from({ length: AGENTS }, (_, i) => rig.addAgent(`Agent ${i}`).id)
@@ -146,7 +146,7 @@ function boot(walk: Walk): void {
   rig.store = createJobStore({ db: rig.db, clock: rig.clock, ids: rig.ids, bootId: rig.ids.next(), liveStreams: rig.liveStreams })
 }
 
-// The steps: each does something to the store and says what must have come of it.
+// The steps: each changes the store and checks the result.
 
 function enqueue(walk: Walk, a: number, b: number): void {
   const agent = walk.agents[a % AGENTS]!
@@ -232,9 +232,9 @@ function tookClaim(walk: Walk, job: ModelJob, claim: Claim): void {
   walk.claims.push(claim)
 }
 
-/** Lets an attempt write, one that lost its claim as often as not, and checks that exactly the present one could. */
+/** Lets an attempt write, often one that has lost its claim, and checks that only the present claim could. */
 function attempt(walk: Walk, a: number, act: (tx: Tx, claim: Claim) => void): ModelJob | null {
-  // The newest claims are the interesting ones; older ones must stay shut out for ever.
+  // Mostly the newest claims. Older ones must stay shut out.
   const claim = a % 3 === 0 ? pick(walk.claims, a) : walk.claims.at(-1 - (a % LIMIT))
   if (claim === undefined) return null
   const job = walk.jobs.find((one) => one.id === claim.jobId)!
@@ -511,7 +511,7 @@ function compareLanes(walk: Walk): void {
   }
 }
 
-/** Every number that stands in two places stands there alike. */
+/** Numbers that are stored twice are equal. */
 function compareSums({ rig: { db } }: Walk, rows: Row[]): void {
   const steps = db
     .prepare<{ job_seq: number; steps: number; last: number; cost: number }>(

@@ -6,14 +6,13 @@ import { createRunner } from '../runner.ts'
 import { FAULT_POINTS, type FaultPoint } from './fault-points.ts'
 
 /**
- * The runner as a process of its own that dies without warning at one point of its work, named by KILL_AT, the first time
- * that it comes there or, with KILL_AFTER, that many times later. The point is
- * reached inside the database: a trigger in the middle of a transaction, or the first listener after a commit. Nothing of
- * the product knows of it. Without KILL_AT it lives on.
+ * The runner as a process that dies without warning at a point of its work, named by KILL_AT: the first time that it gets
+ * there or, with KILL_AFTER, that many times later. The point is inside the database: a trigger in the middle of a
+ * transaction, or the first listener after a commit. The product does not know of it. Without KILL_AT it lives on.
  */
 const point = process.env['KILL_AT'] as FaultPoint | undefined
 
-/** Times that it still passes. */
+/** How many times it still passes the point. */
 let left = Number(process.env['KILL_AFTER'] ?? 0)
 
 function die(): void {
@@ -26,7 +25,7 @@ function arm(db: Database): Database {
   if (fault === undefined) return db
   if ('inTransaction' in fault) {
     db.connection.function('die', { deterministic: false }, () => (die(), null))
-    // A trigger of the connection itself, which the file never holds.
+    // A temporary trigger, which is not in the file.
     db.connection.exec(`CREATE TEMP TRIGGER kill_here ${fault.inTransaction} BEGIN SELECT die(); END`)
   } else {
     db.onEvents((event) => {

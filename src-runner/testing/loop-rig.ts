@@ -24,7 +24,7 @@ import { defineTool, type Tool, type ToolContext, type ToolOutput } from '../age
 import { createHandClock, type HandClock } from './hand-clock.ts'
 import { StaleClaimError } from '../lib/errors.ts'
 
-/** What a scripted model does when it is called: yields events, or runs a function that does. */
+/** What a scripted model does for a call: yields events, or runs a function that does. */
 export type Turn = ModelEvent[] | ((request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>)
 
 export const USAGE: Usage = { input: 100, output: 10, cached: 0 }
@@ -51,7 +51,7 @@ export const fail = (failure: Partial<ModelFailure>, usage: Usage | null = null)
   failure: { kind: 'overloaded', retryable: true, retryAfterMs: null, status: 529, message: quote('Acme is overloaded.'), ...failure },
 })
 
-/** A tool that answers with its name, or does what it is told. */
+/** A tool that returns its name, or what the test says. */
 export function tool(
   name: string,
   options: Partial<Pick<Tool, 'effect' | 'parallel' | 'args'>> & {
@@ -87,7 +87,7 @@ export type RigOptions = {
   transcript?: PromptMessage[]
   startedCallIds?: string[]
   price?: KnownPrice | null
-  /** How many tokens each model holds, where it is known. */
+  /** The context window of each model, if known. */
   windows?: Record<string, number>
   policy?: (question: PolicyQuestion) => PolicyVerdict | Promise<PolicyVerdict>
   open?: ModelSource['open']
@@ -102,10 +102,10 @@ export type Rig = {
   replies: RecordedReply[]
   results: RecordedResult[]
   started: string[]
-  /** Everything a page was told and everything that was written, in order, as short words. */
+  /** Everything that a page got and that was recorded, in order, as short words. */
   log: string[]
   outcome: Promise<LoopOutcome>
-  /** Resolves as soon as the log holds a line with these words. */
+  /** Resolves when the log has a line with these words. */
   untilLogged(words: string): Promise<void>
 }
 
@@ -191,7 +191,7 @@ export function runRig(options: RigOptions): Rig {
     clock,
     random: () => options.random ?? 0,
   })
-  // A test may look at the outcome late; a rejection before that is not unhandled.
+  // A test may await the outcome late, and a rejection before that must not be unhandled.
   outcome.catch(() => {})
   return {
     clock,
@@ -223,7 +223,7 @@ async function* streamOf(events: ModelEvent[]): AsyncIterable<ModelEvent> {
   }
 }
 
-/** Yields the events and then neither ends nor listens to its signal. */
+/** Yields the events, then never ends and ignores its signal. */
 export function hangAfter(...events: ModelEvent[]): Turn {
   return async function* () {
     yield* events

@@ -6,7 +6,7 @@ import { isMarkedUsed } from '../platform/db/used-marker.ts'
 
 type Options = Parameters<typeof openDatabase>[0]
 
-/** By the time at which they were made, because a new database records it. */
+/** Keyed by the time of creation, which a new database records. */
 const templates = new Map<number | 'now', Buffer>()
 
 const REAL_CLOCK_WITHIN_MS = 60_000

@@ -15,11 +15,11 @@ import { moveGivingUp } from '../domain/outbox/send-message.ts'
 import { writeOutbound } from '../domain/outbox/write-message.ts'
 import { openRecordsRig, type RecordsRig } from './records-rig.ts'
 
-/** A try that has reached the service. The service decides how it goes on. */
+/** A try that has reached the service, which the test plays. */
 export type Try = {
   message: OutgoingMessage
   signal: AbortSignal
-  /** So many parts have gone out, and it goes on. */
+  /** Reports how many parts were sent. */
   part: OnPart
   answer(result: SendResult): void
 }
@@ -28,17 +28,17 @@ export type OutboxRig = RecordsRig & {
   agentId: string
   /** Tries in the order in which they reached the service. */
   tries: Try[]
-  /** Takes one more try as soon as it is there. */
+  /** Resolves with the next try. */
   nextTry(): Promise<Try>
   addChannel(status?: ChannelStatus): string
   setStatus(channelId: string, status: ChannelStatus): void
-  /** Writes a message to a chat; answers its id. */
+  /** Writes a message to a chat. Returns its id. */
   write(channelId: string, chatId: string, text: string): string
   read(messageId: string): OutboundMessage
   sender: OutboxSender
-  /** The clock is set, and somebody notifications a while later. */
-  setClock(ms: number, notification?: boolean): void
-  /** The process dies and another one starts. What was under way gets no ending. */
+  /** Sets the clock. `isNoticed`: maintenance notices it. */
+  setClock(ms: number, isNoticed?: boolean): void
+  /** The process dies and another one starts. Tries in progress have no result. */
   crash(): void
 }
 
@@ -48,12 +48,12 @@ export function failed(more: Partial<Extract<SendResult, { state: 'failed' }>> =
   return { state: 'failed', permanent: false, partsSent: 0, retryAfterMs: null, problem: quote('the service is down'), ...more }
 }
 
-/** Lets everything happen that needs no time to pass. */
+/** Runs everything that needs no time to pass. */
 export async function turn(): Promise<void> {
   for (let i = 0; i < 4; i++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** The outbox over a real database, with a service whose answers the test gives. */
+/** The outbox with a real database, and a service that the test plays. */
 export function openOutboxRig(): OutboxRig {
   const records = openRecordsRig()
   const agentId = records.addAgent('Ada').id
@@ -111,9 +111,9 @@ export function openOutboxRig(): OutboxRig {
       return listOutbox(rig.db, { limit: 1 }).messages[0]!.id
     },
     read: (messageId: string) => listOutbox(rig.db, { limit: 200 }).messages.find(({ id }) => id === messageId)!,
-    setClock(ms: number, notification = true) {
+    setClock(ms: number, isNoticed = true) {
       rig.clock.jump(ms)
-      if (notification) transact(rig.db, (tx) => moveGivingUp(tx, times.adjust(tx)))
+      if (isNoticed) transact(rig.db, (tx) => moveGivingUp(tx, times.adjust(tx)))
     },
     crash() {
       rig.reboot()

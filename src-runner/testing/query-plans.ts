@@ -3,7 +3,7 @@ import { pinQueryPlan } from '../platform/db/statements.ts'
 
 export type QueryPlan = { sql: string; plan: string[] }
 
-/** Every statement that is run while `act` runs, with the plan that SQLite has for it. */
+/** Every statement that `act` runs, with its query plan. */
 export function plansOf(db: Database, act: () => void): QueryPlan[] {
   const used = new Set<string>()
   db.statements.listen((sql) => used.add(sql))
@@ -23,7 +23,7 @@ export function plansOf(db: Database, act: () => void): QueryPlan[] {
     }))
 }
 
-/** A plan does not depend on values, but every place and every name needs one. */
+/** A plan does not depend on values, but every parameter needs one. */
 function bindings(sql: string): unknown[] {
   const names = sql.match(/@\w+/g)?.map((name) => [name.slice(1), 1]) ?? []
   if (names.length > 0) return [Object.fromEntries(names)]

@@ -2,13 +2,13 @@ import { connect } from 'node:net'
 
 export type RawAnswer = { status: number; headers: Map<string, string>; body: string; text: string }
 
-/** Ends a test that hangs, and is not to be what a busy machine is late for. */
+/** Ends a test that hangs. Long enough for a busy machine. */
 const FIRST_BYTE_MS = 45_000
 const QUIET_MS = 5_000
 
 /**
- * Sends bytes as they are and reads until the server closes the connection: for requests that a well-behaved client
- * cannot make. A server that leaves the connection open is not waited for once it has been quiet.
+ * Sends bytes as they are and reads until the server closes the connection, for requests that a well-behaved client
+ * cannot make. If the server leaves the connection open, it stops after a silence.
  */
 export function sendRaw(port: number, bytes: string | Buffer): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
@@ -35,7 +35,7 @@ function parse(chunks: Buffer[]): RawAnswer {
 
 export type RawRequest = { method: string; target: string; headers: [string, string][]; body?: string | Buffer }
 
-/** A request as text. Nothing is added: not even Host. */
+/** A request as bytes. No header is added, not even Host. */
 export function toBytes(request: RawRequest): Buffer {
   const head = [`${request.method} ${request.target} HTTP/1.1`, ...request.headers.map(([name, value]) => `${name}: ${value}`)].join('\r\n')
   return Buffer.concat([Buffer.from(`${head}\r\n\r\n`, 'latin1'), Buffer.from(request.body ?? '')])

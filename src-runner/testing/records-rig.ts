@@ -27,12 +27,12 @@ export type RecordsRig = {
   /** What was logged as warning or error. */
   logged: string[]
   addAgent(name: string): Agent
-  /** The process dies and another one starts: what was in memory is gone, the file is what it was. */
+  /** The process dies and another one starts on the same file. */
   reboot(): void
   close(): void
 }
 
-/** The records over a real database file in a folder of their own, with a clock that is moved by hand. */
+/** The domain with a real database file in a folder of its own, and a hand clock. */
 export function openRecordsRig(clock: HandClock = createHandClock()): RecordsRig {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-records-'))
   const file = join(folder, 'deckhand.db')

@@ -7,13 +7,13 @@ export type StreamedEvent = { id: number | null; event: string; data: unknown }
 
 /** A caller of the runner, typed by the route table and speaking real HTTP. */
 export type RunnerClient = {
-  /** The answer of a success; anything else throws with what was said. */
+  /** The body of a successful response. Throws for any other. */
   ok<N extends RouteName>(name: N, ...request: RequestArgs<N>): Promise<RouteAnswer<N>>
-  /** Whatever is answered. The request need not fit. */
+  /** Any response. The request may be invalid. */
   ask(name: RouteName, request?: LooseRequest): Promise<Answer>
-  /** A stream of events, from when its headers are here. Ends with the stream, or with `close`. */
+  /** A stream of events, once its headers have arrived. Ends with the stream, or with `close`. */
   stream(name: RouteName, request?: LooseRequest & { lastEventId?: number }): Promise<OpenedStream>
-  /** All that `chatStream` or `streamJob` sends, to its end. */
+  /** Everything that `chatStream` or `streamJob` sends. */
   turn(name: 'chatStream' | 'streamJob', request: LooseRequest): Promise<ChatStreamEvent[]>
 }
 
@@ -59,7 +59,7 @@ export function createRunnerClient(baseUrl: string, bearer?: string): RunnerClie
     const headers: Record<string, string> = request.lastEventId === undefined ? {} : { 'last-event-id': String(request.lastEventId) }
     const response = await send(name, request, { headers, signal: closing.signal })
     if (!response.ok) throw new Error(`${name} answered ${response.status}: ${await response.text()}`)
-    // Taken hold of at once: fetch lets go of a body that nobody has begun to read as soon as its response is collected.
+    // At once, because fetch cancels an unread body when its response is garbage-collected.
     return { events: readEvents(response.body!.values()), close: () => closing.abort() }
   }
 

@@ -1,12 +1,12 @@
 import type { Occurrence, Schedule } from '../contract/schedules.ts'
 import type { TestRunner } from './create-test-runner.ts'
 
-/** How a story asks for its schedules. `runner` is asked each time: a story starts it again. */
+/** Requests about schedules in a story. `runner` is a function, because a story restarts it. */
 export type ScheduleClient = {
   read(schedule: Schedule): Promise<Schedule>
   /** The oldest first. */
   runHistory(schedule: Schedule): Promise<Occurrence[]>
-  /** Asks again, turn after turn, until what was found is what is waited for. */
+  /** Reads again in each turn until the result matches. */
   until<T>(look: () => Promise<T>, isThere: (found: T) => boolean): Promise<T>
 }
 

@@ -9,14 +9,14 @@ import { createScheduleStore, type ScheduleStore } from '../domain/schedules/sch
 import { createHandClock, type HandClock } from './hand-clock.ts'
 import { openRecordsRig, replyOf, type RecordsRig } from './records-rig.ts'
 
-/** Schedules and jobs over a real database, without a timer: a test says when somebody looks. */
+/** Schedules and jobs with a real database, without a timer: a test says when to check. */
 export type ScheduleRig = {
   records: RecordsRig
   clock: HandClock
   jobs: JobStore
   schedules: ScheduleStore
   agentId: string
-  /** What the owner was told of spent budgets. */
+  /** The notes about spent budgets. */
   told: ExhaustedSchedule[]
   write<T>(work: (tx: Tx) => T): T
   create(fields?: Partial<CreateSchedule>): Schedule
@@ -27,9 +27,9 @@ export type ScheduleRig = {
   look(): number
   /** The unfinished jobs of a schedule. */
   live(schedule: Schedule): string[]
-  /** Claims a job and ends it, or lets it wait. */
+  /** Claims a job, and ends it or lets it wait. */
   end(jobId: string, ending?: AttemptOutcome, costMicros?: number): void
-  /** The agent spends this by another job. */
+  /** The agent spends this in another job. */
   spend(costMicros: number, agentId?: string): void
   setPauseAll(on: boolean): void
   /** The process dies and another one starts. */

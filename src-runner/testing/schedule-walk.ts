@@ -9,7 +9,7 @@ import { occurrences, schedules } from '../domain/schedules/schedules-table.ts'
 import { openScheduleRig, type ScheduleRig } from './schedule-rig.ts'
 
 /**
- * A random walk over everything that can happen to schedules, beside a model that says what must have become of every due
+ * A random walk over everything that can happen to schedules, with a model of what must have become of every due
  * time. After every step the whole run history is compared with it. The model is written from the promises, not from the code.
  */
 
@@ -18,7 +18,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const START = Date.UTC(2026, 10, 20, 9, 30)
-/** What is looked at within this of its moment is late, not missed. */
+/** A due time that is decided within this time is late, not missed. */
 const LATE = 90 * SECOND
 const SCHEDULES = 3
 const BUDGET = 1_000_000
@@ -88,10 +88,10 @@ const anyStep = fc.record({
   b: fc.nat(1000),
 })
 
-/** Throws, with the shortest walk that shows it, when a promise is broken. Answers how many due times were decided. */
+/** Throws with the shortest walk that breaks a promise. Returns how many due times were decided. */
 export function walkSchedules({ runs, length, seed }: { runs: number; length: number; seed?: number }): number {
   const rig = openScheduleRig()
-  // What is walked here is the logic; that the disk keeps it is proved by killing a process.
+  // This tests the logic. The kill tests check that the disk keeps it.
   rig.records.db.connection.pragma('synchronous = OFF')
   let decided = 0
   try {
@@ -112,7 +112,7 @@ export function walkSchedules({ runs, length, seed }: { runs: number; length: nu
   return decided
 }
 
-/** Each walk begins at one time of one clock, with nothing in memory: what a walk shows, it shows again. */
+/** Every walk begins at the same time with empty memory, so it can be repeated. */
 function begin(rig: ScheduleRig): Walk {
   for (const table of [
     'schedules',
@@ -300,7 +300,7 @@ function jump({ rig }: Walk, a: number, b: number): void {
   rig.clock.jump(Math.round(((a - 500) / 500) * furthest))
 }
 
-/** By an empty battery, or by a person who then sees the mistake. */
+/** By an empty battery, or by a person who corrects it later. */
 function jumpFar({ rig }: Walk, a: number, b: number): void {
   rig.clock.jump(Math.round((a / 1000) * 5 * DAY) * (b % 2 === 0 ? 1 : -1))
 }
@@ -477,7 +477,7 @@ function hasRun({ state }: Time): boolean {
   return state === 'ran' || state === 'caught_up'
 }
 
-/** Each due time is in one row, a row of its own or one of many that came to the same. */
+/** Each due time is in one row, alone or with others of the same outcome. */
 function compareRunHistory({ times }: ModelSchedule, rows: OccurrenceRow[]): void {
   let seen = 0
   for (const row of rows) {

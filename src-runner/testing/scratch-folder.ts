@@ -10,7 +10,7 @@ export type ScratchFolder = {
   write(path: string, content?: string | Uint8Array): Promise<string>
 }
 
-/** An empty folder that is gone when the test is over. */
+/** An empty folder that is deleted after the test. */
 export async function scratchFolder(name?: string): Promise<ScratchFolder> {
   const base = await realpath(await mkdtemp(join(tmpdir(), 'deckhand-')))
   onTestFinished(() => rm(base, { recursive: true, force: true }))
@@ -28,7 +28,7 @@ export async function scratchFolder(name?: string): Promise<ScratchFolder> {
   }
 }
 
-/** Calls a tool as the loop does: what it throws is an answer, too. */
+/** Calls a tool as the loop does: an error is a result. */
 export async function callTool(
   tool: Tool,
   args: Record<string, unknown>,

@@ -3,12 +3,12 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A disk of its own that is really full when it is full. */
+/** A small disk that can really be full. */
 export type SmallDisk = { folder: string; fill(mostBytes?: number): void; free(): void; remove(): void }
 
 const PIECE = Buffer.alloc(64 * 1024, 1)
 
-/** Null where nobody may mount one; then `npm test` says that its tests were skipped for that. */
+/** null if it cannot be mounted; then `npm test` reports the skipped tests. */
 export function mountSmallDisk(megabytes: number): SmallDisk | null {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-disk-'))
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0700`, 'tmpfs', folder])

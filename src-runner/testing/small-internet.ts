@@ -7,24 +7,24 @@ import type { GuardedFetchOptions } from '../platform/net/guarded-fetch.ts'
 export type SmallInternet = {
   /** For createGuardedFetch: names and public addresses of this internet. Nothing reaches the real one. */
   options: Required<Pick<GuardedFetchOptions, 'resolve' | 'dial' | 'ownAddresses'>>
-  /** A site at a public address of its own, which is answered. The listener sees requests. */
+  /** Adds a site at a public address and returns the address. The listener gets the requests. */
   site(host: string, answer: RequestListener): Promise<string>
-  /** A site that speaks whatever it likes. */
+  /** Adds a site that speaks another protocol. */
   rawSite(host: string, onSocket: (socket: Socket) => void): Promise<string>
-  /** Serves at the host what is made elsewhere. */
+  /** Serves an existing server under this host. */
   place(host: string, server: Server): Promise<string>
-  /** What the host's name means, from the first lookup to the last, which stays. */
+  /** The addresses of the host's name, one for each lookup. The last one stays. */
   name(host: string, ...answers: string[][]): void
   lookups: string[]
-  /** Addresses that were connected to although no site is there: each reached the canary. */
+  /** Addresses without a site that were connected to. Each reached the canary. */
   escapes: string[]
   canary: { port: number; connections: number }
 }
 
 /**
  * An internet on the loopback interface. The product's guard sees real public addresses; only the last step, opening
- * the connection, is led to a local server. A connection to any other address is led to the canary, which counts it:
- * so nothing that slips through the guard, to whatever address, goes unseen.
+ * the connection, leads to a local server. A connection to any other address leads to the canary, which counts it, so
+ * no connection that passes the guard goes unseen.
  */
 export async function smallInternet(): Promise<SmallInternet> {
   const names = new Map<string, string[][]>()

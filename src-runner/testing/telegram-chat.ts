@@ -13,32 +13,32 @@ export const ANNA: ServedUser = { id: 4711, first_name: 'Anna', last_name: 'Berg
 export const BEN: ServedUser = { id: 4712, first_name: 'Ben' }
 
 export type TelegramChat = {
-  /** Gives an agent the bot, and waits until that works. Answers the channel as it was when it was made. */
+  /** Connects the bot to an agent and waits until it is open. Returns the channel as it was created. */
   connect(agentId?: string): Promise<Channel>
-  /** The only channel there is. */
+  /** The only channel. */
   channelNow(): Promise<Channel>
-  /** What the channel knows of somebody; undefined: they have not written yet. */
+  /** A person as the channel knows them; undefined: they have not written yet. */
   personOf(user: ServedUser): Promise<ChannelPerson | undefined>
   setRole(user: ServedUser, role: 'owner' | 'allowed' | 'refused'): Promise<void>
-  /** They write for the first time, and the person of Deckhand says who they are. Resolves when they have been told. */
+  /** They write for the first time and get a role in Deckhand. Resolves when they have been notified. */
   letIn(user: ServedUser, role?: 'owner' | 'allowed'): Promise<ChannelPerson>
-  /** What the bot has said to them. */
+  /** What the bot has sent to them. */
   said(user: ServedUser): string[]
-  /** A text has to be said as it is, an expression to be found. */
+  /** A text must match exactly, an expression anywhere. */
   untilSaid(user: ServedUser, text: string | RegExp): Promise<void>
 }
 
-/** The whole runner, and a bot at a service that is played, both again for each test. */
+/** The whole runner and a bot at a local service, both new for each test. */
 export type TelegramRig = TelegramChat & {
   readonly runner: TestRunner
   readonly bot: BotApiServer
-  /** The one that `begin` has made. */
+  /** The runner that `begin` has started. */
   readonly agent: Agent
-  /** What the tool `post` has posted. */
+  /** The texts that the tool `post` got. */
   readonly posted: string[]
-  /** A runner with an agent, whose tools have `post` among them. */
+  /** Starts a runner with an agent that has the tool `post`. */
   begin(fields?: Partial<CreateAgent>, options?: TestRunnerOptions): Promise<Agent>
-  /** The same, and the agent has the bot. */
+  /** As `begin`, and connects the bot to the agent. */
   beginConnected(fields?: Partial<CreateAgent>, options?: TestRunnerOptions): Promise<Channel>
   /** Newest first, like all lists. */
   jobs(): Promise<JobSummary[]>
@@ -46,7 +46,7 @@ export type TelegramRig = TelegramChat & {
   /** Approvals that wait. */
   pending(): Promise<Approval[]>
   outbox(query?: { state?: OutboundMessage['state']; jobId?: string }): Promise<OutboundMessage[]>
-  /** The model posts this, and says that when it is done. */
+  /** The model posts this and then replies with that. */
   playPost(text: string, after?: string): void
 }
 
@@ -98,7 +98,7 @@ export function useTelegramRig(): TelegramRig {
   return rig
 }
 
-/** What people do and see in a chat with an agent's bot. `stage` is asked each time: each test has its own. */
+/** What people do and see in a chat with an agent's bot. `stage` is a function, because each test has its own. */
 function createTelegramChat(stage: () => { runner: TestRunner; bot: BotApiServer; agent: Agent }): TelegramChat {
   const chat: TelegramChat = {
     async connect(agentId = stage().agent.id) {
@@ -132,7 +132,7 @@ function createTelegramChat(stage: () => { runner: TestRunner; bot: BotApiServer
   return chat
 }
 
-/** A tool that asks at the usual level of trust, since it leaves the machine. */
+/** A tool that needs an approval at the default autonomy, because it sends data out. */
 function createPostTool(onPost: (text: string) => void): Tool {
   const nothing = { paths: [], leavesMachine: false, costsMoney: false, deletes: false, overwrites: false, runsCode: false }
   return defineTool({

@@ -5,26 +5,26 @@ import { createOutbound, type OutboundFetch } from '../platform/net/outbound.ts'
 import type { TunnelProgram } from '../contract/public-address.ts'
 
 /**
- * Programs that take the arguments of the real ones, print what those print, and really forward: a reverse proxy with
- * the headers that such services add. Their public side is a port of this machine, which is told by the name in the
- * address, and `fetch` finds it: the internet is the one thing that is not there.
+ * Programs that take the arguments of the real ones, print what those print, and really forward: reverse proxies with
+ * the headers that such services add. Their public side is a port of this machine. Its number is in the host name of the
+ * address, so `fetch` finds it without the internet.
  */
 export type TunnelStandIns = {
   folder: string
-  /** What a program does from its next start on. */
+  /** Sets what a program does from its next start. */
   behave(program: TunnelProgram, behaviour: Behaviour): void
   /** Every start, in order. */
   starts(program: TunnelProgram): Start[]
   remove(program: TunnelProgram): void
-  /** Out to the internet and back: what a service that posts webhooks uses, and our own probes. */
+  /** For services that post webhooks, and for our own probes. */
   fetch: OutboundFetch
   close(): void
 }
 
 export type Behaviour = {
-  /** `dies`: says its address and ends. `silent`: says nothing. `signed_out`: says that it has no account. */
+  /** `dies`: prints its address and ends. `silent`: prints nothing. `signed_out`: prints that it has no account. */
   mode?: 'works' | 'dies' | 'silent' | 'signed_out'
-  /** The Host header that comes out at this end; left out: the public name. */
+  /** The Host header of forwarded requests. Default: the public name. */
   host?: string
 }
 
@@ -70,7 +70,7 @@ export function pathWith(folder: string): string {
   return [folder, process.env['PATH']].join(delimiter)
 }
 
-/** Runs in a process of its own, without anything of this file. */
+/** Runs in a process of its own, so it uses nothing else of this file. */
 function standIn(program: TunnelProgram, folder: string, require: NodeJS.Require): void {
   const fs = require('node:fs') as { readFileSync: typeof readFileSync; appendFileSync: typeof appendFileSync }
   const http = require('node:http') as typeof import('node:http')

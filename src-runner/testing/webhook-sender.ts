@@ -8,13 +8,13 @@ export type SentDelivery = {
 }
 
 export type WebhookRequest = {
-  /** As bytes, or as JSON of the value. */
+  /** Bytes are sent as they are, any other value as JSON. */
   body?: unknown
   headers?: Record<string, string>
   agent?: Agent
 }
 
-/** Posts like a service out there: it knows a URL and nothing else. Headers are only those it was told to send. */
+/** Posts like an outside service, which only knows the URL. No header is added. */
 export function postWebhook(url: string, { body = {}, headers, agent }: WebhookRequest = {}): Promise<SentDelivery> {
   const bytes = Buffer.isBuffer(body) || typeof body === 'string' ? body : JSON.stringify(body)
   return new Promise((resolve, reject) => {
@@ -26,14 +26,14 @@ export function postWebhook(url: string, { body = {}, headers, agent }: WebhookR
   })
 }
 
-/** A sender that was let in by slug and secret, and has not sent its body yet. */
+/** A delivery whose slug and secret were accepted, and whose body was not sent yet. */
 export function openDelivery(url: string, body = '{}'): Promise<{ finish(): Promise<SentDelivery> }> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), expect: '100-continue' }
     const req = request(url, { method: 'POST', headers })
     const answered = new Promise<IncomingMessage>((done) => req.on('response', done)).then(readAnswer)
     req.on('error', reject)
-    // Node says it in the turn in which the request is handed over.
+    // Node emits it in the turn in which it hands over the request.
     req.on('continue', () => resolve({ finish: () => (req.end(body), answered) }))
     req.flushHeaders()
   })

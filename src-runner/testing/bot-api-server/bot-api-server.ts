@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { readFields, type UploadedFile } from './request-fields.ts'
 
-/** Somebody with an account at the service. */
+/** A person with an account at the service. */
 export type ServedUser = { id: number; first_name: string; last_name?: string; username?: string }
 
 export type ServedCommand = { command: string; description: string }
@@ -22,62 +22,62 @@ export type SentMessage = {
 export type ServedFault =
   /** The service answers with an error in its own form. */
   | { kind: 'error'; code: number; description: string; retryAfter?: number }
-  /** It takes the call and never answers. */
+  /** It accepts the call and never responds. */
   | { kind: 'stall' }
-  /** An answer that is not the service's at all. */
+  /** A response that the service would not send. */
   | { kind: 'garbage'; body?: string; status?: number }
-  /** The connection breaks before anything was done. */
+  /** The connection breaks before the call takes effect. */
   | { kind: 'reset' }
-  /** The call takes effect, and the connection breaks before its answer. */
+  /** The call takes effect, and the connection breaks before the response. */
   | { kind: 'lost_answer' }
   | { kind: 'redirect'; to: string }
-  /** All updates so far, whatever was confirmed. */
+  /** All updates so far, confirmed or not. */
   | { kind: 'repeat' }
 
 export type BotApiServer = {
   url: string
   port: number
-  /** The one that works now. */
+  /** The current token. */
   readonly token: string
   botName: string
   botId: number
-  /** All that the bot has said, in order. */
+  /** All messages of the bot, in order. */
   sent: SentMessage[]
   /** Every call, with the fields it carried. */
   calls: { method: string; fields: Record<string, unknown> }[]
   /** Notes that were shown to those who pressed a button. */
   notes: { pressId: string; text: string }[]
-  /** What somebody finds in the menu of a private chat with the bot. */
+  /** The menu of a private chat with the bot. */
   menu(): ServedCommand[]
 
-  /** Somebody writes to the bot in private. Answers the id of the message. */
+  /** A person writes to the bot. Returns the id of the message. */
   say(user: ServedUser, text: string, options?: { replyTo?: number; forwardedFrom?: ServedUser; group?: boolean }): number
   sendFile(
     user: ServedUser,
     file: { name: string; bytes: Uint8Array; as?: 'document' | 'photo' | 'voice'; caption?: string; album?: string; size?: number },
   ): number
-  /** A message of any form, as the service may add one tomorrow. */
+  /** Sends an update of any form. */
   sendRaw(update: Record<string, unknown>): void
-  /** Somebody presses the button with this data below the newest message that has it, or below none: then it is made up. */
+  /** A person presses the button with this data, below the newest message that has it. Without such a message, the press is made up. */
   press(user: ServedUser, data: string): string
-  /** Nothing that the bot sends arrives any more. */
+  /** The person blocks the bot. */
   block(user: ServedUser): void
-  /** The next calls of this method (`*`: of any) meet this. */
+  /** The next calls of this method (`*`: of any) fail like this. */
   fault(method: string, fault: ServedFault, times?: number): void
   clearFaults(): void
-  /** The token is worth nothing from now on. */
+  /** From now on the token is refused. */
   revokeToken(): void
-  /** From now on this one works: of the same bot, or of another one that takes its place. */
+  /** From now on this token works, of the same bot or of another one. */
   acceptToken(token: string, bot?: { id: number; name: string }): void
-  /** All updates since this one are handed out again, confirmed or not: `back` counts from the newest. */
+  /** Sends the last `back` updates again, confirmed or not. */
   repeatUpdates(back: number): void
-  /** Messages go to a web address until somebody removes it. */
+  /** Sends messages to this address until it is removed. */
   setWebhook(url: string): void
-  /** The connection that waits for messages breaks, if there is one. */
+  /** Breaks the connection that waits for messages. */
   breakPoll(): void
-  /** How many updates were handed out and not confirmed, or not handed out yet. */
+  /** How many updates are not confirmed yet. */
   waitingUpdates(): number
-  /** Resolves when this is true, looking after every call. */
+  /** Resolves when this is true. Checked after every call. */
   until(isTrue: () => boolean): Promise<void>
   untilSent(count: number): Promise<void>
   /** Resolves when the bot waits for new messages. */
@@ -108,8 +108,8 @@ class Refused extends Error {
 }
 
 /**
- * A local server that speaks the Bot API of Telegram: what is outside the machine, and only that. It holds and confirms
- * updates, checks what it is sent and ends a poll when a second one begins, as the real one does.
+ * A local server that speaks the Bot API of Telegram. Like the real one, it holds polls, keeps updates until they are
+ * confirmed, validates calls, and ends a poll when a second one begins.
  */
 export async function startBotApiServer(options: BotApiServerOptions = {}): Promise<BotApiServer> {
   const botId = options.botId ?? 7_000_000_001
@@ -390,7 +390,7 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
   }
 }
 
-/** `/bot<token>/<method>` and `/file/bot<token>/documents/<file>`, as far as the token is the right one. */
+/** `/bot<token>/<method>` and `/file/bot<token>/documents/<file>`, with the current token. */
 function pathOf(url: string, token: string): { method: string | null; fileId: string | null } {
   const path = decodeURIComponent(url.split('?')[0]!)
   const file = `/file/bot${token}/documents/`

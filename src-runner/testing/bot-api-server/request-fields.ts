@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 
 export type UploadedFile = { name: string; bytes: Buffer }
 
-/** What a call carries, as JSON or as a form with files. Values of a form that are JSON are read as such. */
+/** The fields of a call, from JSON or from a form with files. JSON values in a form are parsed. */
 export async function readFields(
   request: IncomingMessage,
 ): Promise<{ fields: Record<string, unknown>; uploads: Map<string, UploadedFile> }> {
@@ -35,7 +35,7 @@ function partsOf(body: Buffer, mark: Buffer): Buffer[] {
   for (let from = body.indexOf(mark); ;) {
     const to = body.indexOf(mark, from + mark.length)
     if (from === -1 || to === -1) return parts
-    // Between the line break behind one mark and the one before the next.
+    // From the line break after one mark to the line break before the next.
     parts.push(body.subarray(from + mark.length + 2, to - 2))
     from = to
   }

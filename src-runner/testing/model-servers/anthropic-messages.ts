@@ -1,6 +1,6 @@
 import { argHalves, type Frame, named, type Protocol, stopWord } from './protocol.ts'
 
-/** Anthropic's messages. Input tokens there are those that the cache had no part in. */
+/** Anthropic's Messages API. Its input tokens exclude cached ones. */
 export const anthropicMessages: Protocol = {
   frames(reply, model) {
     const { usage } = reply

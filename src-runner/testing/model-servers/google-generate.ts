@@ -1,7 +1,7 @@
 import { data, type Frame, type Protocol, stopWord } from './protocol.ts'
 import type { ServedReply } from './reply.ts'
 
-/** Google's generateContent as a stream. Tool calls come whole, and the last content carries the reason to stop. */
+/** Google's generateContent as a stream. Tool calls come in one piece, and the last content has the finish reason. */
 export const googleGenerate: Protocol = {
   frames(reply, model) {
     const frames: Frame[] = []

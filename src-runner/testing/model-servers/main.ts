@@ -8,8 +8,8 @@ import type { ServedReply } from './reply.ts'
  *
  *   node src-runner/testing/model-servers/main.ts --port 0 --tokens 300 --delay-ms 0 --replies replies.json
  *
- * Prints one line of JSON with its address. `POST /control/play` takes more replies, `GET /control/received` tells what
- * came in.
+ * Prints one line of JSON with its address. `POST /control/play` takes more replies, `GET /control/received` returns the
+ * requests.
  */
 const { values } = parseArgs({
   options: {

@@ -13,21 +13,21 @@ export type ReceivedRequest = { method: string; path: string; headers: Record<st
 
 export type ModelServerOptions = {
   port?: number
-  /** What is answered when no reply is queued. A function decides by the request alone, as a model does. */
+  /** The reply when none is queued. A function decides by the request alone, as a model does. */
   fallback?: ServedReply | ((request: unknown) => ServedReply)
   models?: string[]
-  /** Which product it looks like to somebody who knocks: decides what stands at / and at the lists of models. */
+  /** Which product it looks like at / and in its lists of models. */
   looksLike?: 'any' | 'ollama' | 'lm-studio' | 'llama.cpp' | 'gateway'
   /**
    * How many tokens the models hold. What is longer is refused as the protocol's own servers refuse it; of those that speak
    * chat completions, as this one does.
    */
   window?: { tokens: number; says?: keyof typeof TOO_LONG }
-  /** How Ollama takes prompts. Left out: its models hold everything. */
+  /** How Ollama truncates prompts. Default: its models hold everything. */
   ollama?: OllamaOptions
 }
 
-/** The tokenizer of these models: four characters of what was sent are a token. */
+/** The tokenizer of these models: four characters of the request are a token. */
 export function servedTokensOf(asked: unknown): number {
   return Math.ceil(JSON.stringify(asked).length / 4)
 }
@@ -35,24 +35,24 @@ export function servedTokensOf(asked: unknown): number {
 export type ModelServer = {
   url: string
   port: number
-  /** All requests so far, in order, but for those that only ask what a model is like. */
+  /** All requests so far, in order, except those about a model's details. */
   received: ReceivedRequest[]
-  /** How many of them were refused for their length. */
+  /** How many requests were refused for their length. */
   refused(): number
-  /** The windows with which Ollama loaded a model, one for each time, and how many prompts it cut without a word. */
+  /** The window of each load of a model in Ollama, and how many prompts it truncated silently. */
   loads: readonly number[]
   cuts(): number
-  /** Answers the next requests with these, one each. */
+  /** Replies to the next requests with these, one each. */
   play(...replies: ServedReply[]): void
   /** Resolves when this many requests have come in. */
   untilReceived(count: number): Promise<void>
-  /** Resolves when a stalled or held answer has sent all that it will send. */
+  /** Resolves when a stalled or held reply has sent everything that it will send. */
   untilQuiet(): Promise<void>
-  /** Resolves when the client has closed the connection of a request that was not answered to its end. */
+  /** Resolves when the client has closed the connection of an unfinished reply. */
   untilHungUp(): Promise<void>
-  /** How many pieces of answers were sent. */
+  /** How many frames were sent. */
   sent(): number
-  /** From now on each answer waits before the frame of this number until `release`. */
+  /** From now on each reply waits before the frame of this number until `release`. */
   holdBefore(frame: number): { release(): void }
   /** How many connections were opened. */
   connections(): number
@@ -62,7 +62,7 @@ export type ModelServer = {
 const DEFAULT_REPLY: ServedReply = { text: ['Hello', ' from', ' the', ' server.'], usage: { input: 12, output: 5 } }
 
 /**
- * A local server that speaks the protocols of all providers, told what to say or which fault to show. It plays what is
+ * A local server that speaks the protocols of all providers, with the replies and faults that a test chooses. It plays what is
  * outside the machine, and only that; everything on our side of the wire is the product.
  */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
@@ -102,7 +102,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     const reply = queue.shift() ?? (typeof fallback === 'function' ? fallback(taken.request) : fallback)
     await answer(protocol, reply, modelOf(path, asked), response)
   }
-  /** What a model reads of a request. */
+  /** The text of a request that a model reads. */
   function take(protocol: Protocol, asked: unknown): { request: unknown } | { refusal: { status: number; body: unknown } } {
     if (protocol === ollamaChat) {
       const taken = engine.take(asked ?? {})
@@ -123,7 +123,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   })
   const { port } = server.address() as AddressInfo
 
-  /** For a server that is a process of its own: it is told over HTTP what a test would tell it directly. */
+  /** For a server in a process of its own, which a test controls over HTTP. */
   function control(path: string, asked: unknown, response: ServerResponse): void {
     if (path === '/control/play' && Array.isArray(asked)) {
       queue.push(...(asked as ServedReply[]))
@@ -284,7 +284,7 @@ function headOf(protocol: Protocol, fault: ServedFault | undefined): Record<stri
   }
 }
 
-/** The writes of one answer, faults included. */
+/** The writes of one reply, including faults. */
 function bytesOf(protocol: Protocol, reply: ServedReply, model: string): Buffer[] {
   const { fault } = reply
   if (reply.recorded !== undefined) return reply.recorded.map((event) => Buffer.from(event))
@@ -313,7 +313,7 @@ function bytesOf(protocol: Protocol, reply: ServedReply, model: string): Buffer[
     }
     case 'cut_tool_call': {
       const cut = frames.findIndex((frame) => frame.part === 'tool_args')
-      // A protocol that sends a call in one piece is cut inside of it.
+      // If the protocol sends a call in one piece, it is cut inside it.
       const whole = frames.slice(0, cut).map(encode)
       const half = encode(frames[cut]!)
       const inPieces = frames[cut + 1]?.part === 'content'
@@ -359,7 +359,7 @@ function safeJson(text: string): unknown {
   }
 }
 
-/** Something that happens now and then. A raise that nobody waits for is kept for the next who asks. */
+/** A repeated event. One that nobody waits for is kept for the next waiter. */
 function createSignal(): { raise(): void; next(): Promise<void> } {
   let pending = 0
   const waiting: (() => void)[] = []

@@ -2,7 +2,7 @@ import type { Frame, Protocol } from './protocol.ts'
 import { stopWord } from './protocol.ts'
 import type { ServedReply } from './reply.ts'
 
-/** Ollama's own chat: one JSON object on each line. Tool calls come whole, and the last line counts. */
+/** Ollama's chat: one JSON object on each line. Tool calls come in one piece, and the last line has the counts. */
 export const ollamaChat: Protocol = {
   contentType: 'application/x-ndjson',
   frames(reply, model) {
@@ -20,7 +20,7 @@ export const ollamaChat: Protocol = {
   errorBody: (_status, error) => ({ error: error.message }),
   errorFrames: (error) => [{ part: 'content', lines: [JSON.stringify({ error: error.message })] }],
   textFrame: (text) => line('content', 'model', { content: text }),
-  // The error of the engine below it, as text.
+  // The error of its engine, as text.
   tooLong: (sent, window) => ({
     status: 400,
     body: {
@@ -55,19 +55,19 @@ type Asked = {
   options?: { num_ctx?: number }
 }
 
-/** What Ollama takes when nobody says more, on a machine without a large graphics card. */
+/** Ollama's default window on a machine without a large graphics card. */
 const DEFAULT_WINDOW = 4_096
 
 export type OllamaOptions = {
-  /** What the model was trained for. */
+  /** The window that the model was trained for. */
   trainedTokens: number
-  /** A version before 0.12.6, which does not know that a prompt may be refused. */
+  /** A version before 0.12.6, which cannot refuse a prompt. */
   alwaysCuts?: boolean
-  /** What stands in the model's Modelfile. */
+  /** The window in the model's Modelfile. */
   parameters?: string
   /** The largest window for which there is memory. */
   affordableTokens?: number
-  /** Of `/api/show`, beside the length of the context. */
+  /** More fields of `/api/show`. */
   modelInfo?: Record<string, unknown>
 }
 
@@ -97,7 +97,7 @@ export function createOllamaEngine(
       if (sent <= window) return { request: asked }
       if (asked.truncate === false && !alwaysCuts) return { sent, window }
       cuts++
-      // From the front, whatever it is, but never what the system says nor the last message.
+      // From the front, except the system message and the last message.
       let messages = asked.messages ?? []
       while (messages.length > 1 && tokensOf({ ...asked, messages }) > window) {
         const first = messages.findIndex(({ role }, at) => role !== 'system' && at < messages.length - 1)

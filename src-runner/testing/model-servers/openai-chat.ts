@@ -1,6 +1,6 @@
 import { argHalves, data, type Frame, type Protocol, stopWord } from './protocol.ts'
 
-/** OpenAI's chat completions, as most other servers speak them too. */
+/** OpenAI's chat completions, which most other servers also speak. */
 export const openAiChat: Protocol = {
   frames(reply, model) {
     const frames: Frame[] = [chunk('start', model, { role: 'assistant', content: '' })]
@@ -42,7 +42,7 @@ export const openAiChat: Protocol = {
   tooLong: (sent, window) => TOO_LONG.openai(sent, window),
 }
 
-/** Servers that speak this protocol have nothing in common when a prompt is too long. */
+/** Each server of this protocol has its own error for a prompt that is too long. */
 export const TOO_LONG: Record<'openai' | 'vllm' | 'llama.cpp' | 'lm-studio', Protocol['tooLong']> = {
   openai: (sent, window) => {
     const message = `This model's maximum context length is ${window} tokens. However, your messages resulted in ${sent} tokens. Please reduce the length of the messages.`

@@ -5,14 +5,14 @@ export type Frame = { lines: string[]; part: 'start' | 'content' | 'tool_args' |
 
 /** How one provider writes a reply, an error and a list of models. */
 export type Protocol = {
-  /** Left out: an event stream. */
+  /** Default: an event stream. */
   contentType?: string
   frames(reply: ServedReply, model: string): Frame[]
   errorBody(status: number, error: ServedError): unknown
   errorFrames(error: ServedError): Frame[]
   /** A frame of the protocol that carries one piece of text. */
   textFrame(text: string): Frame
-  /** How a prompt of so many tokens is refused by a model that holds fewer. */
+  /** The refusal of a prompt with more tokens than the model holds. */
   tooLong(sent: number, window: number): { status: number; body: unknown }
 }
 
@@ -28,14 +28,14 @@ export function argsText(call: ServedToolCall): string {
   return call.rawArgs ?? JSON.stringify(call.args ?? {})
 }
 
-/** Arguments come in two pieces, so that a stream can be cut between them. */
+/** Arguments are sent in two pieces, so that a stream can be cut between them. */
 export function argHalves(call: ServedToolCall): [string, string] {
   const text = argsText(call)
   const middle = Math.ceil(text.length / 2)
   return [text.slice(0, middle), text.slice(middle)]
 }
 
-/** How the reply ended, in the words of one provider. */
+/** The finish reason in the words of one provider. */
 export function stopWord(reply: ServedReply, words: { stop: string; length: string; tools: string; filter: string }): string {
   const { stop } = reply
   if (typeof stop === 'object') return stop.raw

@@ -1,8 +1,8 @@
 import type { ProviderKind } from '../../contract/providers.ts'
 
 /**
- * Answers that call a tool after some thinking, event by event in the form in which each provider sends them, with the
- * fields that only it has, and what its documents demand of the next request. Written by hand after its public recordings.
+ * Replies that call a tool after some thinking, event by event as each provider sends them, with the
+ * fields that only it has, and what its documentation requires in the next request. Written by hand from public recordings.
  */
 export type RecordedStream = {
   name: string
@@ -12,7 +12,7 @@ export type RecordedStream = {
   thinking: string
   text: string
   calls: readonly { name: string; args: unknown }[]
-  /** The messages, items or contents that have to stand for this reply in the next request, word for word. */
+  /** The messages, items or contents that the next request must contain for this reply, unchanged. */
   givenBack: readonly unknown[]
 }
 

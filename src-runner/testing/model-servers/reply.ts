@@ -1,4 +1,4 @@
-/** What a model server is told to answer, in no protocol's words. All of it is data, so it can be sent to a server that is a process of its own. */
+/** A reply for a model server, independent of a protocol. All of it is data, so it can be sent to a server in another process. */
 export type ServedReply = {
   /** One delta of the stream for each piece. */
   text?: string[]
@@ -6,13 +6,13 @@ export type ServedReply = {
   toolCalls?: ServedToolCall[]
   /** Raw, as a faulty server may send it; null sends none. */
   usage?: { input: number; output: number; cached?: number; cacheWrite?: number } | null
-  /** How it ended. `raw` is sent as it is, for reasons that nobody knows. */
+  /** The finish reason. `raw` is sent as it is, for unknown reasons. */
   stop?: 'stop' | 'length' | 'tools' | 'filter' | { raw: string }
-  /** Milliseconds between two frames. For people who watch; tests hold the server with a latch instead. */
+  /** Milliseconds between two frames, for people who watch. Tests hold the server with a latch instead. */
   frameDelayMs?: number
-  /** Each frame is written when the one before it has left. */
+  /** Writes each frame after the one before it was sent. */
   flushed?: true
-  /** A stream as a real provider sends it, event by event, in place of everything else here. */
+  /** A stream as a real provider sends it, event by event. Replaces everything else here. */
   recorded?: readonly string[]
   fault?: ServedFault
 }
@@ -25,7 +25,7 @@ export type ServedFault =
   | { kind: 'error_in_stream'; error: ServedError }
   /** The connection breaks after this many frames; 0 is before the head. */
   | { kind: 'reset'; afterFrames: number }
-  /** The stream ends politely after this many frames. */
+  /** The stream ends without an error after this many frames. */
   | { kind: 'end_early'; afterFrames: number }
   /** Nothing more comes after this many frames (0: not even the head), and the connection stays open. */
   | { kind: 'stall'; afterFrames: number }
@@ -34,14 +34,14 @@ export type ServedFault =
   /** The stream ends in the middle of the first tool call's arguments. */
   | { kind: 'cut_tool_call' }
   | { kind: 'crlf' }
-  /** One byte per write: every character and every line break is torn. */
+  /** One byte per write, so every character and line break is split. */
   | { kind: 'torn_bytes' }
   | { kind: 'bad_utf8' }
   | { kind: 'no_done' }
   | { kind: 'bad_json' }
   | { kind: 'huge_line'; bytes: number }
   | { kind: 'comments' }
-  /** An event of a kind that did not exist when the client was written. */
+  /** An event of an unknown kind. */
   | { kind: 'unknown_event' }
   | { kind: 'content_type'; contentType: string }
   | { kind: 'gzip' }

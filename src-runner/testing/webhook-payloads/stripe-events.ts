@@ -1,6 +1,6 @@
 /**
  * Events in the shape that https://docs.stripe.com/api/events/object and the pages of the objects in them document, with
- * what tests lean on: sums in cents, nulls beside objects, lists inside `{object: 'list', data}`, `previous_attributes`.
+ * what tests need: amounts in cents, nulls beside objects, lists inside `{object: 'list', data}`, `previous_attributes`.
  * The `stripe` package ships no examples.
  */
 type StripeEvent = { id: string; object: 'event'; type: string; data: { object: object; previous_attributes?: object } } & Record<
