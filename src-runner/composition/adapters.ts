@@ -63,7 +63,7 @@ export function createAdapters(core: Core, storage: Storage, agents: Agents) {
     passedGate: addresses.passedGate,
     untilWritable: () => db.commits.untilUnlocked(),
     deadlines: options.deadlines,
-    checkAnswers: options.checkAnswers,
+    checkResponses: options.checkResponses,
   })
   disposables.add(
     () => addresses.stop(),

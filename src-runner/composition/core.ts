@@ -57,7 +57,7 @@ export type RunnerDeps = {
   /** Absent: deleted files are gone, apart from what is kept with the job. */
   trash?: Trash
   /** Tests: a response that does not match the route table becomes a 500. */
-  checkAnswers?: boolean
+  checkResponses?: boolean
 }
 
 export type Core = ReturnType<typeof createCore>

@@ -32,11 +32,6 @@ function digest(text: string): Buffer {
 
 /** The token of the Authorization header. With two such headers neither is trusted. */
 function bearerOf(req: IncomingMessage): string | null {
-  let found: string | null = null
-  for (let i = 0; i < req.rawHeaders.length; i += 2) {
-    if (req.rawHeaders[i]!.toLowerCase() !== 'authorization') continue
-    if (found !== null) return null
-    found = req.rawHeaders[i + 1]!
-  }
-  return /^Bearer +(\S+)$/i.exec(found ?? '')?.[1] ?? null
+  const given = req.headersDistinct['authorization']
+  return given?.length === 1 ? (/^Bearer +(\S+)$/i.exec(given[0]!)?.[1] ?? null) : null
 }

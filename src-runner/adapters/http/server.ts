@@ -34,7 +34,7 @@ export type HttpServerDeps = {
   untilWritable?: () => Promise<void>
   deadlines?: Deadlines
   /** For tests: a response that does not match its schema becomes a 500. */
-  checkAnswers?: boolean
+  checkResponses?: boolean
 }
 
 export function createHttpServer(deps: HttpServerDeps) {
@@ -79,7 +79,7 @@ export function createHttpServer(deps: HttpServerDeps) {
         if (carriesBody) await deps.untilWritable?.()
         const answer = await handle(input, callOf(request, reply, route))
         if (route.stream === true) return startStream(answer as OpenStream, reply, route.method === 'GET')
-        if (deps.checkAnswers === true) assertAnswer(name, route, answer)
+        if (deps.checkResponses === true) assertResponse(name, route, answer)
         return reply.header('content-type', JSON_TYPE).send(JSON.stringify(answer))
       },
     })
@@ -185,7 +185,7 @@ function methodsOf(req: IncomingMessage, known: PathPattern[]): string[] {
 }
 
 /** Parsing drops fields that the schema does not name, so the comparison also finds a field too many. */
-function assertAnswer(name: RouteName, route: Route, answer: unknown): void {
+function assertResponse(name: RouteName, route: Route, answer: unknown): void {
   const sent: unknown = JSON.parse(JSON.stringify(answer))
   const parsed = route.answer.safeParse(sent)
   if (!parsed.success) throw new Error(`the response of ${name} does not match the route table: ${parsed.error.message}`)

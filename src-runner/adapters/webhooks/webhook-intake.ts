@@ -143,14 +143,10 @@ export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookIntake {
 
 type Address = { slug: string; secret: string }
 
-const PREFIX = '/webhooks/'
+/** Nothing is decoded, so no other spelling is the same address. */
+const ADDRESS = /^\/webhooks\/([^/?#]+)\/([^/?#]+)(?:[?#]|$)/
 
-/** Splits the path as it is. Nothing is decoded, so no other spelling is the same address. */
 function addressOf({ method, url }: IncomingMessage): Address | null {
-  if (method !== 'POST' || url === undefined || !url.startsWith(PREFIX)) return null
-  const end = url.search(/[?#]/)
-  const path = end === -1 ? url : url.slice(0, end)
-  const slash = path.indexOf('/', PREFIX.length)
-  if (slash <= PREFIX.length || slash === path.length - 1 || path.includes('/', slash + 1)) return null
-  return { slug: path.slice(PREFIX.length, slash), secret: path.slice(slash + 1) }
+  const found = method === 'POST' ? ADDRESS.exec(url ?? '') : null
+  return found === null ? null : { slug: found[1]!, secret: found[2]! }
 }

@@ -9,10 +9,10 @@ import type { ChannelAccess } from '../channel.ts'
 /**
  * Why a call failed. token: the service does not accept the token. conflict: another program reads the bot's messages.
  * webhook: they are sent to an address instead. slow_down: too many calls. forbidden: the person does not want messages from
- * the bot. refused: no later try can succeed. too_much: the response is larger than we accept. service: the service is in
- * trouble. unreachable: no response, or not an understandable one.
+ * the bot. refused: no later try can succeed. service: the service is in trouble. unreachable: no response, or not one that we
+ * understand or accept.
  */
-type TroubleKind = 'token' | 'conflict' | 'webhook' | 'slow_down' | 'forbidden' | 'refused' | 'too_much' | 'service' | 'unreachable'
+type TroubleKind = 'token' | 'conflict' | 'webhook' | 'slow_down' | 'forbidden' | 'refused' | 'service' | 'unreachable'
 
 /** Never contains the token. */
 export type Trouble = { ok: false; kind: TroubleKind; problem: Message; retryAfterMs: number | null }
@@ -109,7 +109,7 @@ export function createBotApi({ access, fetch, clock, onRoundTrip }: BotApiDeps):
     let total = 0
     const onBytes = (count: number) => {
       total += count
-      if (total > maxBytes) throw new Refused(trouble('too_much', createMessage('chat_too_much', { server })))
+      if (total > maxBytes) throw new Refused(trouble('unreachable', createMessage('chat_too_much', { server })))
     }
     return fetch(url, { ...init, redirect: 'error', onBytes })
   }

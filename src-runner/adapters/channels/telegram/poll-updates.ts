@@ -16,8 +16,6 @@ const POLL_SLACK_MS = 15_000
 /** A shorter request without messages was not held. */
 const MIN_HOLD_MS = 1000
 const BATCH = 100
-/** After a batch with too many bytes, the next ones are smaller by this factor. One update is never that large. */
-const SMALLER_BATCH = 4
 const RETRY = { firstMs: 1000, maxMs: 60_000 }
 /** The limits of a pause that the service asks for. */
 const REQUESTED_PAUSE = { minMs: 1000, maxMs: 3_600_000 }
@@ -35,23 +33,18 @@ type PollDeps = { api: BotApi; clock: Clock; speech: Speech; random: () => numbe
 /** Reads updates and hands them over, until `closing` aborts or the service refuses the token. Rejects when `closing` aborts. */
 export async function pollUpdates({ api, clock, speech, random, runner, closing }: PollDeps, position: string | null): Promise<void> {
   let next = readPosition(position)
-  let batch = BATCH
 
   const getFile = createGetFile(api, closing)
 
   async function request(seconds: number): Promise<Result<ReadUpdate[]>> {
     // A position from the future was noted before the clock was set back.
     const offset = next !== null && Math.abs(clock.now() - next.at) < POSITION_KEPT_MS ? { offset: next.updateId } : {}
-    const options = { ...offset, limit: batch, timeout: seconds, allowed_updates: ['message', 'callback_query'] as const }
+    const options = { ...offset, limit: BATCH, timeout: seconds, allowed_updates: ['message', 'callback_query'] as const }
     const result = await api.call((bot, ending) => bot.getUpdates(options, ending), {
       signal: closing,
       deadlineMs: seconds * 1000 + POLL_SLACK_MS,
     })
-    if (!result.ok) {
-      if (result.kind === 'too_much') batch = Math.max(1, Math.floor(batch / SMALLER_BATCH))
-      return result
-    }
-    batch = BATCH
+    if (!result.ok) return result
     const updates = readUpdates(result.value, getFile)
     if (updates === null) return troubleWith(createMessage('chat_not_understood', { server: 'Telegram' }))
     const fresh = updates.filter(({ updateId }) => updateId >= (offset.offset ?? 0))
