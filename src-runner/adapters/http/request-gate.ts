@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { answerFixed, COMMON_HEADERS } from '../../platform/net/fixed-responses.ts'
+import { sendFixedResponse, COMMON_HEADERS } from '../../platform/net/fixed-responses.ts'
 import type { ErrorCode } from '../../contract/errors.ts'
 import { refuseAtGate, type GateConfig } from '../../contract/gate.ts'
 
@@ -24,7 +24,7 @@ export function createFront(gate: GateConfig, next: Listener, takeDelivery: Take
     }
     // A refused client gets no second request on the same socket.
     res.setHeader('connection', 'close')
-    answerFixed(res, refusal)
+    sendFixedResponse(res, refusal)
   }
 }
 

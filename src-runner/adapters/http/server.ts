@@ -2,8 +2,8 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { AddressInfo } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { answerBrokenRequest, fixedBody, JSON_TYPE } from '../../platform/net/fixed-responses.ts'
-import { answerUnread } from '../../platform/net/unread-body.ts'
+import { respondToBrokenRequest, fixedBody, JSON_TYPE } from '../../platform/net/fixed-responses.ts'
+import { respondUnread } from '../../platform/net/unread-body.ts'
 import { createNodeServer, type Deadlines } from '../../platform/net/node-http.ts'
 import { ERROR_STATUS, type ErrorCode } from '../../contract/errors.ts'
 import type { GateConfig } from '../../contract/gate.ts'
@@ -45,7 +45,7 @@ export function createHttpServer(deps: HttpServerDeps) {
   const app = Fastify({
     logger: false,
     return503OnClosing: false,
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: respondToBrokenRequest,
     frameworkErrors: (_error, _request, reply) => sendFixed(reply, 'not_found'),
     // A long parameter is refused by its schema. Fastify's own response would repeat the path.
     routerOptions: { maxParamLength: 65_536 },
@@ -148,7 +148,7 @@ function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyRep
 function refuse(reply: FastifyReply, status: number, body: string): void {
   reply.hijack()
   const headers = { ...(reply.getHeaders() as OutgoingHttpHeaders), 'content-type': JSON_TYPE, 'content-length': Buffer.byteLength(body) }
-  answerUnread(reply.raw, status, headers, body)
+  respondUnread(reply.raw, status, headers, body)
 }
 
 function sendFixed(reply: FastifyReply, code: ErrorCode): void {

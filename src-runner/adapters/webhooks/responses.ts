@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { COMMON_HEADERS, fixedBody, JSON_TYPE } from '../../platform/net/fixed-responses.ts'
-import { answerUnread } from '../../platform/net/unread-body.ts'
+import { respondUnread } from '../../platform/net/unread-body.ts'
 import { ERROR_STATUS, type ErrorCode } from '../../contract/errors.ts'
 
 type FixedResponse = { status: number; headers: string[]; body: string }
@@ -12,7 +12,7 @@ function fixed(status: number, body: string, more: readonly string[] = []): Fixe
 }
 
 function send(res: ServerResponse, { status, headers, body }: FixedResponse): void {
-  answerUnread(res, status, headers, body)
+  respondUnread(res, status, headers, body)
 }
 
 /** Made once, so that no two refusals of a code differ by a byte. */
@@ -38,7 +38,7 @@ export function refuseAndClose(res: ServerResponse, code: ErrorCode): void {
 const ACCEPTED_HEADERS = fixed(202, acceptedBody('01234567-0123-0123-0123-0123456789ab')).headers
 
 export function accept(res: ServerResponse, jobId: string): void {
-  answerUnread(res, 202, ACCEPTED_HEADERS, acceptedBody(jobId))
+  respondUnread(res, 202, ACCEPTED_HEADERS, acceptedBody(jobId))
 }
 
 function acceptedBody(jobId: string): string {

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
-import { answerBrokenRequest } from '../../platform/net/fixed-responses.ts'
+import { respondToBrokenRequest } from '../../platform/net/fixed-responses.ts'
 import { createNodeServer, type Deadlines } from '../../platform/net/node-http.ts'
 import { refuse } from './responses.ts'
 import type { WebhookIntake } from './webhook-intake.ts'
@@ -21,7 +21,7 @@ export async function openWebhookServer(intake: WebhookIntake, port: number, dea
   const server = createNodeServer((req, res) => {
     if (!intake(req, res)) refuse(res, 'not_found')
   }, deadlines)
-  server.on('clientError', answerBrokenRequest)
+  server.on('clientError', respondToBrokenRequest)
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   return {

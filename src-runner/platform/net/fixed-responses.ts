@@ -1,7 +1,7 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ERROR_STATUS, type ErrorCode } from '../../contract/errors.ts'
-import { answerUnread, isAnswered } from './unread-body.ts'
+import { respondUnread, isAnswered } from './unread-body.ts'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
@@ -16,13 +16,13 @@ export function fixedBody(code: ErrorCode): string {
   return JSON.stringify({ error: code })
 }
 
-export function answerFixed(res: ServerResponse, code: ErrorCode): void {
+export function sendFixedResponse(res: ServerResponse, code: ErrorCode): void {
   const body = fixedBody(code)
-  answerUnread(res, ERROR_STATUS[code], { 'content-type': JSON_TYPE, 'content-length': body.length }, body)
+  respondUnread(res, ERROR_STATUS[code], { 'content-type': JSON_TYPE, 'content-length': body.length }, body)
 }
 
 /** Responds to a request that Node cannot parse or that does not arrive in time, and closes the connection. */
-export function answerBrokenRequest(error: Error & { code?: string; rawPacket?: unknown }, socket: Socket): void {
+export function respondToBrokenRequest(error: Error & { code?: string; rawPacket?: unknown }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable || isAnswered(socket)) {
     socket.destroy(error)
     return

@@ -552,7 +552,7 @@ it('does not read a body that is not wanted', async () => {
       () => response.destroyed,
     )
   })
-  const answer = await fetchIn(net)('http://public.test/', { wantsBody: ({ headers }) => headers['content-type'] !== 'video/mp4' })
+  const answer = await fetchIn(net)('http://public.test/', { readsBody: ({ headers }) => headers['content-type'] !== 'video/mp4' })
   expect(answer.body.length).toBe(0)
   expect(answer.headers['content-length']).toBe('1000000000')
   expect(written).toBeLessThan(60_000_000)

@@ -21,9 +21,9 @@ export class GuardedFetchError extends Error {
 }
 
 /** `headers` has only the first value of a repeated header. */
-export type AnswerHead = { url: URL; status: number; headers: Record<string, string | undefined> }
+export type ResponseHead = { url: URL; status: number; headers: Record<string, string | undefined> }
 
-export type GuardedAnswer = AnswerHead & {
+export type GuardedResponse = ResponseHead & {
   /** The addresses that redirected here, the requested one first. */
   cameFrom: readonly URL[]
   /** Where the response redirects to, if that was not followed. */
@@ -46,13 +46,13 @@ export type GuardedRequest = {
   /** Called before a redirect is followed. false returns the response with `sendsTo`. A POST is never redirected. */
   follows?: (to: URL, from: URL) => boolean
   /** Called with the head of the response. false leaves the body unread. */
-  wantsBody?: (head: AnswerHead) => boolean
+  readsBody?: (head: ResponseHead) => boolean
   /** An origin that the person typed in a setting: open for this request as if `opened` held it. */
   openedOrigin?: string
 }
 
 /** Throws GuardedFetchError, or the reason of the signal. */
-export type GuardedFetch = (address: string | URL, request?: GuardedRequest) => Promise<GuardedAnswer>
+export type GuardedFetch = (address: string | URL, request?: GuardedRequest) => Promise<GuardedResponse>
 
 export type GuardedFetchOptions = {
   /** Hosts and ranges of this machine and its network that the person opened (`isOpening`). */
@@ -129,7 +129,7 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
     throw trouble
   }
 
-  async function run(first: URL, request: GuardedRequest, signal: AbortSignal): Promise<GuardedAnswer> {
+  async function run(first: URL, request: GuardedRequest, signal: AbortSignal): Promise<GuardedResponse> {
     const { Client } = await loadUndici()
     const cameFrom: URL[] = []
     let isNear = false
@@ -164,11 +164,11 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
         )
         // Its body may stay unread, and the connection may break all the same.
         response.body.on('error', () => {})
-        const head: AnswerHead = { url, status: response.statusCode, headers: firstOfEach(response.headers) }
+        const head: ResponseHead = { url, status: response.statusCode, headers: firstOfEach(response.headers) }
         const to = redirectTarget(response, url, readWebAddress)
         const follows = to !== null && request.method !== 'POST' && (request.follows?.(to, url) ?? true)
         if (!follows) {
-          const wanted = to === null && (request.wantsBody?.(head) ?? true)
+          const wanted = to === null && (request.readsBody?.(head) ?? true)
           const body = wanted ? await readBounded(response, request.maxBytes ?? MAX_BODY_BYTES, signal) : UNREAD
           return { ...head, ...body, cameFrom, sendsTo: to, isNear }
         }
@@ -226,7 +226,7 @@ async function readBounded(
   return { body: Buffer.concat(chunks, Math.min(length, maxBytes)), isCut: length > maxBytes }
 }
 
-function firstOfEach(headers: Dispatcher.ResponseData['headers']): AnswerHead['headers'] {
+function firstOfEach(headers: Dispatcher.ResponseData['headers']): ResponseHead['headers'] {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]))
 }
 

@@ -33,7 +33,7 @@ function drain(req: IncomingMessage, done: (isWhole: boolean) => void): void {
 }
 
 /** Responds at once and discards the rest of the request body, within limits. `headers` must hold the content length. */
-export function answerUnread(res: ServerResponse, status: number, headers: OutgoingHttpHeaders | string[], body: string): void {
+export function respondUnread(res: ServerResponse, status: number, headers: OutgoingHttpHeaders | string[], body: string): void {
   const { req } = res
   const { socket } = req
   res.writeHead(status, headers)

@@ -1,5 +1,5 @@
 import { MIMEType } from 'node:util'
-import type { AnswerHead, GuardedAnswer } from '../../../platform/net/guarded-fetch.ts'
+import type { ResponseHead, GuardedResponse } from '../../../platform/net/guarded-fetch.ts'
 import { sniff, SNIFF_BYTES } from '../../files/text-of-file.ts'
 import { decodeText } from '../../web/decode-text.ts'
 
@@ -24,12 +24,12 @@ const NAMES: [RegExp, string][] = [
   [/^application\/(msword|vnd\.(openxmlformats|ms-|oasis))/, 'an Office document'],
 ]
 
-export function mayHoldText({ headers }: AnswerHead): boolean {
+export function mayHoldText({ headers }: ResponseHead): boolean {
   const { type } = contentType(headers['content-type'])
   return HTML_TYPES.has(type) || TEXT_TYPES.test(type) || UNKNOWN_TYPES.has(type)
 }
 
-export async function readDocument(answer: GuardedAnswer, options: { whole: boolean; signal: AbortSignal }): Promise<WebDocument> {
+export async function readDocument(answer: GuardedResponse, options: { whole: boolean; signal: AbortSignal }): Promise<WebDocument> {
   const { type, charset } = contentType(answer.headers['content-type'])
   if (!mayHoldText(answer)) return { kind: 'other', description: describe(type, sizeOf(answer)) }
   const kind = sniff(answer.body.subarray(0, SNIFF_BYTES))
@@ -52,7 +52,7 @@ function contentType(header: string | undefined): { type: string; charset: strin
 }
 
 /** The announced size is the size on the wire: only of an uncompressed document is it the document's own. */
-function sizeOf({ headers, body, isCut }: GuardedAnswer): number | null {
+function sizeOf({ headers, body, isCut }: GuardedResponse): number | null {
   const announced = Number(headers['content-length'] ?? NaN)
   if (headers['content-encoding'] === undefined && Number.isSafeInteger(announced)) return announced
   return body.length > 0 && !isCut ? body.length : null

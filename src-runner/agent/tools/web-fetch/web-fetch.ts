@@ -1,7 +1,7 @@
 import { cutText } from '../../../lib/text.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { z } from 'zod'
-import type { GuardedAnswer, GuardedFetch } from '../../../platform/net/guarded-fetch.ts'
+import type { GuardedResponse, GuardedFetch } from '../../../platform/net/guarded-fetch.ts'
 import { portOf, readWebAddress, WebAddressRefused } from '../../../platform/net/web-address.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { randomBoundary, wrapUntrusted, type MakeBoundary } from '../../../lib/untrusted-text.ts'
@@ -54,7 +54,7 @@ export function webFetchTool({ fetch, clock, boundary = randomBoundary }: WebFet
       const before = (args.offset ?? 0) > 0 ? kept.find(key) : undefined
       if (before !== undefined) return showPart(before.answer, before.document, args, boundary())
 
-      const answer = await fetch(url, { signal, follows: isSameSite, wantsBody: mayHoldText })
+      const answer = await fetch(url, { signal, follows: isSameSite, readsBody: mayHoldText })
       if (answer.sendsTo !== null) return withOrigin(answer, { ok: true, output: sentOn(answer, answer.sendsTo) })
       const document = await readDocument(answer, { whole: args.whole === true, signal })
       if (answer.status >= 400) return withOrigin(answer, showTrouble(answer, document, boundary()))
@@ -65,7 +65,7 @@ export function webFetchTool({ fetch, clock, boundary = randomBoundary }: WebFet
 }
 
 /** A page on the person's own network is private. */
-function withOrigin({ isNear }: GuardedAnswer, output: ToolOutput): ToolOutput {
+function withOrigin({ isNear }: GuardedResponse, output: ToolOutput): ToolOutput {
   return isNear ? { ...output, addsTaint: ['private'] } : output
 }
 
@@ -99,14 +99,14 @@ function isSameSite(to: URL, from: URL): boolean {
   return to.protocol === 'https:' && to.port === '' && from.port === ''
 }
 
-function sentOn({ url, status }: GuardedAnswer, to: URL): string {
+function sentOn({ url, status }: GuardedResponse, to: URL): string {
   return (
     `${shortened(url.href)} redirects (${status}) to another site, which was not opened:\n${to.href}\n` +
     'To read it, call web_fetch with that address.'
   )
 }
 
-function showTrouble(answer: GuardedAnswer, document: WebDocument, mark: string): ToolOutput {
+function showTrouble(answer: GuardedResponse, document: WebDocument, mark: string): ToolOutput {
   const trouble = `${shortened(answer.url.href)} returned an error: HTTP ${answer.status}${MEANINGS[answer.status] ?? ''}.`
   if (document.kind !== 'text' || document.text.trim() === '') return { ok: false, output: trouble }
   return { ok: false, output: `${trouble}\n${wrapUntrusted(cut(document.text, 0, MAX_ERROR_CHARS), mark)}` }
@@ -126,7 +126,7 @@ const MEANINGS: Record<number, string> = {
   504: ' (server error)',
 }
 
-function showPart(answer: GuardedAnswer, document: WebDocument, args: Args, mark: string): ToolOutput {
+function showPart(answer: GuardedResponse, document: WebDocument, args: Args, mark: string): ToolOutput {
   const heading = [shortened(answer.url.href)]
   const [first] = answer.cameFrom
   if (first !== undefined) heading.push(`(redirected from ${shortened(first.href)})`)
@@ -156,7 +156,7 @@ function showPart(answer: GuardedAnswer, document: WebDocument, args: Args, mark
 
 const EMPTY = 'This page has no text. Scripts may create it, and they do not run here.'
 
-function notesOn(answer: GuardedAnswer, document: WebDocument & { kind: 'text' }): string[] {
+function notesOn(answer: GuardedResponse, document: WebDocument & { kind: 'text' }): string[] {
   return [
     ...(answer.isCut ? ['[the document is longer, but this is the limit]'] : []),
     ...(document.refreshesTo === null ? [] : [`[this page redirects browsers to ${shortened(document.refreshesTo)}]`]),
@@ -175,7 +175,7 @@ function shortened(address: string): string {
   return cutText(address, MAX_SHOWN_ADDRESS_CHARS)
 }
 
-type Kept = { answer: GuardedAnswer; document: WebDocument }
+type Kept = { answer: GuardedResponse; document: WebDocument }
 
 /** The last documents, so that reading one page in parts fetches it once. A call without offset always fetches again. */
 function keepDocuments(clock: Clock) {
