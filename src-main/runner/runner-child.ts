@@ -5,8 +5,8 @@ import { urlOf } from '../net/address.ts'
 import type { Vault } from '../vault/vault.ts'
 import { createHangWatch } from './restart-policy.ts'
 import type { RunnerExit, SpawnRunner } from './runner-process.ts'
-import { answerTrash, type MoveToTrash } from './trash-answers.ts'
-import { answerVault } from './vault-answers.ts'
+import { answerTrash, type MoveToTrash } from './trash-requests.ts'
+import { answerVault } from './vault-requests.ts'
 
 /** Where the runner listens, and the secret that its routes require. */
 export type RunnerEndpoint = { url: string; host: string; port: number; secret: string }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { silentLog } from '../log/log.ts'
-import { answerTrash, isPlainPath } from './trash-answers.ts'
+import { answerTrash, isPlainPath } from './trash-requests.ts'
 
 let folder: string
 let dataDir: string
