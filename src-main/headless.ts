@@ -111,7 +111,7 @@ async function untilHealthy(url: string): Promise<void> {
   const until = performance.now() + HEALTH_LIMIT_MS
   for (;;) {
     const healthy = await fetch(`${url}/api/health`, { signal: AbortSignal.timeout(HEALTH_LIMIT_MS) }).then(
-      (answer) => answer.ok,
+      (response) => response.ok,
       () => false,
     )
     if (healthy) return

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { app, dialog, Menu, nativeTheme, powerMonitor, session, shell } from 'electron'
 import { loadAssets } from './dashboard/assets.ts'
 import { createAbilities, type Abilities } from './desktop/abilities.ts'
-import { answerDesktopCalls, openLinkAsking } from './desktop/desktop-calls.ts'
+import { handleDesktopCalls, openLinkAsking } from './desktop/desktop-calls.ts'
 import { setPauseAll } from './desktop/pause-all.ts'
 import { createDesktopState } from './desktop/desktop-state.ts'
 import { startedAtLogin } from './desktop/login-item.ts'
@@ -82,7 +82,7 @@ async function start(): Promise<void> {
   settings.onChange(({ theme }) => (nativeTheme.themeSource = theme))
   guardSession(session.defaultSession, devServer)
   serveAppScheme(session.defaultSession, host.dashboard, devServer)
-  answerDesktopCalls({ host, abilities, state: state.get, speech, openLink })
+  handleDesktopCalls({ host, abilities, state: state.get, speech, openLink })
   state.onChange(window.sendState)
   if (!startedAtLogin()) window.show()
   void supervisor.start()

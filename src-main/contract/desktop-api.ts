@@ -3,7 +3,7 @@ import { LANGUAGES } from '../../resources/locales/texts.ts'
 
 /**
  * What the window may ask the desktop. The preload only binds these names to IPC. Main parses every argument with the
- * schema here, and answers only the app's own page.
+ * schema here, and accepts calls only from the app's own page.
  */
 export const RunnerState = z.discriminatedUnion('state', [
   z.object({ state: z.literal('starting') }),
@@ -74,32 +74,32 @@ export type DesktopCommand = z.infer<typeof DesktopCommand>
 
 /** Requests: name → argument and result. */
 export const DESKTOP_CALLS = {
-  getState: { argument: z.undefined(), answer: DesktopState },
-  changeSettings: { argument: MachineSettings.partial(), answer: MachineSettings },
+  getState: { argument: z.undefined(), result: DesktopState },
+  changeSettings: { argument: MachineSettings.partial(), result: MachineSettings },
   /** Saves the port and starts the server on it. */
   usePort: {
     argument: z.object({ server: z.enum(['runner', 'dashboard']), port: z.number().int().min(1).max(65_535) }),
-    answer: z.undefined(),
+    result: z.undefined(),
   },
-  restartRunner: { argument: z.object({ safeMode: z.boolean() }), answer: z.undefined() },
+  restartRunner: { argument: z.object({ safeMode: z.boolean() }), result: z.undefined() },
   /** Tries the keychain again, after the person unlocked it. */
-  recheckVault: { argument: z.undefined(), answer: VaultState },
+  recheckVault: { argument: z.undefined(), result: VaultState },
   /** The secret of this installation, after a confirmation dialog. null: the person refused. Never part of the state. */
-  revealSecret: { argument: z.undefined(), answer: z.string().nullable() },
+  revealSecret: { argument: z.undefined(), result: z.string().nullable() },
   /** Opens the system's folder dialog. null: the person closed it. */
-  pickFolder: { argument: z.undefined(), answer: z.string().nullable() },
+  pickFolder: { argument: z.undefined(), result: z.string().nullable() },
   /** Shows the host and asks first. http and https only. true: it was opened. */
-  openExternal: { argument: z.object({ url: z.string().max(4096) }), answer: z.boolean() },
+  openExternal: { argument: z.object({ url: z.string().max(4096) }), result: z.boolean() },
   /** Opens the data folder or the logs folder in the file manager. */
-  showFolder: { argument: z.enum(['data', 'logs']), answer: z.undefined() },
-  copyText: { argument: z.string().max(5_000_000), answer: z.undefined() },
-} as const satisfies Record<string, { argument: z.ZodType; answer: z.ZodType }>
+  showFolder: { argument: z.enum(['data', 'logs']), result: z.undefined() },
+  copyText: { argument: z.string().max(5_000_000), result: z.undefined() },
+} as const satisfies Record<string, { argument: z.ZodType; result: z.ZodType }>
 
 export type DesktopCallName = keyof typeof DESKTOP_CALLS
 
 type Call<N extends DesktopCallName> = (
   argument: z.input<(typeof DESKTOP_CALLS)[N]['argument']>,
-) => Promise<z.output<(typeof DESKTOP_CALLS)[N]['answer']>>
+) => Promise<z.output<(typeof DESKTOP_CALLS)[N]['result']>>
 
 /** `window.deckhand` in the app's own window. Absent in a browser. */
 export type DesktopApi = { [N in DesktopCallName]: Call<N> } & {

@@ -24,14 +24,14 @@ export type DashboardRequest = {
   signal: AbortSignal
 }
 
-export type DashboardAnswer = {
+export type DashboardResponse = {
   status: number
   headers: Record<string, string | string[]>
   body: Buffer | Readable | null
 }
 
 export type Dashboard = {
-  answer(request: DashboardRequest): Promise<DashboardAnswer>
+  respond(request: DashboardRequest): Promise<DashboardResponse>
   /** The same with fetch's types, for the window's scheme. */
   handle(request: Request, options: { via: 'window' | 'http' }): Promise<Response>
   close(): void
@@ -73,16 +73,16 @@ const JSON_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
 export function createDashboard(deps: DashboardDeps): Dashboard {
   const link = createRunnerLink()
 
-  async function answer(request: DashboardRequest): Promise<DashboardAnswer> {
+  async function respond(request: DashboardRequest): Promise<DashboardResponse> {
     const queryAt = request.target.indexOf('?')
     const path = queryAt === -1 ? request.target : request.target.slice(0, queryAt)
     const reading = request.method === 'GET' || request.method === 'HEAD'
     if (path === '/api/health') return reading ? json(200, { ok: true, service: DASHBOARD_SERVICE }) : refusal('method_not_allowed')
-    if (path === '/api' || path.startsWith('/api/')) return answerApi(request, path)
-    return reading ? answerPage(request, path) : refusal('not_found')
+    if (path === '/api' || path.startsWith('/api/')) return callApi(request, path)
+    return reading ? servePage(request, path) : refusal('not_found')
   }
 
-  async function answerApi(request: DashboardRequest, path: string): Promise<DashboardAnswer> {
+  async function callApi(request: DashboardRequest, path: string): Promise<DashboardResponse> {
     // The window is ours. In this mode, every other client must know the secret.
     if (request.via === 'http' && deps.authMode !== 'local-trust' && !hasBearer(request.authorizations, deps.secret())) {
       return refusal('unauthorized', 'Send the header "Authorization: Bearer <WORKER_SECRET>".')
@@ -104,24 +104,24 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
       const incoming = await link.call(runner, { method, target, headers, body, signal })
       return { status: incoming.statusCode!, headers: passedBack(incoming.headers), body: incoming }
     } catch (error) {
-      if (!request.signal.aborted) deps.log.warn({ error: messageOf(error), path }, 'the runner did not answer')
+      if (!request.signal.aborted) deps.log.warn({ error: messageOf(error), path }, 'the runner did not respond')
       return unavailable()
     }
   }
 
-  function answerPage(request: DashboardRequest, path: string): DashboardAnswer {
+  function servePage(request: DashboardRequest, path: string): DashboardResponse {
     const { assets } = deps
     if (assets === null) return html(503, 'The page has not been built. Run "npm run build", then start Deckhand again.')
     const asset = assets.get(path) ?? (isScreen(request, path) ? assets.get('/') : undefined)
-    return asset ? answerAsset(request, asset) : refusal('not_found')
+    return asset ? serveAsset(request, asset) : refusal('not_found')
   }
 
   return {
-    answer,
+    respond,
     async handle(request, { via }) {
       const url = new URL(request.url)
       const authorization = request.headers.get('authorization')
-      const { status, headers, body } = await answer({
+      const { status, headers, body } = await respond({
         via,
         method: request.method,
         target: url.pathname + url.search,
@@ -152,7 +152,7 @@ function isScreen(request: DashboardRequest, path: string): boolean {
   return !last.includes('.') && !path.startsWith('/assets/') && (request.header('accept') ?? '').includes('text/html')
 }
 
-function answerAsset(request: DashboardRequest, asset: Asset): DashboardAnswer {
+function serveAsset(request: DashboardRequest, asset: Asset): DashboardResponse {
   const headers = { ...PAGE_HEADERS, etag: asset.etag, 'cache-control': asset.cacheControl }
   const known = (request.header('if-none-match') ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === asset.etag)
   if (known) return { status: 304, headers, body: null }
@@ -174,7 +174,7 @@ function passedBack(headers: Record<string, string | string[] | undefined>): Rec
   return { ...passed, ...API_HEADERS }
 }
 
-function unavailable(): DashboardAnswer {
+function unavailable(): DashboardResponse {
   return refusal(
     'runner_unavailable',
     'The runner is not ready. Deckhand starts it automatically. If this stays, open Deckhand and look at the top of the window.',
@@ -182,25 +182,25 @@ function unavailable(): DashboardAnswer {
 }
 
 /** An error response in the shape of the contract. It never repeats what was sent. */
-export function refusal(code: ErrorCode, message?: string): DashboardAnswer {
+export function refusal(code: ErrorCode, message?: string): DashboardResponse {
   return json(ERROR_STATUS[code], message === undefined ? { error: code } : { error: code, message })
 }
 
 /** Not cacheable: the host name may belong to another program tomorrow. */
-export function redirection(location: string): DashboardAnswer {
+export function redirection(location: string): DashboardResponse {
   return { status: 307, headers: { ...API_HEADERS, location, 'content-length': '0', 'cache-control': 'no-store' }, body: null }
 }
 
-function json(status: number, value: object): DashboardAnswer {
+function json(status: number, value: object): DashboardResponse {
   return text(status, API_HEADERS, 'application/json; charset=utf-8', JSON.stringify(value))
 }
 
-function html(status: number, sentence: string): DashboardAnswer {
+function html(status: number, sentence: string): DashboardResponse {
   const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Deckhand</title><p>${sentence}</p></html>`
   return text(status, PAGE_HEADERS, 'text/html; charset=utf-8', page)
 }
 
-function text(status: number, headers: Record<string, string>, type: string, content: string): DashboardAnswer {
+function text(status: number, headers: Record<string, string>, type: string, content: string): DashboardResponse {
   const body = Buffer.from(content)
   return {
     status,

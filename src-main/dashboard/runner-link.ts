@@ -49,11 +49,11 @@ export function createRunnerLink(): RunnerLink {
           headers: { ...headers, authorization: `Bearer ${address.secret}` },
         })
         request.once('error', reject)
-        request.once('response', (answer) => {
+        request.once('response', (response) => {
           // Later errors reach the reader of the body, through the stream.
           request.removeListener('error', reject)
           request.on('error', () => undefined)
-          resolve(answer)
+          resolve(response)
         })
         if (body === null) return request.end()
         body.once('error', (error) => request.destroy(error))

@@ -6,7 +6,7 @@ import { isHostOfOrigin, refuseAtGate, type GateConfig } from '../../src-runner/
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { messageOf, type Log } from '../log/log.ts'
 import { boundNamesOf, namesOf, urlOf } from '../net/address.ts'
-import { redirection, refusal, type Dashboard, type DashboardAnswer } from './dashboard.ts'
+import { redirection, refusal, type Dashboard, type DashboardResponse } from './dashboard.ts'
 import { API_HEADERS } from './hardening.ts'
 
 export type DashboardServer = {
@@ -77,7 +77,7 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
   // Bodies are not parsed here: they go to the runner unchanged, or are refused by their type.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  const serve = (request: IncomingMessage, response: ServerResponse) => void answerHttp(dashboard, request, response, log)
+  const serve = (request: IncomingMessage, response: ServerResponse) => void respondOverHttp(dashboard, request, response, log)
   app.all('/*', (request, reply) => {
     reply.hijack()
     serve(request.raw, reply.raw)
@@ -133,11 +133,11 @@ function createHttpServer(listener: (request: IncomingMessage, response: ServerR
   return createServer({ requestTimeout: 30_000, headersTimeout: 15_000, connectionsCheckingInterval: 5_000 }, listener)
 }
 
-async function answerHttp(dashboard: Dashboard, request: IncomingMessage, response: ServerResponse, log: Log): Promise<void> {
+async function respondOverHttp(dashboard: Dashboard, request: IncomingMessage, response: ServerResponse, log: Log): Promise<void> {
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   try {
-    const answer = await dashboard.answer({
+    const result = await dashboard.respond({
       via: 'http',
       method: request.method!,
       target: request.url!,
@@ -146,15 +146,15 @@ async function answerHttp(dashboard: Dashboard, request: IncomingMessage, respon
       body: request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0 ? request : null,
       signal: gone.signal,
     })
-    send(response, request.method!, answer)
+    send(response, request.method!, result)
   } catch (error) {
-    log.error({ error: messageOf(error) }, 'the dashboard could not answer')
+    log.error({ error: messageOf(error) }, 'the dashboard could not respond')
     if (!response.headersSent) send(response, request.method!, refusal('internal'))
     else response.destroy()
   }
 }
 
-function send(response: ServerResponse, method: string, { status, headers, body }: DashboardAnswer): void {
+function send(response: ServerResponse, method: string, { status, headers, body }: DashboardResponse): void {
   if (response.destroyed) {
     if (body !== null && !Buffer.isBuffer(body)) body.destroy()
     return

@@ -9,7 +9,7 @@ import type { Abilities } from './abilities.ts'
 import { setLoginItem } from './login-item.ts'
 import { questionOf, type Speech } from './language.ts'
 
-type Result<N extends DesktopCallName> = z.input<(typeof DESKTOP_CALLS)[N]['answer']>
+type Result<N extends DesktopCallName> = z.input<(typeof DESKTOP_CALLS)[N]['result']>
 type Handlers = {
   [N in DesktopCallName]: (
     argument: z.output<(typeof DESKTOP_CALLS)[N]['argument']>,
@@ -17,7 +17,7 @@ type Handlers = {
 }
 
 /** Handles the calls of the window. Checks both sender and arguments first. */
-export function answerDesktopCalls(deps: {
+export function handleDesktopCalls(deps: {
   host: Host
   abilities: Abilities
   state: () => DesktopState

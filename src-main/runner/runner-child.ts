@@ -5,8 +5,8 @@ import { urlOf } from '../net/address.ts'
 import type { Vault } from '../vault/vault.ts'
 import { createHangWatch } from './restart-policy.ts'
 import type { RunnerExit, SpawnRunner } from './runner-process.ts'
-import { answerTrash, type MoveToTrash } from './trash-requests.ts'
-import { answerVault } from './vault-requests.ts'
+import { handleTrashRequest, type MoveToTrash } from './trash-requests.ts'
+import { handleVaultRequest } from './vault-requests.ts'
 
 /** Where the runner listens, and the secret that its routes require. */
 export type RunnerEndpoint = { url: string; host: string; port: number; secret: string }
@@ -105,10 +105,10 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
         timers.add(setTimeout(() => child.kill(), timings.refusalLimitMs))
         return
       case 'vault.ask':
-        void answerVault(vault, received, log).then((answer) => child.send(answer))
+        void handleVaultRequest(vault, received, log).then((answer) => child.send(answer))
         return
       case 'trash.ask':
-        void answerTrash(deps.trash ?? null, received, config.dataDir, log).then((answer) => child.send(answer))
+        void handleTrashRequest(deps.trash ?? null, received, config.dataDir, log).then((answer) => child.send(answer))
         return
       case 'running': {
         const { type: _, ...running } = received
@@ -137,7 +137,7 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
     const hang = createHangWatch({ limitMs: timings.hangAfterMs, tickMs: timings.pingEveryMs, now: monotonic() })
     child.onMessage(() => hang.heard(monotonic()))
     const timer = setInterval(() => {
-      if (hang.tick(monotonic())) return kill(`did not answer for ${Math.round(timings.hangAfterMs / 1000)} s`)
+      if (hang.tick(monotonic())) return kill(`did not respond for ${Math.round(timings.hangAfterMs / 1000)} s`)
       child.send({ type: 'ping', nonce: randomUUID() })
     }, timings.pingEveryMs)
     timers.add(timer)

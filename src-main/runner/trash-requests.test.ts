@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { silentLog } from '../log/log.ts'
-import { answerTrash, isPlainPath } from './trash-requests.ts'
+import { handleTrashRequest, isPlainPath } from './trash-requests.ts'
 
 let folder: string
 let dataDir: string
@@ -19,7 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 /** A trash like that of a system, without its window. */
 const move = async (file: string) => renameSync(file, join(bin, basename(file)))
 const ask = (path: string, how: typeof move | null = move) =>
-  answerTrash(how, { type: 'trash.ask', requestId: 7, path }, dataDir, silentLog)
+  handleTrashRequest(how, { type: 'trash.ask', requestId: 7, path }, dataDir, silentLog)
 
 describe('a file for the trash', () => {
   it('is moved there', async () => {

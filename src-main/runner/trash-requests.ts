@@ -10,7 +10,7 @@ type TrashAnswer = Extract<ToRunner, { type: 'trash.answer' }>
 export type MoveToTrash = (path: string) => Promise<void>
 
 /** Moves plain files outside Deckhand's own folder to the trash. Errors go back as text. */
-export async function answerTrash(
+export async function handleTrashRequest(
   move: MoveToTrash | null,
   { requestId, path: file }: TrashAsk,
   dataDir: string,
@@ -19,7 +19,7 @@ export async function answerTrash(
   const answer = (message: string | null): TrashAnswer => ({ type: 'trash.answer', requestId, ok: message === null, message })
   if (move === null) return answer('This machine has no trash that Deckhand can use.')
   try {
-    if (!isPlainPath(file)) return answer('Its path is not one that goes to the trash.')
+    if (!isPlainPath(file)) return answer('Its path cannot be moved to the trash.')
     if (isInside(dataDir, file)) return answer("It is in Deckhand's own folder.")
     if (!(await lstat(file)).isFile()) return answer('It is not a plain file.')
     await move(file)

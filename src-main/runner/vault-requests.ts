@@ -6,7 +6,7 @@ type VaultAsk = Extract<FromRunner, { type: 'vault.ask' }>
 type VaultAnswer = Extract<ToRunner, { type: 'vault.answer' }>
 
 /** Serves the vault to the runner. Errors go back as text. Values are never logged. */
-export async function answerVault(vault: Vault, request: VaultAsk, log: Log): Promise<VaultAnswer> {
+export async function handleVaultRequest(vault: Vault, request: VaultAsk, log: Log): Promise<VaultAnswer> {
   const { requestId, operation, key } = request
   const answer = { type: 'vault.answer', requestId, value: null, message: null } as const
   try {

@@ -25,7 +25,7 @@ export function guardContents(app: App, openLink: (url: string) => void): void {
 
 /** `devServer`: the server with hot reload, in development only. */
 export function guardSession(session: Session, devServer: string | null): void {
-  session.setPermissionRequestHandler((_contents, _permission, answer) => answer(false))
+  session.setPermissionRequestHandler((_contents, _permission, decide) => decide(false))
   session.setPermissionCheckHandler(() => false)
   session.setDevicePermissionHandler(() => false)
   // Spell-check dictionaries would be downloaded.
@@ -33,8 +33,8 @@ export function guardSession(session: Session, devServer: string | null): void {
   const allowed = devServer === null ? null : new URL(devServer).host
   session.webRequest.onBeforeRequest(
     { urls: ['http://*/*', 'https://*/*', 'ws://*/*', 'wss://*/*', 'ftp://*/*', 'file://*/*'] },
-    ({ url }, answer) => {
-      answer({ cancel: allowed === null || new URL(url).host !== allowed })
+    ({ url }, decide) => {
+      decide({ cancel: allowed === null || new URL(url).host !== allowed })
     },
   )
   session.on('will-download', (event, item) => {

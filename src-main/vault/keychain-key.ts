@@ -38,12 +38,12 @@ export function createKeychainKey(options: KeychainKeyOptions): VaultKeySource {
         reject(trouble('timeout', platform))
       }, timeLimitMs)
     })
-    const answer = use(keychain).finally(() => {
+    const result = use(keychain).finally(() => {
       clearTimeout(timer)
       hanging = false
     })
-    answer.catch(() => undefined)
-    return Promise.race([answer, limit]).catch((error: unknown) => {
+    result.catch(() => undefined)
+    return Promise.race([result, limit]).catch((error: unknown) => {
       throw error instanceof VaultError ? error : trouble(troubleOf(messageOf(error)), platform, error)
     })
   }
@@ -90,7 +90,7 @@ function trouble(kind: VaultTrouble, platform: NodeJS.Platform, cause?: unknown)
         : `${capital(name)} cannot be reached${detail}. Start it again, or start Deckhand with DECKHAND_VAULT=file, which keeps the key in a file.`,
     locked: `${capital(name)} is locked${detail}. Unlock it (signing in to the desktop usually does), then try again.`,
     denied: `${capital(name)} refused access${detail}. Allow Deckhand to use it, then try again.`,
-    timeout: `${capital(name)} has not answered. It may be asking for a password in another window: answer it there, then try again.`,
+    timeout: `${capital(name)} has not responded. It may be asking for a password in another window: enter it there, then try again.`,
     damaged: `What ${name} holds for Deckhand cannot be used${detail}.`,
   }
   return new VaultError(kind, sentence[kind], cause === undefined ? undefined : { cause })

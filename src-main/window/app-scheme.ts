@@ -32,7 +32,7 @@ function isForDashboard(request: Request): boolean {
 async function fromDevServer(request: Request, devServer: string): Promise<Response> {
   const { pathname, search } = new URL(request.url)
   // Only this header: net.fetch refuses navigation headers.
-  const answer = await net.fetch(new URL(pathname + search, devServer).href, {
+  const response = await net.fetch(new URL(pathname + search, devServer).href, {
     headers: { accept: request.headers.get('accept') ?? '*/*' },
   })
   const socket = devServer.replace(/^http/, 'ws').replace(/\/$/, '')
@@ -41,7 +41,7 @@ async function fromDevServer(request: Request, devServer: string): Promise<Respo
     'content-security-policy': pagePolicy({ 'connect-src': socket }),
     'cache-control': 'no-store',
   })
-  const type = answer.headers.get('content-type')
+  const type = response.headers.get('content-type')
   if (type) headers.set('content-type', type)
-  return new Response(answer.body, { status: answer.status, headers })
+  return new Response(response.body, { status: response.status, headers })
 }

@@ -118,7 +118,7 @@ export function createMainWindow({ preload, placeFile, log, staysHidden, mayLose
       // Not synchronously: Chromium is still ending the old process, and would crash when it loads a page now.
       setImmediate(() => made.isDestroyed() || load(made, next))
     })
-    made.webContents.on('unresponsive', () => log.warn({}, 'the page does not answer'))
+    made.webContents.on('unresponsive', () => log.warn({}, 'the page does not respond'))
   }
 
   return {
