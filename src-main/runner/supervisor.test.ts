@@ -225,7 +225,7 @@ describe('a crash', () => {
       timeout: 5_000,
       interval: 10,
     })
-    expect(states[2]).toMatchObject({ reason: expect.stringContaining('did not answer') })
+    expect(states[2]).toMatchObject({ reason: expect.stringContaining('did not respond') })
     expect(isGone(spawned[0]!.pid!)).toBe(true)
   })
 })
