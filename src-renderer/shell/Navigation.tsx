@@ -56,7 +56,7 @@ export function SideNavigation(props: { onPalette: () => void }) {
         <Show when={!isSetUp()}>
           <SideItem href="/welcome" icon={Rocket} text={t('shell.nav.setup')} isCurrent={isCurrent('/welcome')} />
         </Show>
-        <PauseAllButton class={`${ITEM} h-8 w-full gap-2.5 px-2`} />
+        <PauseAllButton class={`${ITEM} min-h-8 w-full gap-2.5 px-2 py-1`} />
         <RunningJobs />
       </div>
     </aside>
@@ -93,9 +93,9 @@ function SideItem(props: { href: string; icon: Icon; text: string; isCurrent: bo
     <A
       href={props.href}
       aria-current={props.isCurrent ? 'page' : undefined}
-      class={`${ITEM} h-8 gap-2.5 px-2 ${props.isCurrent ? 'bg-pressed font-medium text-ink' : ''}`}
+      class={`${ITEM} min-h-8 gap-2.5 px-2 py-1 ${props.isCurrent ? 'bg-pressed font-medium text-ink' : ''}`}
     >
-      <Dynamic component={props.icon} size={16} aria-hidden="true" class={props.isCurrent ? 'text-accent-ink' : ''} />
+      <Dynamic component={props.icon} size={16} aria-hidden="true" class={`shrink-0 ${props.isCurrent ? 'text-accent-ink' : ''}`} />
       {props.text}
       {props.children}
     </A>
@@ -109,8 +109,8 @@ function RunningJobs() {
   const isKnown = () => counts.data !== undefined && connection() === 'open'
   const running = () => (counts.data === undefined ? 0 : counts.data.running + counts.data.pending)
   return (
-    <A href="/activity?status=pending,running" class={`${ITEM} h-8 gap-2.5 px-2`}>
-      <span class="flex size-4 items-center justify-center" aria-hidden="true">
+    <A href="/activity?status=pending,running" class={`${ITEM} min-h-8 gap-2.5 px-2 py-1`}>
+      <span class="flex size-4 shrink-0 items-center justify-center" aria-hidden="true">
         <span class={`size-2 rounded-full ${isKnown() && running() > 0 ? 'animate-breathe bg-accent-ink' : 'border border-line-strong'}`} />
       </span>
       <span aria-live="polite">

@@ -13,7 +13,7 @@ export function Pill(props: { tone?: keyof typeof TONES; title?: string; childre
   return (
     <span
       title={props.title}
-      class={`inline-flex h-5 shrink-0 items-center gap-1 rounded-full px-2 text-xs font-medium whitespace-nowrap ${TONES[props.tone ?? 'plain']}`}
+      class={`inline-flex min-h-5 max-w-full shrink-0 items-center gap-1 rounded-[0.625rem] px-2 text-xs font-medium ${TONES[props.tone ?? 'plain']}`}
     >
       {props.children}
     </span>

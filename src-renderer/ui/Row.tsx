@@ -11,7 +11,7 @@ export function Row(props: { id?: string; label: string; hint?: JSX.Element; chi
             <div class="text-xs text-ink-3">{props.hint}</div>
           </Show>
         </div>
-        <div class="flex min-w-0 items-center gap-2">{props.children}</div>
+        <div class="flex min-w-0 flex-wrap items-center gap-2">{props.children}</div>
       </div>
     </RowFrame>
   )

@@ -39,7 +39,7 @@ export function Select<V extends string>(props: SelectProps<V>) {
       itemComponent={(item) => (
         <Kobalte.Item item={item.item} class={ITEM_CLASS}>
           <span class="flex min-w-0 flex-col">
-            <Kobalte.ItemLabel class="truncate">{item.item.rawValue.label}</Kobalte.ItemLabel>
+            <Kobalte.ItemLabel class="wrap-anywhere">{item.item.rawValue.label}</Kobalte.ItemLabel>
             <Show when={item.item.rawValue.note}>
               <Kobalte.ItemDescription class="text-xs text-ink-3">{item.item.rawValue.note}</Kobalte.ItemDescription>
             </Show>
@@ -52,11 +52,13 @@ export function Select<V extends string>(props: SelectProps<V>) {
     >
       <Kobalte.Label class={props.hideLabel ? 'sr-only' : LABEL_CLASS}>{props.label}</Kobalte.Label>
       <Kobalte.Trigger
-        class={`flex items-center gap-2 text-left ${props.size === 'sm' ? 'h-7' : 'h-8'} ${
-          props.bare ? 'w-full rounded-md px-2 text-xs text-ink-2 hover:bg-hover hover:text-ink' : FIELD_CLASS
+        class={`flex items-center gap-2 text-left ${
+          props.bare
+            ? 'w-full rounded-md px-2 py-1.5 text-xs text-ink-2 hover:bg-hover hover:text-ink'
+            : `${FIELD_CLASS} ${props.size === 'sm' ? 'py-[3px]' : 'py-[5px]'}`
         }`}
       >
-        <Kobalte.Value<Option<V>> class="min-w-0 flex-1 truncate data-placeholder-shown:text-ink-3">
+        <Kobalte.Value<Option<V>> class="min-w-0 flex-1 wrap-anywhere data-placeholder-shown:text-ink-3">
           {(state) => state.selectedOption()?.label}
         </Kobalte.Value>
         <Kobalte.Icon class="shrink-0 text-ink-3">

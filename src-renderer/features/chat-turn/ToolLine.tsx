@@ -98,7 +98,7 @@ export function ToolLine(props: { item: ToolItem; /** The job has ended, so a wa
         <span class={`shrink-0 ${STATE_TONES[props.item.state]}`}>
           <Dynamic component={icon()} size={15} class={props.item.state === 'running' ? 'animate-spin' : ''} aria-hidden="true" />
         </span>
-        <span class="min-w-0 truncate">{toolSentence(props.item)}</span>
+        <span class="line-clamp-2 min-w-0 wrap-anywhere">{toolSentence(props.item)}</span>
         <Show when={toolFact(props.item)}>{(fact) => <span class="shrink-0 text-xs text-ink-3">· {fact()}</span>}</Show>
         <Show when={props.item.state !== 'done'}>
           <span class={`shrink-0 text-xs ${STATE_TONES[props.item.state]}`}>· {stateWord()}</span>

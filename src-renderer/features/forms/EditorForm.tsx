@@ -40,13 +40,18 @@ export function EditorForm<F extends object>(props: {
     >
       {props.children}
       <div class="sticky bottom-0 z-10 -mx-2 mt-4 flex flex-wrap items-center gap-3 border-t border-line bg-canvas px-2 py-3">
-        <p class={`min-w-0 flex-1 text-sm ${problem() === null ? 'text-ink-3' : 'text-bad'}`} role="status">
+        <p
+          class={`min-w-0 flex-1 text-sm max-sm:basis-full max-sm:empty:basis-0 ${problem() === null ? 'text-ink-3' : 'text-bad'}`}
+          role="status"
+        >
           {problem() ?? standing()}
         </p>
-        <Show when={props.onCancel}>{(cancel) => <Button onClick={() => cancel()()}>{t('common.cancel')}</Button>}</Show>
-        <Button type="submit" variant="primary" busy={props.isBusy} disabled={!props.isNew && !props.form.isDirty()}>
-          {props.submit}
-        </Button>
+        <div class="ml-auto flex flex-wrap gap-3">
+          <Show when={props.onCancel}>{(cancel) => <Button onClick={() => cancel()()}>{t('common.cancel')}</Button>}</Show>
+          <Button type="submit" variant="primary" busy={props.isBusy} disabled={!props.isNew && !props.form.isDirty()}>
+            {props.submit}
+          </Button>
+        </div>
       </div>
       <UnsavedGuard isDirty={props.form.isDirty} title={t('common.form.unsavedTitle')} leave={t('common.form.discard')}>
         {t('common.form.unsavedText')}

@@ -12,7 +12,7 @@ export function TallyLine(props: { tallies: readonly Tally[]; class?: string }):
     <ul class={`flex flex-wrap items-center gap-x-4 gap-y-1 ${props.class ?? ''}`}>
       <For each={props.tallies}>
         {({ kind, times }) => (
-          <li class={`flex items-center gap-1.5 whitespace-nowrap ${LOUD.includes(kind) ? 'font-medium text-ink' : 'text-ink-2'}`}>
+          <li class={`flex items-center gap-1.5 ${LOUD.includes(kind) ? 'font-medium text-ink' : 'text-ink-2'}`}>
             <OccurrenceGlyph occurrence={SIGN_OF[kind]} size={11} />
             {t(`automations.schedule.tally.${kind}`, { count: times })}
           </li>

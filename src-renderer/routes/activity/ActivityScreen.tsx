@@ -21,7 +21,7 @@ import { JobRow, ROW_HEIGHT } from './JobRow.tsx'
 
 const SEARCH_AFTER_MS = 200
 const ANY = 'any'
-const FILTER_CLASS = 'w-36 max-sm:w-auto max-sm:min-w-[45%] max-sm:flex-1'
+const FILTER_CLASS = 'min-w-36 max-w-full max-sm:w-auto max-sm:min-w-[45%] max-sm:flex-1'
 
 /** All jobs, the newest first. */
 export function ActivityScreen() {

@@ -118,7 +118,7 @@ function AgentCard(props: {
         </Pill>
       </div>
       <div class="mt-auto flex items-center gap-3 border-t border-line pt-3">
-        <div class="flex min-w-0 flex-1 items-center gap-2 text-xs text-ink-3">
+        <div class="flex min-w-0 flex-1 flex-wrap items-center gap-x-2 text-xs text-ink-3">
           <Show when={jobs.items.length > 0} fallback={<Show when={!jobs.isPending}>{t('agents.noJobs')}</Show>}>
             <ul class="-ml-1 flex items-center" aria-label={t('agents.recentJobs')}>
               <For each={jobs.items.slice(0, LAST_RUNS)}>
@@ -134,7 +134,7 @@ function AgentCard(props: {
           </Show>
           <Show when={props.spent}>
             {(spent) => (
-              <span class="truncate" title={t('agents.spentTitle')}>
+              <span title={t('agents.spentTitle')}>
                 {t('agents.spent', {
                   money: spent().costUsd === 0 && spent().unpricedCalls > 0 ? t('common.unpriced') : moneyText(spent().costUsd, locale()),
                 })}

@@ -94,8 +94,8 @@ export function AutomationRow(props: {
         <span class="flex min-w-0 flex-1 items-center gap-3">
           {props.icon}
           <span class="min-w-0 flex-1">
-            <span class="flex min-w-0 items-center gap-2">
-              <span title={props.name} class={`truncate text-sm font-medium ${props.isPaused ? 'text-ink-2' : 'text-ink'}`}>
+            <span class="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5">
+              <span title={props.name} class={`max-w-full truncate text-sm font-medium ${props.isPaused ? 'text-ink-2' : 'text-ink'}`}>
                 {props.name}
               </span>
               {props.pill}

@@ -96,7 +96,7 @@ export function Composer(props: ComposerProps) {
       />
       <div class="flex items-center gap-2 px-2 pb-2">
         {props.leading}
-        <Show when={props.onLatest} fallback={<span class="ml-1 truncate text-xs text-ink-3 max-sm:hidden">{t('chat.hint')}</span>}>
+        <Show when={props.onLatest} fallback={<span class="ml-1 min-w-0 text-xs text-ink-3 max-sm:hidden">{t('chat.hint')}</span>}>
           {(latest) => (
             <Button size="sm" icon={ArrowDown} onClick={() => latest()()}>
               {t('chat.latest')}

@@ -168,8 +168,7 @@ function FailedLine(props: { failure: Failure }) {
   )
 }
 
-/** On a phone, a title may take two lines. */
-const TITLE = 'font-medium sm:truncate max-sm:line-clamp-2'
+const TITLE = 'font-medium wrap-anywhere'
 
 function Line(props: {
   mark: JSX.Element

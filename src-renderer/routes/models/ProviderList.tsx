@@ -77,9 +77,7 @@ function ProviderLine(props: { provider: Provider; models: ModelList | undefined
             </Match>
           </Switch>
         </p>
-        <p class="truncate text-xs text-ink-3" title={about()}>
-          {about()}
-        </p>
+        <p class="text-xs wrap-anywhere text-ink-3">{about()}</p>
         <Show when={state()?.ok === false && state()?.message}>
           {(message) => (
             <p role="alert" class="text-xs text-bad wrap-break-word">

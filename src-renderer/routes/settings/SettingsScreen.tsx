@@ -123,10 +123,10 @@ function Sections(props: { current: SettingsSection; isBehind: boolean }) {
                       data-row
                       href={`/settings/${section}`}
                       aria-current={section === props.current ? 'page' : undefined}
-                      class={`flex h-8 items-center gap-2.5 rounded-md px-2 text-ink-2 hover:bg-hover hover:text-ink max-md:h-11 max-md:text-md ${section === props.current ? 'md:bg-pressed md:font-medium md:text-ink' : ''}`}
+                      class={`flex min-h-8 items-center gap-2.5 rounded-md px-2 py-1 text-ink-2 hover:bg-hover hover:text-ink max-md:min-h-11 max-md:text-md ${section === props.current ? 'md:bg-pressed md:font-medium md:text-ink' : ''}`}
                     >
-                      <Dynamic component={CONTENT[section].icon} size={16} aria-hidden="true" />
-                      <span class="min-w-0 flex-1 truncate">{t(`settings.sections.${section}`)}</span>
+                      <Dynamic component={CONTENT[section].icon} size={16} class="shrink-0" aria-hidden="true" />
+                      <span class="min-w-0 flex-1">{t(`settings.sections.${section}`)}</span>
                       <ChevronRight size={16} class="text-ink-3 md:hidden" aria-hidden="true" />
                     </A>
                   </li>

@@ -125,7 +125,7 @@ function Choice(props: { icon: Icon; title: string; note: string; onClick: () =>
       </span>
       <span class="min-w-0">
         {/* Read out as two words, not as one. */}
-        <span class="block truncate font-medium">{props.title}</span> <span class="block truncate text-xs text-ink-3">{props.note}</span>
+        <span class="block font-medium">{props.title}</span> <span class="block text-xs text-ink-3">{props.note}</span>
       </span>
     </button>
   )

@@ -47,7 +47,7 @@ function ScheduleRow(props: { schedule: Schedule }): JSX.Element {
       isPaused={props.schedule.status === 'paused'}
       pill={<SchedulePill schedule={props.schedule} onlyOdd />}
       detail={
-        <span class="block truncate text-xs text-ink-3" title={`${props.schedule.cron} (${props.schedule.timezone})`}>
+        <span class="block text-xs wrap-anywhere text-ink-3" title={`${props.schedule.cron} (${props.schedule.timezone})`}>
           <span class="text-ink-2">{props.schedule.agentName}</span> · {said()} · {props.schedule.timezone}
         </span>
       }
@@ -65,7 +65,7 @@ function ScheduleRow(props: { schedule: Schedule }): JSX.Element {
         </Show>
       </span>
       <BudgetMeter schedule={props.schedule} class="w-28 shrink-0 max-lg:hidden" />
-      <span class="w-24 shrink-0 text-right text-xs text-ink-3 max-md:w-auto">
+      <span class="w-24 shrink-0 text-right text-xs text-ink-3 max-md:w-auto max-md:max-w-24">
         <span class="sr-only">{t('automations.schedule.next')}: </span>
         <NextDue schedule={props.schedule} />
       </span>

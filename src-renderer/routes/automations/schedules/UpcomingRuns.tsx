@@ -39,7 +39,7 @@ export function UpcomingRuns(): JSX.Element {
                   <time dateTime={new Date(run.dueAt).toISOString()} class="w-16 shrink-0 text-xs text-ink-3">
                     {timeOfDay(run.dueAt, locale())}
                   </time>
-                  <span class="min-w-0 flex-1 truncate text-sm max-sm:basis-48">
+                  <span class="min-w-0 flex-1 text-sm wrap-anywhere max-sm:basis-48">
                     <A href={`/automations/schedules/${run.scheduleId}`} class="text-ink hover:underline">
                       {run.name}
                     </A>

@@ -59,7 +59,7 @@ function TriggerRow(props: { trigger: Trigger }): JSX.Element {
         </Show>
       }
       detail={
-        <span class="flex min-w-0 items-center gap-1.5 text-xs text-ink-3">
+        <span class="flex min-w-0 flex-wrap items-center gap-x-1.5 text-xs text-ink-3">
           <Show when={props.trigger.agentName} fallback={<span class="shrink-0 text-bad">{t('automations.noAgent')}</span>}>
             {(name) => <span class="max-w-40 shrink-0 truncate text-ink-2">{name()}</span>}
           </Show>
@@ -67,7 +67,7 @@ function TriggerRow(props: { trigger: Trigger }): JSX.Element {
             {(sentence) => (
               <>
                 <span aria-hidden="true">·</span>
-                <span class="min-w-0 truncate text-warn">{sentence()}</span>
+                <span class="min-w-0 text-warn">{sentence()}</span>
               </>
             )}
           </Show>
