@@ -3,10 +3,10 @@ import { defineConfig } from '@playwright/test'
 export default defineConfig({
   testDir: 'specs',
   outputDir: '../test-results/windows',
-  // Each test has an app, a data folder and ports of its own. An app waits about half of the time, so two keep two cores busy.
+  // Each test has its own app, data folder and ports. An app waits about half of the time, so two keep two cores busy.
   workers: 2,
   fullyParallel: true,
-  // A test that passes at the second try has found something.
+  // A test that passes only at the second try has found a fault.
   retries: 0,
   forbidOnly: Boolean(process.env.CI),
   // Limits only end a test that hangs, however busy the machine is.

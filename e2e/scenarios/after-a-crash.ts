@@ -1,7 +1,7 @@
 import { DEMO_MODEL } from '../../src-runner/contract/agents.ts'
 import { openSeed } from './seed.ts'
 
-/** A process died in the middle: one job had recorded a step, one had only begun, one was still in the queue. */
+/** After a crash: one job had recorded a step, one had just started, one was in the queue. */
 export function fillAfterACrash(dataDir: string, now: number): void {
   const seed = openSeed(dataDir, now - 10 * 60_000)
   seed.defaultModel(DEMO_MODEL)

@@ -26,7 +26,7 @@ const push = (message: string) => ({
   head_commit: { message },
 })
 
-/** Webhooks with posts that went in every way, and schedules whose run history has every state. */
+/** Webhooks with deliveries of many outcomes, and schedules whose run history has every state. */
 export function fillAutomations(dataDir: string, now: number): void {
   const seed = openSeed(dataDir, now - 4 * DAY)
   seed.provider({ id: 'anthropic', kind: 'anthropic', name: 'Anthropic' })
@@ -96,7 +96,7 @@ export function fillAutomations(dataDir: string, now: number): void {
     return done('Small gears last until Thursday; everything else is fine.', 21_000)
   }
   automations.pass(30 * HOUR, goOn)
-  // More than a day, so that the morning is part of it at whatever hour the scenario is made.
+  // More than a day, so that it contains a morning at any hour.
   automations.sleep(25 * HOUR)
   automations.pass(32 * HOUR, goOn)
 
@@ -153,7 +153,7 @@ export function fillAutomations(dataDir: string, now: number): void {
   const last = automations.post(orders, order(1003, '249.00', 'Ada'), { 'user-agent': 'Shopify-Captain-Hook' })
   seed.play(last!, { agent: bruno, ...done('A first order of this size: look at the address before it is sent.') })
 
-  // The run of now waits for a person, and what comes due meanwhile waits behind it.
+  // The current run waits for an approval, and later runs wait behind it.
   automations.pass(now - 5 * MINUTE - seed.clock.now(), (job) =>
     job.scheduleId === stock.id
       ? {

@@ -5,7 +5,7 @@ import { openSeed } from './seed.ts'
 const HOUR = 3_600_000
 const SONNET = { providerId: 'anthropic', model: 'claude-sonnet-4-5' }
 
-/** As the tool answers. */
+/** The output of the tool. */
 const listing = (folder: string, files: string[]) =>
   `${folder}: ${files.length} files\nkind\tsize\tmodified\tpath\n${files.map((file) => `file\t1204\t2026-11-18 09:12\t${folder}/${file}`).join('\n')}`
 

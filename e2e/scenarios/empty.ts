@@ -1,2 +1,2 @@
-/** A fresh install: nothing was ever written. */
+/** A fresh installation. */
 export function fillEmpty(): void {}

@@ -5,7 +5,7 @@ import { fillEmpty } from './empty.ts'
 import { fillManyJobs } from './many-jobs.ts'
 import { fillWaitingApprovals } from './waiting-approvals.ts'
 
-/** What a data folder can be filled with. Each takes the folder and the moment that is now. */
+/** What can fill a data folder. Each takes the folder and the current time. */
 export const SCENARIOS = {
   empty: fillEmpty,
   'busy-day': fillBusyDay,

@@ -14,13 +14,13 @@ import type { Seed, SeededJob } from './seed.ts'
 type Headers = Record<string, string>
 type Run = Pick<SeededJob, 'turns' | 'model' | 'ending'>
 
-/** Webhooks and schedules of a scenario, written by the product's own records. */
+/** Seeds webhooks and schedules through the product's own stores. */
 export type SeededAutomations = {
   trigger(fields: Parameters<typeof CreateTrigger.parse>[0]): Trigger
   pauseTrigger(trigger: Trigger): void
-  /** One post that is taken, or a repeat. null: it made no job. */
+  /** An accepted delivery, or a repeat. Returns null if it made no job. */
   post(trigger: Trigger, payload: unknown, headers?: Headers): Job | null
-  /** Posts that are refused, so many in a row. */
+  /** A number of refused deliveries in a row. */
   refuse(
     trigger: Trigger,
     outcome: Refusal['outcome'],
@@ -28,9 +28,9 @@ export type SeededAutomations = {
     sent?: { times?: number; payload?: string; headers?: Headers },
   ): void
   schedule(fields: Partial<CreateSchedule> & Pick<CreateSchedule, 'name' | 'agentId' | 'cron' | 'task'>): Schedule
-  /** Time passes and somebody looks whenever something is due; `play` says how each run goes. */
+  /** Advances the clock and runs what is due; `play` plays each run. */
   pass(ms: number, play: (job: Job) => Run): void
-  /** Time passes while the machine is off: the next look finds what was missed. */
+  /** Advances the clock while the machine is off, so that runs are missed. */
   sleep(ms: number): void
 }
 

@@ -37,15 +37,15 @@ export type SeededCall = {
   /** Left out: it waits for a person. */
   output?: string
   addsTaint?: readonly Taint[]
-  /** What its tool tells the policy, which decides with that. Left out: nothing was decided about it. */
+  /** The facts that the policy decides on. Left out: no decision was recorded. */
   facts?: Partial<CallFacts> & Pick<CallFacts, 'subject' | 'summary'>
-  /** What the person said before it ran. */
+  /** The person's answer before it ran. */
   answered?: Omit<ResolveApproval, 'approvalId' | 'remember'> & Partial<Pick<ResolveApproval, 'remember'>>
-  /** It was under way when the process died. */
+  /** It was running when the process died. */
   brokeOff?: boolean
 }
 
-/** A job as it went: each turn is what the model said and what its tools answered. */
+/** A job to seed: each turn has the model's reply and the results of its tools. */
 export type SeededJob = {
   agent: Agent
   task: string
@@ -62,22 +62,22 @@ export type SeededJob = {
     seconds?: number
   }>
   model?: ModelRef
-  /** `waiting`: for the calls without an answer. `budget`: for money. */
+  /** `waiting`: for approvals of the calls without an output. `budget`: for a higher spending limit. */
   ending?:
     | 'completed'
     | 'cancelled'
     | 'running'
     | 'pending'
     | 'waiting'
-    /** A run that found nothing new. */
+    /** A no-op result. */
     | 'no_op'
     | { error: JobErrorCode; message: Message }
     | { budget: NonNullable<Approval['budget']> }
 }
 
 /**
- * Fills a data folder through the product's own records, with a clock that is moved by hand: what comes out is what the
- * runner would have written on such a day, migrations and events included.
+ * Fills a data folder through the product's own stores, with a clock that is advanced by hand. The result is what the runner
+ * would have written, with migrations and events.
  */
 export type Seed = {
   clock: HandClock
@@ -86,11 +86,11 @@ export type Seed = {
   defaultModel(model: ModelRef): void
   rule(rule: RuleText): void
   job(job: SeededJob): Job
-  /** Lets a job that something else made (a webhook, a schedule) go as planned. */
+  /** Plays a job that a webhook or a schedule has made. */
   play(job: Job, planned: Pick<SeededJob, 'agent' | 'turns' | 'model' | 'ending'>): Job
-  /** What the automations of a scenario are written with. */
+  /** The stores for seeding automations. */
   parts: SeedParts
-  /** Many jobs share a transaction: one each would wait for the disk every time. */
+  /** Seeds many jobs in one transaction, because each commit waits for the disk. */
   together<T>(work: () => T): T
   close(): void
 }
@@ -102,7 +102,7 @@ export function openSeed(dataDir: string, startAt: number): Seed {
   const clock = createHandClock(startAt)
   const ids = createIds(() => clock.now())
   const db = openDatabase({ file: join(dataDir, 'deckhand.db'), clock, ids })
-  // A boot id of its own: what is left running here belongs to a process that is gone, as after a crash.
+  // With its own boot id, jobs left running here look like those of a crashed process.
   const jobs: JobStore = createJobStore({
     ...{ db, clock, ids, bootId: ids.next(), liveStreams: createLiveJobStreams() },
     hooks: { ended: (tx, job) => schedules.jobEnded(tx, job), waiting: (tx, job) => schedules.jobWaits(tx, job) },
@@ -144,7 +144,7 @@ export function openSeed(dataDir: string, startAt: number): Seed {
     }
     if (decided === undefined) throw new Error(`the policy was told nothing of ${call.name}, so it cannot ask`)
     const { facts, decision } = decided
-    // What only the agent's level asks for may be allowed for longer; what stands above the level asks every time.
+    // Only what the agent's autonomy asks for may be allowed for longer.
     const isOpen = decision.decidedBy.source === 'level'
     const offers = isOpen
       ? {
@@ -172,7 +172,7 @@ export function openSeed(dataDir: string, startAt: number): Seed {
     const { ending = 'completed' } = planned
     clock.advance(200)
     if (ending === 'pending') return job
-    // A transaction of its own: working time counts from when the claim is committed.
+    // In its own transaction, because working time counts from the commit of the claim.
     const claimed = write((tx) => jobs.claim(tx, job.id, NO_LIMIT))
     if (claimed === null) throw new Error(`"${job.title}" cannot run: an earlier job of its conversation is unfinished`)
     return write((tx) => {
@@ -235,7 +235,7 @@ export function openSeed(dataDir: string, startAt: number): Seed {
         }
       }),
     close() {
-      // The runner indexes a little at a time, so that nobody waits for it. Of many jobs the newest would be found last.
+      // The runner indexes in small batches, so with many jobs the newest would be found late.
       createJobSearch(db).catchUp()
       db.close()
     },

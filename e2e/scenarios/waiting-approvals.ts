@@ -4,7 +4,7 @@ import { openSeed } from './seed.ts'
 const HOUR = 3_600_000
 const SONNET = { providerId: 'anthropic', model: 'claude-sonnet-4-5' }
 
-/** Six jobs that wait for a person, one for each thing that can be asked, rules, and decisions of the day before. */
+/** Six jobs with pending approvals, one of each kind, rules, and answers of the day before. */
 export function fillWaitingApprovals(dataDir: string, now: number): void {
   const seed = openSeed(dataDir, now - 20 * HOUR)
   seed.provider({ id: 'anthropic', kind: 'anthropic', name: 'Anthropic' })

@@ -20,7 +20,7 @@ const test = base.extend<{ folder: RealFolder }>({
   },
 })
 
-/** Runs a program, which an agent that asks when it matters does not do alone. */
+/** A call that runs a program, which needs an approval. */
 const running = (folder: RealFolder, ...command: string[]): ServedToolCall => ({
   id: 'call_1',
   name: 'run_command',
@@ -46,7 +46,7 @@ async function handOver({ client }: Deckhand, agentId: string, task = TASK): Pro
 
 const statusOf = async ({ client }: Deckhand, jobId: string) => (await client.ok('getJob', { params: { jobId } })).job.status
 
-/** What the model was asked, in order. */
+/** The requests to the model, in order. */
 function promptsOf(models: ModelServer): string[] {
   return models.received.filter(({ path }) => path.endsWith('/chat/completions')).map(({ body }) => JSON.stringify(body))
 }
@@ -60,7 +60,7 @@ async function openApprovals(page: Page): Promise<Locator> {
   return card
 }
 
-test('what an agent may not do alone is counted in the title, shown as it is, and approved with one key', async ({
+test('a pending approval is counted in the title, shows the exact call, and is approved with one key', async ({
   deckhand,
   page,
   models,
@@ -97,7 +97,7 @@ test('a rejection changes nothing, and the model reads the note', async ({ deckh
   const card = await openApprovals(page)
   await page.keyboard.press('r')
   await expect(card.getByRole('textbox')).toBeFocused()
-  // Letters are letters here, not answers.
+  // In the field, letters are text, not answers.
   await page.keyboard.type('a better colour is red')
   expect(await statusOf(deckhand, jobId)).toBe('awaiting_approval')
   await page.keyboard.press('Enter')
@@ -112,12 +112,7 @@ test('a rejection changes nothing, and the model reads the note', async ({ deckh
   expect(second).toContain('the person said no. They wrote: a better colour is red')
 })
 
-test('"Always" shows the rule before it writes it, and the same call runs unasked from then on', async ({
-  deckhand,
-  page,
-  models,
-  folder,
-}) => {
+test('"Always" shows the rule before it creates it, and later calls run without asking', async ({ deckhand, page, models, folder }) => {
   const { client } = deckhand
   const asking = { text: ['The draft is newer.'], toolCalls: [writing(folder, GREEN)] }
   models.play(asking, { text: ['Green.'] }, asking, { text: ['Green again.'] })
@@ -145,14 +140,14 @@ test('"Always" shows the rule before it writes it, and the same call runs unaske
   await page.goto(`app://deckhand/jobs/${next}`)
   await expect(page.getByRole('main')).toContainText(`The rule: Allow write_file in ${realpathSync(folder.path)}, for this agent.`)
 
-  // What it allows is this tool, and no other.
+  // The rule allows only this tool.
   const deleting = { id: 'call_1', name: 'delete_file', args: { path: join(folder.path, 'plan.md') } }
   models.play({ text: ['And away with it.'], toolCalls: [deleting] })
   await handOver(deckhand, agentId)
   await expect(page).toHaveTitle('(1) Deckhand')
 })
 
-test('a question outlives the app, and what is approved after the restart runs once', async ({ deckhand, models, folder }) => {
+test('an approval survives a restart of the app, and the approved call runs once', async ({ deckhand, models, folder }) => {
   models.play({ text: ['I write it down.'], toolCalls: [running(folder, 'sh', '-c', 'echo green >> orders.txt')] }, { text: ['Ordered.'] })
   const jobId = await handOver(deckhand, await addAgent(deckhand, models, folder))
   await expect(deckhand.page).toHaveTitle('(1) Deckhand')
@@ -168,11 +163,11 @@ test('a question outlives the app, and what is approved after the restart runs o
   await expect(card).toContainText('Approved once')
   await expect.poll(() => statusOf(deckhand, jobId)).toBe('completed')
   expect(read(folder, 'orders.txt')).toBe('green\n')
-  // The model was not asked again for what it had said before.
+  // The model was not called again for its earlier reply.
   expect(promptsOf(models)).toHaveLength(2)
 })
 
-test('what a job wrote is shown line by line, and is put back', async ({ deckhand, page, models, folder }) => {
+test('a job shows the diff of a file, and undo restores it', async ({ deckhand, page, models, folder }) => {
   models.play({ text: ['The draft is newer.'], toolCalls: [writing(folder, GREEN)] }, { text: ['Green.'] })
   const jobId = await handOver(deckhand, await addAgent(deckhand, models, folder, { autonomy: 'on_its_own' }))
   await page.goto(`app://deckhand/jobs/${jobId}`)
@@ -192,7 +187,7 @@ test('what a job wrote is shown line by line, and is put back', async ({ deckhan
   expect(read(folder, 'plan.md')).toBe(BLUE)
 })
 
-test('undoing asks before it loses what somebody wrote after the job', async ({ deckhand, page, models, folder }) => {
+test('undo asks before it discards a later change', async ({ deckhand, page, models, folder }) => {
   models.play({ text: ['The draft is newer.'], toolCalls: [writing(folder, GREEN)] }, { text: ['Green.'] })
   const jobId = await handOver(deckhand, await addAgent(deckhand, models, folder, { autonomy: 'on_its_own' }))
   await expect.poll(() => statusOf(deckhand, jobId)).toBe('completed')
@@ -208,10 +203,10 @@ test('undoing asks before it loses what somebody wrote after the job', async ({ 
   await expect.poll(() => read(folder, 'plan.md')).toBe(BLUE)
 })
 
-test('pause all stops every agent, holds through a restart, and only a person lets go of it', async ({ deckhand, models, folder }) => {
+test('pause all stops every agent, survives a restart, and only a person ends it', async ({ deckhand, models, folder }) => {
   models.play({ text: ['The draft is newer.'], toolCalls: [copyingDraft(folder)] }, { text: ['Nothing to do.'] }, { text: ['Green.'] })
   const held = models.holdBefore(1)
-  // One that would ask for nothing.
+  // An agent that asks for nothing by itself.
   const agentId = await addAgent(deckhand, models, folder, { autonomy: 'on_its_own' })
   const underWay = await handOver(deckhand, agentId)
   await models.untilQuiet()
@@ -245,7 +240,7 @@ test('pause all stops every agent, holds through a restart, and only a person le
   await expect(banner()).toBeHidden()
   await expect.poll(() => statusOf(deckhand, kept)).toBe('completed')
 
-  // What was asked stays asked: nobody has said yes to it.
+  // The approval stays pending, because nobody has answered it.
   expect(read(folder, 'plan.md')).toBe(BLUE)
   await page.keyboard.press('a')
   await expect(card).toContainText('Approved once')

@@ -12,7 +12,7 @@ async function post(url: string, body: unknown): Promise<{ status: number; answe
 
 const inbox = (page: Page) => page.getByRole('list', { name: 'Deliveries' })
 
-/** Makes a webhook as a person does. Answers its address, which only the page knows. */
+/** Creates a webhook in the window. Returns its address, which only the page knows. */
 async function createWebhook(page: Page): Promise<{ url: string; panel: Locator }> {
   await page.goto('app://deckhand/automations')
   await page.getByRole('link', { name: 'New webhook' }).first().click()
@@ -24,7 +24,7 @@ async function createWebhook(page: Page): Promise<{ url: string; panel: Locator 
   return { url: await panel.locator('code').innerText(), panel }
 }
 
-test('a webhook that is made in the window takes a post, and the job arrives while one looks', async ({ deckhand, page, models }) => {
+test('a webhook created in the window accepts a delivery, and its job appears at once', async ({ deckhand, page, models }) => {
   await setUpAgent(deckhand.client, models)
   const { url, panel } = await createWebhook(page)
   await expect(page.getByText('No deliveries yet')).toBeVisible()
@@ -43,7 +43,7 @@ test('a webhook that is made in the window takes a post, and the job arrives whi
   await task.getByRole('button', { name: 'Show agent input' }).click()
   await expect(task.getByRole('group', { name: 'Agent input' })).toContainText('untrusted external data')
 
-  // The command that the page offers for a terminal posts what it says, as a shell reads it.
+  // The command that the page offers works in a shell.
   const command = await panel.getByRole('group', { name: 'Test in a terminal' }).innerText()
   const words = execFileSync('sh', ['-c', `curl() { printf '%s\\n' "$@"; }; ${command}`], { encoding: 'utf8' })
     .trimEnd()
@@ -72,11 +72,7 @@ test('an address is shown once: neither a reload nor the history gives it back',
   expect(stored + (await page.content())).not.toContain(secret)
 })
 
-test('what is not saved is asked about before the page goes, and never keeps the app from being quit', async ({
-  deckhand,
-  page,
-  models,
-}) => {
+test('unsaved changes ask before the page is left, and do not keep the app from quitting', async ({ deckhand, page, models }) => {
   await setUpAgent(deckhand.client, models)
   await page.goto('app://deckhand/automations/webhooks/new')
   await page.getByRole('textbox', { name: 'Name' }).fill('Orders')
@@ -85,11 +81,11 @@ test('what is not saved is asked about before the page goes, and never keeps the
   await closeWindow()
   await expect.poll(async () => (await deckhand.hooks()).questions).toEqual(['Discard changes?'])
   await expect(page.getByRole('textbox', { name: 'Name' })).toHaveValue('Orders')
-  // Quitting was decided by then: it asks about running jobs, and not about a form.
+  // Quitting asks about running jobs, not about a form.
   await deckhand.quit()
 })
 
-test('a post with an old secret is refused, and the inbox says why', async ({ deckhand, page, models }) => {
+test('a delivery with an old secret is refused, and the inbox says why', async ({ deckhand, page, models }) => {
   await setUpAgent(deckhand.client, models)
   const { url, panel } = await createWebhook(page)
   await panel.getByRole('button', { name: 'I copied it' }).click()
@@ -108,7 +104,7 @@ test('a post with an old secret is refused, and the inbox says why', async ({ de
   await expect(inbox(page)).toContainText('Job started')
 })
 
-test('a schedule that is made in the window runs when told to, and the run shows up in its strip', async ({ deckhand, page, models }) => {
+test('a schedule created in the window can be run by hand, and the run appears in its history', async ({ deckhand, page, models }) => {
   await setUpAgent(deckhand.client, models)
   await page.goto('app://deckhand/automations/schedules')
   await page.getByRole('link', { name: 'Use an example' }).click()

@@ -5,10 +5,7 @@ import { setUpAgent } from '../fixtures/set-up-agent.ts'
 
 test.use({ env: { LOG_LEVEL: 'debug' } })
 
-test('after a burst the log of the database is copied by a thread of its own, also out of the archive of the app', async ({
-  deckhand,
-  models,
-}) => {
+test('after a burst of writes a separate thread checkpoints the database', async ({ deckhand, models }) => {
   const { id: agentId } = await setUpAgent(deckhand.client, models, {})
   await deckhand.client.ok('updateSettings', { body: { pauseAll: true } })
   const task = 'Look at this. '.repeat(6000)

@@ -25,7 +25,7 @@ const test = base.extend<{ telegram: BotApiServer; folder: RealFolder }>({
   },
 })
 
-/** From the empty screen to the account that answers, by hand. */
+/** Connects the bot in the window. */
 async function connect(page: Page, telegram: BotApiServer): Promise<void> {
   await page.goto('app://deckhand/channels')
   await page.getByRole('button', { name: 'Connect Telegram' }).click()
@@ -37,7 +37,7 @@ async function connect(page: Page, telegram: BotApiServer): Promise<void> {
   await expect(page.getByRole('dialog', { name: `@${telegram.botName} is connected` })).toContainText('Waiting for your first message')
 }
 
-/** The one with this number says that it is the person. */
+/** Confirms this user as the owner. */
 async function confirmOwner(page: Page, telegram: BotApiServer, user: ServedUser): Promise<void> {
   const dialog = page.getByRole('dialog', { name: `@${telegram.botName} is connected` })
   const line = dialog.getByRole('listitem').filter({ hasText: `number ${user.id}` })
@@ -51,7 +51,7 @@ async function confirmOwner(page: Page, telegram: BotApiServer, user: ServedUser
 
 const saidTo = (telegram: BotApiServer, user: ServedUser) => telegram.sent.filter(({ chatId }) => chatId === user.id)
 
-test('a person connects Telegram, is known by the number, talks to the agent there and hears when a schedule is done', async ({
+test('a person connects Telegram, chats with the agent there and is notified when a schedule has run', async ({
   deckhand,
   page,
   models,
@@ -69,7 +69,7 @@ test('a person connects Telegram, is known by the number, talks to the agent the
   await telegram.until(() => saidTo(telegram, MIRA).some(({ text }) => text === 'The fence is blue.'))
   const { jobs } = await deckhand.client.ok('listJobs', { query: { channel: 'telegram' } })
   expect(jobs.map(({ title }) => title)).toEqual(['What colour is the fence?'])
-  // Whoever only took the name and a look-alike of the handle has reached nobody.
+  // A stranger with the same name and a similar handle has reached nobody.
   expect(JSON.stringify(models.received)).not.toContain('Send me all you know.')
 
   const { schedule } = await deckhand.client.ok('createSchedule', {
@@ -88,13 +88,7 @@ test('a person connects Telegram, is known by the number, talks to the agent the
   expect(saidTo(telegram, STRANGER).every(({ text }) => !text.includes('fence'))).toBe(true)
 })
 
-test('what an agent may not do alone is asked on the phone, answered there by its owner, and by nobody else', async ({
-  deckhand,
-  page,
-  models,
-  telegram,
-  folder,
-}) => {
+test('an approval is asked on the phone, and only the owner can answer it there', async ({ deckhand, page, models, telegram, folder }) => {
   const agent = await setUpAgent(deckhand.client, models, { folders: [folder.path] })
   await connect(page, telegram)
   telegram.say(MIRA, 'It is me.')
@@ -120,12 +114,7 @@ test('what an agent may not do alone is asked on the phone, answered there by it
   await expect(page.getByRole('main')).toContainText('Approved once')
 })
 
-test('the screens of channels, from nobody to somebody who waits and an account that was logged out', async ({
-  deckhand,
-  page,
-  models,
-  telegram,
-}) => {
+test('the channel screens show no account, a waiting person and a logged-out account', async ({ deckhand, page, models, telegram }) => {
   await setUpAgent(deckhand.client, models)
   await lookAt(
     deckhand,

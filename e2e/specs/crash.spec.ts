@@ -2,7 +2,7 @@ import { expect, test } from '../fixtures/deckhand.ts'
 import { createRealFolder } from '../fixtures/real-folder.ts'
 import { setUpAgent } from '../fixtures/set-up-agent.ts'
 
-test('a job outlives the process that did it, and repeats nothing that was recorded', async ({ deckhand, page, models }) => {
+test('a job survives a crash of the runner and repeats no recorded step', async ({ deckhand, page, models }) => {
   const folder = createRealFolder({ 'plan.md': 'Paint the fence on Saturday.\n' })
   const agent = await setUpAgent(deckhand.client, models, { folders: [folder.path] })
   models.play(
@@ -13,7 +13,7 @@ test('a job outlives the process that did it, and repeats nothing that was recor
     },
     ...Array(2).fill({ text: [...'You paint the fence on Saturday.'], usage: { input: 200, output: 20 } }),
   )
-  // Beyond the first reply and in the middle of the second one: there the process dies.
+  // The process dies in the middle of the second reply.
   const held = models.holdBefore(1 + 'You paint the'.length)
   const { jobId } = await deckhand.client.ok('submitTask', { body: { task: 'What is the plan?', agentId: agent.id } })
   await page.goto(`app://deckhand/jobs/${jobId}`)
@@ -37,7 +37,7 @@ test('a job outlives the process that did it, and repeats nothing that was recor
 
   const asked = models.received.filter(({ path }) => path.endsWith('/chat/completions'))
   expect(asked).toHaveLength(3)
-  // What it was asked again is what the dead process had asked last: with the file that had been read, not before it.
+  // The next attempt repeats the last request, which contains the file that was read.
   expect(JSON.stringify(asked[2]!.body)).toContain('Paint the fence on Saturday.')
   expect(asked[2]!.body).toEqual(asked[1]!.body)
 

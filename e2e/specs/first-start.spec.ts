@@ -3,7 +3,7 @@ import { expect, test } from '../fixtures/deckhand.ts'
 
 const LIMIT_S = 180
 
-test('from nothing to a finished first job, and never asked again', async ({ deckhand, page }, testInfo) => {
+test('the first start leads to a finished first job and does not come back', async ({ deckhand, page }, testInfo) => {
   const folder = createRealFolder({
     'boiler-service.md': '# Boiler\n\nServiced on 3 September. Next due in a year.\n',
     'garden-plan.md': '# Garden\n\nCut the hedge before March.\n',
@@ -25,7 +25,7 @@ test('from nothing to a finished first job, and never asked again', async ({ dec
   await page.getByRole('button', { name: 'Run job' }).click()
   await expect(page.getByRole('heading', { name: 'Your first job is done' })).toBeVisible()
   for (const file of ['boiler-service.md', 'garden-plan.md', 'expenses.csv']) await expect(page.getByRole('main')).toContainText(file)
-  // What only somebody knows who has read the file.
+  // Only an agent that has read the file knows this.
   await expect(page.getByRole('main')).toContainText('Serviced on 3 September')
 
   const seconds = (performance.now() - from) / 1000

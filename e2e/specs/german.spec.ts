@@ -6,7 +6,7 @@ import { setUpAgent } from '../fixtures/set-up-agent.ts'
 
 const text = (wanted: string | RegExp) => (page: Page) => page.getByRole('main').getByText(wanted).first()
 
-/** Words of English sentences that no German sentence holds. */
+/** English words that no German sentence contains. */
 const ENGLISH = /\b(?:the|are|were|cannot|could not|this is|has been|have been)\b/i
 
 async function speakGerman({ client, page }: Deckhand): Promise<void> {
@@ -18,7 +18,7 @@ async function speakGerman({ client, page }: Deckhand): Promise<void> {
 test.describe('with automations', () => {
   test.use({ scenario: 'automations' })
 
-  test('a German page says in German what the runner says of itself', async ({ deckhand }) => {
+  test('a German page shows the runner's messages in German', async ({ deckhand }) => {
     const { client, page } = deckhand
     await speakGerman(deckhand)
     const { schedules } = await client.ok('listSchedules', {})
@@ -77,7 +77,7 @@ test.describe('with automations', () => {
   })
 })
 
-test('a German page asks in German, and says in German why it asks and what did not work', async ({ deckhand, models }) => {
+test('a German page shows approvals, reasons and errors in German', async ({ deckhand, models }) => {
   const { client, page } = deckhand
   await speakGerman(deckhand)
   const folder = createRealFolder({ 'plan.md': '# Plan\n\nZaun blau streichen.\n' })
@@ -113,7 +113,7 @@ test('a German page asks in German, and says in German why it asks and what did 
   await expect(page.getByRole('article')).toContainText('Vor write_file fragen')
   await expect(page.getByRole('article')).not.toContainText(ENGLISH)
 
-  // The job goes on and meets a server that is gone.
+  // The job continues, and its model server is gone.
   await models.close()
   await page.getByRole('button', { name: 'Einmal freigeben' }).click()
   await expect.poll(async () => (await client.ok('getJob', { params: { jobId } })).job.status, { timeout: 60_000 }).toBe('failed')

@@ -2,7 +2,7 @@ import { expect, test } from '../fixtures/deckhand.ts'
 
 test.use({ scenario: 'busy-day' })
 
-test('palette, help and search are a key away', async ({ deckhand, page }) => {
+test('palette, help and search open with a key', async ({ deckhand, page }) => {
   await deckhand.client.ok('updateSettings', { body: { firstStart: 'done' } })
   await page.goto('app://deckhand/')
   await expect(page.getByRole('heading', { name: 'Home' })).toBeVisible()
@@ -28,7 +28,7 @@ test('palette, help and search are a key away', async ({ deckhand, page }) => {
   await page.keyboard.type('1042')
   await expect(page.getByText('Answer about order 1042')).toBeVisible()
   await expect(page.getByText('Morning summary')).toBeHidden()
-  // While somebody writes, a letter is a letter.
+  // In a field, letters are text.
   await page.keyboard.type('?')
   await expect(search).toHaveValue('1042?')
 

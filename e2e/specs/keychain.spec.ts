@@ -4,10 +4,10 @@ import { openVault } from '../../src-main/vault/open-vault.ts'
 import { expect, test } from '../fixtures/deckhand.ts'
 
 test.describe('with the keyring of the desktop', () => {
-  // In this mode a caller has to prove that it knows the secret.
+  // In this mode every request needs the secret.
   test.use({ vault: 'keychain', env: { AUTH_MODE: 'local-auth' } })
 
-  test('WORKER_SECRET is behind the keyring, and the same after a restart', async ({ deckhand }) => {
+  test('WORKER_SECRET is kept in the keychain and stays the same after a restart', async ({ deckhand }) => {
     expect((await deckhand.state()).vault).toMatchObject({ kind: 'keychain', state: 'ok' })
     const secret = await openVault('keychain', deckhand.dataDir).get('worker_secret')
     expect(secret).toMatch(/^[\w-]{43}$/)
@@ -26,7 +26,7 @@ test.describe('with the keyring of the desktop', () => {
 test.describe('without a keyring', () => {
   test.use({ vault: 'keychain', env: { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' } })
 
-  test('the window says what is wrong and what to do, and jobs are done all the same', async ({ deckhand, page }) => {
+  test('without a keychain the window says what to do, and jobs still run', async ({ deckhand, page }) => {
     const banner = page.getByRole('status').filter({ hasText: 'The keychain cannot be read.' })
     await expect(banner).toContainText('No keychain is running')
     await expect(banner).toContainText('start Deckhand with DECKHAND_VAULT=file')
@@ -37,7 +37,7 @@ test.describe('without a keyring', () => {
     await page.getByRole('button', { name: 'Run job' }).click()
     await expect(page.getByRole('heading', { name: 'Your first job is done' })).toBeVisible()
 
-    // A key is refused with the reason, not kept somewhere worse.
+    // A key is refused with the reason, not stored elsewhere.
     const { status, body } = await deckhand.client.ask('createProvider', {
       body: { kind: 'anthropic', name: 'Anthropic', apiKey: 'sk-ant-0123456789' },
     })

@@ -6,7 +6,7 @@ import { createRealFolder } from '../fixtures/real-folder.ts'
 
 const KEY = 'sk-canary-5f0c2b7e91d84a63'
 
-test('an agent reads a real folder with a model server that was added by hand', async ({ deckhand, page, models }) => {
+test('an agent reads a real folder with a model server that the person added', async ({ deckhand, page, models }) => {
   const folder = createRealFolder({ 'letters/landlord.txt': 'The deposit of 1,240 euros was paid on 2 May.\n' })
   await deckhand.setHooks({ folder: folder.path })
   await deckhand.client.ok('updateSettings', { body: { firstStart: 'done' } })
@@ -54,7 +54,7 @@ test('an agent reads a real folder with a model server that was added by hand', 
   const figures = page.locator('dl[aria-label="Summary"]')
   await expect(figures).toContainText('small')
   await expect(figures).toContainText('600 in, 30 out')
-  // What answers on this machine costs nothing.
+  // A model on this machine is free.
   await expect(figures).toContainText('$0.00')
 
   const asked = models.received.filter(({ path }) => path.endsWith('/chat/completions'))
@@ -76,7 +76,7 @@ test('an agent reads a real folder with a model server that was added by hand', 
   folder.remove()
 })
 
-/** Its elements, its fields, its stores, and everything that it can ask the runner for. */
+/** All that the page holds: its elements, fields and storage, and every response of the runner. */
 async function whatThePageHolds({ page }: Deckhand): Promise<string> {
   const answers = await page.evaluate(async () => {
     const paths = ['/api/providers', '/api/models', '/api/settings', '/api/agents', '/api/jobs']

@@ -6,14 +6,14 @@ import { setUpAgent } from '../fixtures/set-up-agent.ts'
 const HOUR_MS = 3_600_000
 const WEEK_MS = 7 * 24 * HOUR_MS
 
-/** A zone in which it is the morning now, so that neither midnight is near. */
+/** A time zone in which it is morning now, so that midnight is far. */
 function zoneOfTheMorning(): string {
   const east = Math.max(-12, Math.min(14, 10 - new Date().getUTCHours()))
-  // By the standard these names count westwards: Etc/GMT-5 is five hours ahead.
+  // These names count westwards: Etc/GMT-5 is five hours ahead of UTC.
   return `Etc/GMT${east >= 0 ? '-' : '+'}${Math.abs(east)}`
 }
 
-test('a schedule that has used up its budget stops, says so once, and goes on by itself the next day', async ({ deckhand, models }) => {
+test('a schedule over its budget stops, notifies once, and continues the next day', async ({ deckhand, models }) => {
   const { client } = deckhand
   const agent = await setUpAgent(client, models)
   const { providerId } = (await client.ok('getSettings')).settings.defaultModel!
@@ -50,7 +50,7 @@ test('a schedule that has used up its budget stops, says so once, and goes on by
   expect((await deckhand.hooks()).notifications.filter((title) => title.includes('Shop watch'))).toHaveLength(1)
   await deckhand.page.goto('app://deckhand/')
   await expect(main()).toContainText('Shop watch')
-  // Told once a day, and not again by the next due time.
+  // There is one notification a day, not one for each run.
   await startAhead(2 * HOUR_MS)
   await expect(main()).toContainText('Spending limit reached')
   expect((await deckhand.hooks()).notifications.filter((title) => title.includes('Shop watch'))).toEqual([])
@@ -66,10 +66,7 @@ test('a schedule that has used up its budget stops, says so once, and goes on by
   expect(occurrences.filter(({ state }) => state === 'missed').length).toBeGreaterThan(10)
 })
 
-test('after a week away Home says what ran, what did not and why, and the run history what became of every due time', async ({
-  deckhand,
-  models,
-}) => {
+test('after a week away Home sums up the runs, and the run history has every one', async ({ deckhand, models }) => {
   const { client } = deckhand
   const agent = await setUpAgent(client, models)
   const { schedule } = await client.ok('createSchedule', {
@@ -79,7 +76,7 @@ test('after a week away Home says what ran, what did not and why, and the run hi
   await deckhand.quit()
   await deckhand.start({ DECKHAND_TEST_CLOCK_AHEAD_MS: String(WEEK_MS) })
   const { page } = deckhand
-  // The page has a clock of its own.
+  // The page has its own clock.
   await page.clock.setFixedTime(Date.now() + WEEK_MS)
   await page.goto('app://deckhand/')
   const away = page.getByRole('region', { name: 'While you were away' })

@@ -2,12 +2,16 @@ import { expect, test } from '../fixtures/deckhand.ts'
 
 test.use({
   awaits: 'window',
-  // The port comes from the machine's own settings, where the choice is to be remembered.
+  // The port comes from the machine's settings, where the choice is saved.
   env: { RUNNER_PORT: undefined },
   machineSettings: async ({ stranger }, use) => use({ runnerPort: stranger.port }),
 })
 
-test('a taken port is named, another one offered and remembered, and the stranger hears nothing', async ({ deckhand, page, stranger }) => {
+test('a taken port is reported, another one is offered and saved, and the other program receives nothing', async ({
+  deckhand,
+  page,
+  stranger,
+}) => {
   const banner = page.getByRole('status').first()
   await expect(banner).toContainText(`Another program uses port ${stranger.port}, so the runner cannot start.`)
   const offer = page.getByRole('button', { name: /^Use port \d+$/ })

@@ -10,7 +10,7 @@ async function ask(page: Page, message: string): Promise<void> {
   await page.keyboard.press('Enter')
 }
 
-test('a page that is loaded again goes on with the answer that is being written', async ({ deckhand, page, models }) => {
+test('a reloaded page continues with the streaming reply', async ({ deckhand, page, models }) => {
   await setUpAgent(deckhand.client, models)
   models.play({ text: PIECES, usage: { input: 50, output: 8 } })
   const held = models.holdBefore(4)
@@ -22,18 +22,18 @@ test('a page that is loaded again goes on with the answer that is being written'
   await expect(answers).toContainText('Tell me a story')
   await expect(answers).toContainText('Once there was')
   held.release()
-  // The whole text and nothing else, once.
+  // The whole text, once.
   await expect(answers.getByText(PIECES.join(''), { exact: true })).toBeVisible()
   await expect(page.getByRole('button', { name: 'Stop' })).toBeHidden()
   await expect(answers.getByText(PIECES.join(''), { exact: true })).toHaveCount(1)
 
-  // The same once more from what was recorded alone.
+  // The same again from the record alone.
   await page.reload()
   await expect(answers.getByText(PIECES.join(''), { exact: true })).toHaveCount(1)
   expect(models.received.filter(({ path }) => path.endsWith('/chat/completions'))).toHaveLength(1)
 })
 
-test('Stop ends the answer and keeps what was written', async ({ deckhand, page, models }) => {
+test('Stop ends the reply and keeps the text so far', async ({ deckhand, page, models }) => {
   await setUpAgent(deckhand.client, models)
   models.play({ text: PIECES })
   const held = models.holdBefore(6)

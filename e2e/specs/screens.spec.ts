@@ -9,7 +9,7 @@ import { setUpAgent } from '../fixtures/set-up-agent.ts'
 const heading = (name: string | RegExp) => (page: Page) => page.getByRole('heading', { name })
 const text = (wanted: string | RegExp) => (page: Page) => page.getByRole('main').getByText(wanted).first()
 
-/** The words of a page's header stand side by side, not one below the other. */
+/** Each text of a page's header is on one line. */
 async function expectOneLineHeader(page: Page): Promise<void> {
   for (const words of await page.locator('main header').first().locator('h1, p').all()) {
     const lines = await words.evaluate((element) => element.clientHeight / Number.parseFloat(getComputedStyle(element).lineHeight))
@@ -17,7 +17,7 @@ async function expectOneLineHeader(page: Page): Promise<void> {
   }
 }
 
-/** A decision that comes in while somebody looks at a long talk is scrolled into view as a whole, and nothing covers it. */
+/** An approval that arrives in a long chat is scrolled into view, and nothing covers it. */
 async function expectWholeCardInChat(deckhand: Deckhand, models: ModelServer, folder: string): Promise<void> {
   const { client, page } = deckhand
   const { agent } = await client.ok('createAgent', { body: { name: 'Emil', folders: [folder] } })
@@ -41,11 +41,11 @@ async function expectWholeCardInChat(deckhand: Deckhand, models: ModelServer, fo
 
   const card = page.locator('[data-decision=open]')
   const talk = page.getByRole('group', { name: 'Chat', exact: true })
-  const sandboxOf = async (of: Locator) => (await of.boundingBox())!
+  const boxOf = async (of: Locator) => (await of.boundingBox())!
   const expectWhole = async () => {
     await expect(card).toHaveCount(1)
     const inside = async () => {
-      const [inner, outer] = [await sandboxOf(card), await sandboxOf(talk)]
+      const [inner, outer] = [await boxOf(card), await boxOf(talk)]
       return inner.y >= outer.y && inner.y + inner.height <= outer.y + outer.height
     }
     await expect.poll(inside, { message: 'the card is in sight as a whole' }).toBe(true)
@@ -61,17 +61,17 @@ async function expectWholeCardInChat(deckhand: Deckhand, models: ModelServer, fo
   await resizeWindow(deckhand, WIDE)
   await expectWhole()
 
-  // Further up, the way back stands beside the talk and not on it.
-  const { x, y, height } = await sandboxOf(talk)
+  // Further up, the button to the end does not cover the chat.
+  const { x, y, height } = await boxOf(talk)
   await page.mouse.move(x + 50, y + 50)
   await page.mouse.wheel(0, -height / 4)
   const jump = page.getByRole('button', { name: 'Jump to latest' })
   await expect(jump).toBeVisible()
-  expect((await sandboxOf(jump)).y, 'the button is below the talk').toBeGreaterThanOrEqual(y + height)
+  expect((await boxOf(jump)).y, 'the button is below the talk').toBeGreaterThanOrEqual(y + height)
   await jump.click()
   await expectWhole()
 
-  // What somebody reads below an open decision stays where it is.
+  // Reading below an open approval, the chat does not scroll.
   await card.getByRole('button', { name: 'Details' }).click()
   const scrolled = () => talk.evaluate((element) => element.scrollTop)
   await talk.evaluate((element) => element.scrollTo({ top: element.scrollHeight }))
@@ -82,7 +82,7 @@ async function expectWholeCardInChat(deckhand: Deckhand, models: ModelServer, fo
   await resizeWindow(deckhand, WIDE)
 }
 
-test('a fresh installation, on every screen', async ({ deckhand }) => {
+test('every screen of a fresh installation', async ({ deckhand }) => {
   const { client } = deckhand
   await lookAt(deckhand, [{ name: 'welcome-model', path: '/', shows: heading('Choose a model') }], 'empty')
   await client.ok('updateSettings', { body: { defaultModel: { providerId: 'demo', model: 'demo' } } })
@@ -170,7 +170,7 @@ test.describe('in the middle of a day', () => {
       'busy',
     )
 
-    // The picture of the read-me file.
+    // The picture in README.md.
     await resizeWindow(deckhand, WIDE)
     await page.goto(`app://deckhand/chat/${insurance.conversationId}`)
     await expect(page.getByText('Two of the three')).toBeVisible()
@@ -183,7 +183,7 @@ test.describe('with decisions to make', () => {
 
   const approvalCard = (name: RegExp) => (on: Page) => on.getByRole('article', { name })
 
-  test('every screen that asks, and every screen that tells what was answered', async ({ deckhand, models }) => {
+  test('every screen with approvals, pending and answered', async ({ deckhand, models }) => {
     const { client } = deckhand
     const folder = createRealFolder({
       'plan.md': '# Plan\n\nPaint the fence blue.\nCut the hedge.\nOil the gate.\n',
@@ -330,7 +330,7 @@ test.describe('with decisions to make', () => {
 test.describe('with webhooks and schedules', () => {
   test.use({ scenario: 'automations' })
 
-  test('every screen of what starts work by itself', async ({ deckhand }) => {
+  test('every screen of automations', async ({ deckhand }) => {
     const { client } = deckhand
     await client.ok('updateSettings', { body: { firstStart: 'done' } })
     const { triggers } = await client.ok('listTriggers', {})
@@ -366,7 +366,7 @@ test.describe('with webhooks and schedules', () => {
           shows: (on) => on.getByRole('region', { name: 'Webhook address' }),
           open: async (on) => {
             await on.getByRole('button', { name: 'Create webhook' }).click()
-            // Leaving it uncopied would be asked about.
+            // Leaving without copying would ask.
             await on.getByRole('button', { name: 'Copy address' }).click()
           },
         },
@@ -401,7 +401,7 @@ test.describe('with webhooks and schedules', () => {
     )
   })
 
-  test('after a week away', async ({ deckhand }) => {
+  test('screens after a week away', async ({ deckhand }) => {
     const WEEK_MS = 7 * 86_400_000
     await deckhand.client.ok('updateSettings', { body: { firstStart: 'done' } })
     await deckhand.page.goto('app://deckhand/')
@@ -422,7 +422,7 @@ test.describe('with webhooks and schedules', () => {
     )
   })
 
-  test('nothing there yet', async ({ deckhand }) => {
+  test('screens without webhooks and schedules', async ({ deckhand }) => {
     const { client } = deckhand
     await client.ok('updateSettings', { body: { firstStart: 'done' } })
     for (const { id } of (await client.ok('listTriggers', {})).triggers) await client.ok('deleteTrigger', { params: { triggerId: id } })

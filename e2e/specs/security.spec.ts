@@ -13,7 +13,7 @@ test('the page is sandboxed: no Node, no require, only the desktop calls', async
   expect(inPage).toEqual({ require: 'undefined', process: 'undefined', deckhand: 'object' })
 })
 
-test('the page stays where it is, opens nothing and is granted nothing', async ({ deckhand, page }) => {
+test('the page cannot navigate, open windows or get permissions', async ({ deckhand, page }) => {
   await deckhand.setHooks({ confirm: false })
   await expect(page.getByRole('heading', { name: 'Choose a model' })).toBeVisible()
   const address = page.url()
@@ -22,7 +22,7 @@ test('the page stays where it is, opens nothing and is granted nothing', async (
   await expect.poll(async () => (await deckhand.hooks()).questions).toEqual(['Open elsewhere.example in your browser?'])
   await page.evaluate((url) => void (location.href = url), ELSEWHERE)
   await expect.poll(async () => (await deckhand.hooks()).questions).toHaveLength(2)
-  // Not a word is asked about what no browser should be given.
+  // The desktop does not even ask about addresses that no browser should get.
   await page.evaluate(() => void window.open('file:///etc/passwd'))
   await page.evaluate(() => void (location.href = 'data:text/html,<h1>taken over</h1>'))
   expect(page.url()).toBe(address)
@@ -43,7 +43,7 @@ test('the page stays where it is, opens nothing and is granted nothing', async (
   expect(granted).toEqual(Array(8).fill('denied'))
 })
 
-test('the page may run nothing and reach nothing that did not come with the app', async ({ page, stranger }) => {
+test('the page runs and loads only what came with the app', async ({ page, stranger }) => {
   const policy = await page.evaluate(async () =>
     (await fetch(location.href, { headers: { accept: 'text/html' } })).headers.get('content-security-policy'),
   )
@@ -63,7 +63,7 @@ test('the page may run nothing and reach nothing that did not come with the app'
     const answer = (name: string) => [() => `${name} went through`, () => `${name} was refused`] as const
     const fetched = await fetch(`http://127.0.0.1:${port}/`).then(...answer('fetch'))
     const evaluated = await Promise.resolve()
-      // oxlint-disable-next-line typescript/no-implied-eval -- the very thing that the page's policy has to refuse
+      // oxlint-disable-next-line typescript/no-implied-eval -- exactly what the page's policy must block
       .then(() => new Function('return 1')())
       .then(...answer('eval'))
     const socket = await new Promise((resolve) => {
@@ -82,7 +82,7 @@ test('the page may run nothing and reach nothing that did not come with the app'
   expect(stranger.connections()).toBe(0)
 })
 
-test('the answer of a model fetches nothing, runs nothing, and its links ask', async ({ deckhand, page, models, stranger }) => {
+test('a model's reply fetches and runs nothing, and its links ask before they open', async ({ deckhand, page, models, stranger }) => {
   await setUpAgent(deckhand.client, models)
   const there = `http://127.0.0.1:${stranger.port}`
   models.play({
@@ -112,7 +112,7 @@ test('the answer of a model fetches nothing, runs nothing, and its links ask', a
   expect(stranger.connections()).toBe(0)
 })
 
-test('the desktop refuses what does not fit, and says so without carrying it out', async ({ deckhand, page }) => {
+test('the desktop rejects invalid calls with an error', async ({ deckhand, page }) => {
   const before = await deckhand.state()
   const answers = await page.evaluate(async () => {
     const { deckhand: desktop } = window as unknown as { deckhand: DesktopApi }
@@ -144,7 +144,7 @@ test('the desktop refuses what does not fit, and says so without carrying it out
   expect((await deckhand.hooks()).opened).toEqual([])
 })
 
-test('the secret is given out only after the desktop has asked the person', async ({ deckhand, page }) => {
+test('the desktop asks before it gives out the secret', async ({ deckhand, page }) => {
   const ask = () => page.evaluate(() => (globalThis as unknown as { deckhand: DesktopApi }).deckhand.revealSecret(undefined))
   await deckhand.setHooks({ confirm: false })
   expect(await ask()).toBeNull()

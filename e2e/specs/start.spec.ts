@@ -14,7 +14,7 @@ test('the app starts: a window with a page, and two healthy servers', async ({ d
 test.describe('after a crash', () => {
   test.use({ scenario: 'after-a-crash' })
 
-  test('what was running comes to an end without anybody asking', async ({ deckhand }) => {
+  test('interrupted jobs finish by themselves after a restart', async ({ deckhand }) => {
     await expect
       .poll(async () => {
         const { jobs } = await deckhand.client.ok('listJobs', {})
@@ -23,7 +23,7 @@ test.describe('after a crash', () => {
       .toEqual([])
   })
 
-  test('what was written down is still there after the power goes', async ({ deckhand }) => {
+  test('accepted jobs survive a power cut', async ({ deckhand }) => {
     const { jobId } = await deckhand.client.ok('submitTask', { body: { task: 'Say hello' } })
     await deckhand.kill()
     await deckhand.start()

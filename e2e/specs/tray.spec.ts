@@ -10,7 +10,7 @@ import { startTrayHost, type TrayHost } from '../fixtures/tray-host.ts'
 base.skip(process.platform !== 'linux', 'the tray of this system cannot be driven from outside')
 
 const test = base.extend<{ tray: TrayHost }>({
-  // Before the app, which looks at its start whether anybody shows tray icons.
+  // Starts before the app, which checks for a tray at its start.
   tray: [
     // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs from here.
     async ({}, use) => {
@@ -44,7 +44,7 @@ test('the tray shows what runs, stops it, brings the window back, and quits', as
       'Quit Deckhand',
     ])
 
-  // Closing the window leaves the work and the tray where they are.
+  // Closing the window ends neither the jobs nor the tray.
   const isVisible = () => deckhand.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().map((window) => window.isVisible()))
   await deckhand.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]!.close())
   await expect.poll(isVisible).toEqual([false])
@@ -62,7 +62,7 @@ test('the tray shows what runs, stops it, brings the window back, and quits', as
   await gone
 })
 
-test('pause all is in the tray, and a decision that waits leads to where it is made', async ({ tray, deckhand, models }) => {
+test('the tray has pause all, and a pending approval that opens its screen', async ({ tray, deckhand, models }) => {
   const agent = await setUpAgent(deckhand.client, models)
   await tray.press('Pause all agents')
   await expect.poll(() => tray.entries()).toContain('All agents are paused')
@@ -73,7 +73,7 @@ test('pause all is in the tray, and a decision that waits leads to where it is m
   models.play({ toolCalls: [{ id: 'call_1', name: 'ask_person', args: { question: 'Which colour?', choices: ['Blue', 'Green'] } }] })
   await deckhand.client.ok('submitTask', { body: { task: 'Paint the fence', agentId: agent.id } })
   await expect.poll(() => tray.entries()).toContain('No jobs running, 1 queued')
-  // Pulled at once; released only after a question.
+  // Pausing takes effect at once; resuming asks first.
   expect((await deckhand.hooks()).questions).toEqual([])
   await deckhand.setHooks({ confirm: false })
   await tray.press('Resume all agents…')
@@ -91,7 +91,7 @@ test('pause all is in the tray, and a decision that waits leads to where it is m
   await expect.poll(() => JSON.stringify(models.received.at(-1)?.body)).toContain('Green')
 })
 
-test('what waits is answered in the tray, and the dock counts it', async ({ tray, deckhand, models }) => {
+test('approvals can be answered in the tray, and the dock counts them', async ({ tray, deckhand, models }) => {
   const folder = createRealFolder({ 'old.txt': 'mine', 'plan.md': 'Paint it blue.' })
   const agent = await setUpAgent(deckhand.client, models, { folders: [folder.path] })
   const statusOf = async (jobId: string) => (await deckhand.client.ok('getJob', { params: { jobId } })).job.status
@@ -99,7 +99,7 @@ test('what waits is answered in the tray, and the dock counts it', async ({ tray
   const shown = `Ada: Delete ${basename(folder.path)}/old.txt (4 bytes)`
   const old = join(folder.path, 'old.txt')
 
-  // A call that one line says as a whole.
+  // A call that fits into one line.
   const path = `${basename(folder.path)}/old.txt`
   models.play({ toolCalls: [{ id: 'call_1', name: 'delete_file', args: { path } }] }, { text: ['Gone.'] })
   const tidying = await submit('Tidy up')
@@ -122,11 +122,11 @@ test('what waits is answered in the tray, and the dock counts it', async ({ tray
   expect(existsSync(old)).toBe(true)
   await tray.press('Approve once')
   await expect.poll(() => statusOf(tidying)).toBe('completed')
-  // The desktop has moved it to the trash, by way of the port.
+  // The desktop has moved it to the trash.
   expect([existsSync(old), readFileSync(join(deckhand.dataDir, TEST_TRASH, 'old.txt'), 'utf8')]).toEqual([false, 'mine'])
   await expect.poll(async () => (await deckhand.hooks()).count).toBe(0)
 
-  // One whose line does not say it all can be refused here, and approved where all of it can be read.
+  // A longer call can only be rejected here. It is approved where all of it is visible.
   const args = { path: `${basename(folder.path)}/plan.md`, content: 'Paint it red.' }
   models.play({ toolCalls: [{ id: 'call_1', name: 'write_file', args }] }, { text: ['As you wish.'] })
   const painting = await submit('Change the colour')
@@ -147,7 +147,7 @@ test('what waits is answered in the tray, and the dock counts it', async ({ tray
   folder.remove()
 })
 
-test('a tunnel is stopped and started in the tray, and none outlives the app', async ({ tray, deckhand }) => {
+test('the tray stops and starts the tunnel, which ends with the app', async ({ tray, deckhand }) => {
   const standIns = createTunnelStandIns(['ngrok'])
   const isThere = (pid: number) => existsSync(`/proc/${pid}`) && !/ Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
   const pids = () => standIns.starts('ngrok').map(({ pid }) => pid)
@@ -167,7 +167,7 @@ test('a tunnel is stopped and started in the tray, and none outlives the app', a
   standIns.close()
 })
 
-test('quitting asks while a job runs, and the job goes on at the next start', async ({ tray, deckhand, models }) => {
+test('quitting asks while a job runs, and the job continues after the next start', async ({ tray, deckhand, models }) => {
   const agent = await setUpAgent(deckhand.client, models)
   const held = models.holdBefore(2)
   const { jobId } = await deckhand.client.ok('submitTask', { body: { task: 'Count the stars', agentId: agent.id } })
@@ -187,7 +187,7 @@ test('quitting asks while a job runs, and the job goes on at the next start', as
   await expect.poll(async () => (await deckhand.client.ok('getJob', { params: { jobId } })).job.status).toBe('completed')
 })
 
-test('menus, questions and notifications speak as the page does', async ({ tray, deckhand, page, models }) => {
+test('menus, dialogs and notifications use the language of the page', async ({ tray, deckhand, page, models }) => {
   await expect.poll(() => tray.entries()).toContain('Open Deckhand')
   await page.evaluate(() => localStorage.setItem('deckhand.language', 'de'))
   await page.reload()
@@ -204,7 +204,7 @@ test('menus, questions and notifications speak as the page does', async ({ tray,
   await expect.poll(() => tray.entries()).toContain('Ada: Merken: Der Zaun ist grün.')
   expect(await tray.entries()).toEqual(expect.arrayContaining(['1 offene Freigabe …', '  Einmal freigeben', '  Ablehnen']))
 
-  // Known before there is a page again.
+  // Known before the page is loaded.
   await deckhand.quit()
   await deckhand.start()
   await expect.poll(() => tray.entries()).toContain('Deckhand öffnen')

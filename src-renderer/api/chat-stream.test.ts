@@ -20,7 +20,7 @@ async function collect(events: AsyncIterable<TurnEvent>): Promise<string[]> {
 }
 
 describe('streamChat', () => {
-  it('gives the turn from start to done', async () => {
+  it('yields the turn from start to done', async () => {
     const runner = createFakeRunner()
     runner.streamFrames('chatStream', [[START, DELTA('Hel'), DELTA('lo'), DONE]])
     expect(await collect(streamChat(createClient(runner.fetch), turn, new AbortController().signal))).toEqual([
@@ -42,13 +42,13 @@ describe('streamChat', () => {
     expect(runner.callsOf('streamJob').map((call) => call.params.jobId)).toEqual([JOB, JOB])
   })
 
-  it('tells why a turn failed before it ends', async () => {
+  it('yields the error before the end', async () => {
     const runner = createFakeRunner()
     runner.streamFrames('chatStream', [[START, FAILED, DONE.replace('completed', 'failed')]])
     expect(await collect(streamChat(createClient(runner.fetch), turn, new AbortController().signal))).toEqual(['start', 'error', 'done'])
   })
 
-  it('throws when the turn was refused, and when it is unknown whether it began', async () => {
+  it('throws when the turn was refused, or may not have begun', async () => {
     const refusing = createClient(() =>
       Promise.resolve(Response.json({ error: 'agent_has_no_model', message: 'No model.' }, { status: 409 })),
     )
@@ -58,7 +58,7 @@ describe('streamChat', () => {
     await expect(collect(streamChat(createClient(runner.fetch), turn, new AbortController().signal))).rejects.toBeInstanceOf(ApiError)
   })
 
-  it('ends quietly when its reader goes away', async () => {
+  it('ends when its reader aborts', async () => {
     const runner = createFakeRunner()
     runner.streamFrames('chatStream', [[START, DELTA('Hel')]])
     const stop = new AbortController()
@@ -86,7 +86,7 @@ describe('streamJob', () => {
     ])
   })
 
-  it('tries again while the runner is away, and gives up on a job that is not there', async () => {
+  it('retries while the runner is away, and throws for a missing job', async () => {
     let tries = 0
     const client = createClient(() => {
       tries++

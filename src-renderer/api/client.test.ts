@@ -18,7 +18,7 @@ async function failureOf(promise: Promise<unknown>): Promise<ApiError> {
 }
 
 describe('pathOf', () => {
-  it('fills in parameters and leaves out query values that are not there', () => {
+  it('fills in parameters and leaves out absent query values', () => {
     expect(pathOf(ROUTES.getJob, { params: { jobId: 'a/b?c' } })).toBe('/api/jobs/a%2Fb%3Fc')
     expect(pathOf(ROUTES.listJobs, { query: { q: 'two words', limit: 20, cursor: undefined, agentId: '' } })).toBe(
       '/api/jobs?q=two+words&limit=20',
@@ -27,7 +27,7 @@ describe('pathOf', () => {
 })
 
 describe('createClient', () => {
-  it('sends body and query as the contract says and gives the answer', async () => {
+  it('sends body and query by the contract and returns the response', async () => {
     const agent = makeAgent({ name: 'Notes' })
     const runner = createFakeRunner({ createAgent: () => ({ agent }), listJobs: () => ({ jobs: [makeSummary()], nextCursor: 'c2' }) })
     const client = createClient(runner.fetch)
@@ -46,7 +46,7 @@ describe('createClient', () => {
     expect(seen!.has('content-type')).toBe(false)
   })
 
-  it('gives code, sentence and issues of a refusal', async () => {
+  it('throws the code, message and issues of an error response', async () => {
     const runner = createFakeRunner({
       updateAgent: () => new Refusal('folder_not_usable', 'That folder cannot be read.', [{ path: 'folders.0', message: 'not readable' }]),
     })
@@ -84,7 +84,7 @@ describe('createClient', () => {
     expect([error.code, error.status]).toEqual([code, status])
   })
 
-  it('passes an abort on as it is', async () => {
+  it('rethrows an abort', async () => {
     const stop = new AbortController()
     const client = createClient(
       (_, init) => new Promise((_resolve, reject) => init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason as Error))),
@@ -94,7 +94,7 @@ describe('createClient', () => {
     await expect(call).rejects.toMatchObject({ name: 'AbortError' })
   })
 
-  it('refuses to read a stream that is none', async () => {
+  it('rejects a response that is not a stream', async () => {
     const client = createClient(answering(() => Response.json({ ok: true })))
     expect((await failureOf(client.open('streamEvents', {}))).code).toBe('unexpected_answer')
   })

@@ -39,7 +39,7 @@ describe('followEvents', () => {
     expect(live[0]!.payload).toMatchObject({ detail: 'read_file' })
   })
 
-  it('goes on with the last id after a break', async () => {
+  it('resumes after the last id', async () => {
     const { runner, recorded, connections, waits } = follow()
     await waitFor(() => expect(connections.at(-1)).toBe('open'))
     runner.happen(agentChanged)
@@ -54,7 +54,7 @@ describe('followEvents', () => {
     await waitFor(() => expect(connections).toEqual(['connecting', 'open', 'lost', 'open']))
   })
 
-  it('waits longer from try to try while nothing answers, and starts over after a success', async () => {
+  it('waits longer after each failed try, and starts over after a success', async () => {
     const { runner, connections, waits } = follow()
     await waitFor(() => expect(connections.at(-1)).toBe('open'))
     runner.setReachable(false)
@@ -77,7 +77,7 @@ describe('followEvents', () => {
     expect(waits[7]!.ms).toBeLessThanOrEqual(250)
   })
 
-  it('cuts a wait short when nudged', async () => {
+  it('ends a wait when nudged', async () => {
     const { runner, connections, waits, stream } = follow()
     await waitFor(() => expect(connections.at(-1)).toBe('open'))
     runner.breakStreams()
@@ -86,7 +86,7 @@ describe('followEvents', () => {
     await waitFor(() => expect(connections.at(-1)).toBe('open'))
   })
 
-  it('lets the connection go when stopped, and does not come back', async () => {
+  it('closes the connection when stopped', async () => {
     const { runner, connections, waits, stream } = follow()
     await waitFor(() => expect(connections.at(-1)).toBe('open'))
     stream.stop()
@@ -97,7 +97,7 @@ describe('followEvents', () => {
 })
 
 describe('parseEvent', () => {
-  it('leaves out what it does not know and what is not in shape', () => {
+  it('ignores unknown and invalid events', () => {
     expect(parseEvent({ event: 'moon.landed', data: '{}' })).toBeNull()
     expect(parseEvent({ event: 'agent.changed', data: '{"agentId":7}' })).toBeNull()
     expect(parseEvent({ event: 'agent.changed', data: 'not json' })).toBeNull()

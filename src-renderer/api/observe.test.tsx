@@ -17,7 +17,7 @@ function AgentNames() {
 }
 
 describe('queries', () => {
-  it('follow what happens', async () => {
+  it('are refreshed by events', async () => {
     const agent = makeAgent({ name: 'Before' })
     const runner = createFakeRunner({ listAgents: () => ({ agents: [agent], nextCursor: null }) })
     renderScreen(AgentNames, { runner })
@@ -30,7 +30,7 @@ describe('queries', () => {
     expect(row).toHaveTextContent('After')
   })
 
-  it('leave alone what an event does not touch', async () => {
+  it('are not refetched by unrelated events', async () => {
     const runner = createFakeRunner({ listAgents: () => ({ agents: [makeAgent({ name: 'Quiet' })], nextCursor: null }) })
     renderScreen(AgentNames, { runner })
     await screen.findByText('Quiet')
@@ -42,7 +42,7 @@ describe('queries', () => {
     await waitFor(() => expect(runner.callsOf('listAgents')).toHaveLength(3))
   })
 
-  it('ask once more when something happened while the first answer was on its way', async () => {
+  it('are refetched when an event arrives during the first fetch', async () => {
     let first: ((name: string) => void) | undefined
     const runner = createFakeRunner({
       listAgents: () => new Promise((resolve) => (first = (name) => resolve({ agents: [makeAgent({ name })], nextCursor: null }))),
@@ -57,7 +57,7 @@ describe('queries', () => {
     await screen.findByText('Newer')
   })
 
-  it('read again what was shown before a connection was made again', async () => {
+  it('are refetched after a reconnect', async () => {
     const runner = createFakeRunner({ listAgents: () => ({ agents: [makeAgent({ name: 'Old' })], nextCursor: null }) })
     renderScreen(AgentNames, { runner })
     await screen.findByText('Old')
@@ -67,7 +67,7 @@ describe('queries', () => {
     await screen.findByText('New', {}, { timeout: 3000 })
   })
 
-  it('say why there is nothing, and try again', async () => {
+  it('report an error and retry', async () => {
     let isBroken = true
     const runner = createFakeRunner({
       listAgents: () => (isBroken ? new Refusal('internal') : { agents: [makeAgent({ name: 'Back' })], nextCursor: null }),
@@ -87,7 +87,7 @@ describe('queries', () => {
     await screen.findByText('Back')
   })
 
-  it('load the next page and keep the ones before', async () => {
+  it('load the next page and keep the earlier ones', async () => {
     const runner = createFakeRunner({
       listJobs: ({ query }) =>
         query.cursor === 'two'
@@ -113,7 +113,7 @@ describe('queries', () => {
     expect(screen.getByRole('button', { name: 'more' })).toBeDisabled()
   })
 
-  it('show Stop as asked for at once, and take it back when it was refused', async () => {
+  it('show a job as stopping at once, and undo it when it was refused', async () => {
     const job = makeJob({ status: 'running' })
     let refuse: (() => void) | undefined
     const runner = createFakeRunner({
@@ -137,7 +137,7 @@ describe('queries', () => {
     await screen.findByText('stop')
   })
 
-  it('know what a running job is doing until it ends', async () => {
+  it('know the progress of a running job until it ends', async () => {
     const job = makeJob({ status: 'running' })
     const Part = () => {
       const progress = useProgress(() => job.id)

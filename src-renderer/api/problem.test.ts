@@ -6,7 +6,7 @@ import { issueOf, problemOf, sentenceOf } from './problem.ts'
 beforeEach(() => changeLanguage('de'))
 afterEach(() => changeLanguage('system'))
 
-it('tells an error by its code, in the language of the page', () => {
+it('describes an error code in the language of the page', () => {
   expect(problemOf(new ApiError('schedule_is_running', 409, 'A run of this schedule is still active.'))).toEqual({
     title: 'Etwas ist schiefgegangen',
     why: 'Ein Lauf dieses Zeitplans ist noch aktiv. Stoppe ihn, oder warte, bis er endet.',
@@ -18,7 +18,7 @@ it('tells an error by its code, in the language of the page', () => {
   })
 })
 
-it('says more than the code where the runner does', () => {
+it('uses the runner’s message if there is one', () => {
   const thrown = new ApiError('channel_exists', 409, '@ada_bot is connected already, to the agent “Ada”.', [], {
     code: 'chat_account_taken',
     params: { account: '@ada_bot', agentName: 'Ada' },
@@ -31,7 +31,7 @@ it('shows words of a service as they are', () => {
   expect(sentenceOf(thrown)).toBe('Come back on Monday.')
 })
 
-it('tells at a field what is wrong with it', () => {
+it('finds the issue of a field', () => {
   const thrown = new ApiError('invalid_request', 400, 'name: Too big', [
     { path: 'name', message: 'Too big: expected string to have <=120 characters', kind: 'too_long', limit: 120 },
     { path: 'dailyBudgetUsd', message: 'Too small: expected number to be >=0.5', kind: 'too_small', limit: 0.5 },

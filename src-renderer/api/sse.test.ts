@@ -17,7 +17,7 @@ async function read(body: ReadableStream<Uint8Array>, onBytes?: () => void) {
 }
 
 describe('server-sent events', () => {
-  it('are the same wherever the stream is cut, also within a character', async () => {
+  it('are the same wherever the stream is cut, also inside a character', async () => {
     const bytes = new TextEncoder().encode(
       '\uFEFF: beat\r\n\r\nid: 1\r\nevent: one\r\ndata: Grüße 🚢\r\n\r\ndata: a\ndata: b\n\ndata: cut off\n',
     )
@@ -29,13 +29,13 @@ describe('server-sent events', () => {
     for (let cut = 1; cut < bytes.length; cut++) expect(await read(bodyOf(bytes.subarray(0, cut), bytes.subarray(cut)))).toEqual(whole)
   })
 
-  it('say of everything that arrives that it did, comments included', async () => {
+  it('report all bytes, also of comments', async () => {
     let heard = 0
     await read(bodyOf(...[': beat\n\n', 'data: x\n\n'].map((text) => new TextEncoder().encode(text))), () => heard++)
     expect(heard).toBe(2)
   })
 
-  it('let the connection go when their reader stops', async () => {
+  it('close the connection when the reader stops', async () => {
     let cancelled = false
     const body = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new TextEncoder().encode('data: x\n\n')),

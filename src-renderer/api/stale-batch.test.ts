@@ -24,7 +24,7 @@ function setUp() {
 }
 
 describe('createStaleBatch', () => {
-  it('hands over once per frame, each tag once', () => {
+  it('flushes once per frame, each tag once', () => {
     const { mark, frame, flushed } = setUp()
     mark(['jobs', 'job:1'])
     mark(['jobs', 'spend'])
@@ -33,7 +33,7 @@ describe('createStaleBatch', () => {
     expect(flushed).toEqual([['jobs', 'job:1', 'spend']])
   })
 
-  it('hands over the first at once and a burst at most five times a second, losing nothing', () => {
+  it('flushes the first at once and a burst at most five times a second, without loss', () => {
     const { mark, advance, flushed } = setUp()
     for (let i = 0; i < 100; i++) {
       mark([`job:${i}`])
@@ -45,14 +45,14 @@ describe('createStaleBatch', () => {
     expect(flushed.flat()).toHaveLength(100)
   })
 
-  it('asks for nothing when nothing is stale', () => {
+  it('flushes nothing when nothing is stale', () => {
     const { mark, frame, flushed } = setUp()
     mark([])
     frame()
     expect(flushed).toEqual([])
   })
 
-  it('asks for no frame and hands over nothing once the page has gone', () => {
+  it('flushes nothing once the page is gone', () => {
     const { mark, stop, frame, advance, flushed } = setUp()
     mark(['jobs'])
     frame()

@@ -12,7 +12,7 @@ const stepOf = (jobId: string, conversationId: string | null): RecordedEvent => 
 })
 
 describe('tags', () => {
-  it('touches the job that the event is about, and no other', () => {
+  it('match only the job of the event', () => {
     const stale = new Set(staleTagsOf(stepOf(JOB, null)))
     expect(isTouched(tagsOf('listSteps', { jobId: JOB }), stale)).toBe(true)
     expect(isTouched(tagsOf('getJob', { jobId: JOB }), stale)).toBe(true)
@@ -20,19 +20,19 @@ describe('tags', () => {
     expect(isTouched(tagsOf('listAgents', undefined), stale)).toBe(false)
   })
 
-  it('touches a conversation only when the event has one', () => {
+  it('match a conversation only when the event has one', () => {
     const held = tagsOf('getConversation', { conversationId: OTHER })
     expect(isTouched(held, new Set(staleTagsOf(stepOf(JOB, OTHER))))).toBe(true)
     expect(isTouched(held, new Set(staleTagsOf(stepOf(JOB, null))))).toBe(false)
   })
 
-  it('takes a tag without a name for all things of its kind', () => {
+  it('without an id match all things of their kind', () => {
     expect(isTouched(['job:1'], new Set(['job']))).toBe(true)
     expect(isTouched(['job'], new Set(['job:1']))).toBe(true)
     expect(isTouched(['job:1'], new Set(['jobs']))).toBe(false)
   })
 
-  it('every GET that a page can hold is made stale by some event', () => {
+  it('make every GET of the page stale with some event', () => {
     const payload = { jobId: JOB, agentId: JOB, conversationId: JOB, providerId: 'p', triggerId: JOB, scheduleId: JOB }
     const everything = new Set(
       (Object.keys(RECORDED_EVENTS) as (keyof typeof RECORDED_EVENTS)[]).flatMap((type) =>

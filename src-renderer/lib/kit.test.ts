@@ -38,7 +38,7 @@ describe('time', () => {
     expect(durationText(ms, 'en')).toBe(text)
   })
 
-  it('has the decimal point of the language', () => {
+  it('uses the decimal point of the language', () => {
     expect(durationText(420, 'de')).toBe('0,4s')
     expect(fieldText(1234.5, 'de')).toBe('1234,5')
     expect(readNumber(fieldText(1234.5, 'de'))).toBe(1234.5)
@@ -47,7 +47,7 @@ describe('time', () => {
 })
 
 describe('numbers', () => {
-  it('writes money in the language of the person', () => {
+  it('formats money for the language of the person', () => {
     expect(moneyText(1234.5, 'en')).toBe('$1,234.50')
     expect(moneyText(1234.5, 'de')).toBe('1.234,50\u00a0$')
     expect(priceText(0.075, 'en')).toBe('$0.075')
@@ -58,7 +58,7 @@ describe('numbers', () => {
 })
 
 describe('text', () => {
-  it('matches words in any order, case and accent', () => {
+  it('matches words in any order, with any case and accent', () => {
     expect(matchesWords('Chat with Café guide', 'guide cafe')).toBe(true)
     expect(matchesWords('Chat with Café guide', 'guide tea')).toBe(false)
     expect(matchesWords('anything', '')).toBe(true)

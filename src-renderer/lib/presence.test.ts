@@ -5,13 +5,13 @@ const NOW = 1_700_000_000_000
 
 afterEach(() => markBack(NOW))
 
-it('whoever touches the window now and then was not away', () => {
+it('somebody who uses the window now and then is not away', () => {
   markBack(NOW)
   notePresence(NOW + AWAY_MS - 1)
   expect(awaySince(NOW + 2 * AWAY_MS - 2)).toBeNull()
 })
 
-it('whoever has not for long is away since they last did, also once they are back', () => {
+it('somebody who has not used it for long is away since the last use, also after the return', () => {
   markBack(NOW)
   const back = NOW + 2 * AWAY_MS
   expect(awaySince(back)).toBe(NOW)
@@ -25,13 +25,13 @@ it('whoever has not for long is away since they last did, also once they are bac
   expect(awaySince(back + 4 * AWAY_MS)).toBeNull()
 })
 
-it('a clock that was set back makes nobody away', () => {
+it('setting the clock back makes nobody away', () => {
   markBack(NOW)
   notePresence(NOW - 10 * AWAY_MS)
   expect(awaySince(NOW - 10 * AWAY_MS)).toBeNull()
 })
 
-it('nothing that is stored wrongly breaks it', () => {
+it('invalid stored values are ignored', () => {
   for (const stored of ['', 'null', '{"at":"x"}', '[', '{"at":1,"awayFrom":"y"}']) {
     localStorage.setItem('deckhand.presence', stored)
     expect(() => notePresence(NOW)).not.toThrow()

@@ -20,6 +20,6 @@ it.each([['line one\n\tline two'], ['Grüße, 你好, שלום'], ['👩‍🚀 
   },
 )
 
-it('takes the line ends of Windows for line ends', () => {
+it('treats Windows line ends as line ends', () => {
   expect(visibleText('a\r\nb')).toBe('a\nb')
 })

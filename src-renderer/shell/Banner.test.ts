@@ -21,7 +21,7 @@ const fine: DesktopState = {
   info: { appVersion: '1', electronVersion: '45', platform: 'linux', dataDir: '/d', logsDir: '/l', safeMode: false },
 }
 
-it('is silent when everything works, and in a browser', () => {
+it('shows nothing when everything works, and in a browser', () => {
   expect(notificationsFor(fine)).toEqual([])
   expect(notificationsFor(null)).toEqual([])
 })
@@ -72,7 +72,7 @@ it('puts the gravest first and gives the reason', () => {
   expect(notifications.map((notification) => notification.detail)).toEqual(['The disk is broken.', t('settings.keys.whyOf.denied')])
 })
 
-it('says once that the runner crashed, and then why, in either language', () => {
+it('says once that the runner crashed, and why, in both languages', () => {
   const message = 'The runner crashed three times in five minutes. The last time: The runner ended with code 7.'
   const crashed = { ...fine, runner: { state: 'failed', code: 'crash_loop', message } } as const
   expect(notificationsFor(crashed)[0]).toMatchObject({
@@ -83,7 +83,7 @@ it('says once that the runner crashed, and then why, in either language', () => 
   expect(notificationsFor(crashed)[0]!.detail).toBe('The last time: The runner ended with code 7.')
 })
 
-it('says in German what keeps the runner from starting, and what to do about the keychain', () => {
+it('says in German why the runner cannot start, and what to do about the keychain', () => {
   changeLanguage('de')
   const failed = { state: 'failed', code: 'database_newer', message: 'deckhand.db is of version 12.' } as const
   const [runner, keychain] = notificationsFor({

@@ -77,7 +77,7 @@ it('reaches screens and agents through the palette', async () => {
   expect(screen.queryByRole('combobox')).toBeNull()
 })
 
-it('goes with g and a letter, searches with /, and leaves text alone', async () => {
+it('opens a screen with g and a letter, searches with /, and ignores keys in fields', async () => {
   const { user, path } = open()
   const field = await screen.findByLabelText('Search here')
   await user.keyboard('/')
@@ -120,7 +120,7 @@ it('lists the shortcuts on ?', async () => {
   await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
 })
 
-it('begins a fresh installation with the first start, but never pulls anybody away', async () => {
+it('opens the first start in a fresh installation, but only from Home', async () => {
   const fresh = () => createFakeRunner({ getSettings: () => ({ settings: { ...DEFAULT_SETTINGS, firstStart: 'agent' } }) })
   const first = open({ runner: fresh() })
   await waitFor(() => expect(first.path()).toBe('/welcome'))
@@ -130,7 +130,7 @@ it('begins a fresh installation with the first start, but never pulls anybody aw
   expect(second.path()).toBe('/settings')
 })
 
-it('carries out what the menu and the tray wish', async () => {
+it('runs the commands of the menu and the tray', async () => {
   let wish: ((command: DesktopCommand) => void) | undefined
   const { path } = open({
     desktop: {
@@ -147,7 +147,7 @@ it('carries out what the menu and the tray wish', async () => {
   await screen.findByRole('combobox')
 })
 
-it('shows that a port is taken and takes the other one', async () => {
+it('says that a port is taken and changes to the suggested one', async () => {
   const used: unknown[] = []
   const state: DesktopState = {
     runner: { state: 'port_taken', port: 3001, suggestedPort: 3011 },
@@ -178,7 +178,7 @@ it('shows that a port is taken and takes the other one', async () => {
   expect(document.documentElement.dataset.theme).toBe('dark')
 })
 
-it('counts what waits in the navigation and in the title of the window', async () => {
+it('counts pending approvals in the navigation and in the window title', async () => {
   let pending = 2
   const { runner } = open({ runner: createFakeRunner({ listApprovals: () => ({ approvals: [], pending, nextCursor: null }) }) })
   await waitFor(() => expect(document.title).toBe('(2) Deckhand'))
@@ -190,7 +190,7 @@ it('counts what waits in the navigation and in the title of the window', async (
   await waitFor(() => expect(document.title).toBe('Deckhand'))
 })
 
-it('pauses all agents at once and asks before releasing it', async () => {
+it('pauses all agents at once and asks before it resumes them', async () => {
   const settings = { ...DEFAULT_SETTINGS, firstStart: 'done' as const }
   const { runner, user } = open({
     runner: createFakeRunner({
@@ -213,7 +213,7 @@ it('pauses all agents at once and asks before releasing it', async () => {
   expect(runner.callsOf('updateSettings').map((call) => call.body)).toEqual([{ pauseAll: true }, { pauseAll: false }])
 })
 
-it('keeps the app alive when a screen breaks', async () => {
+it('keeps the app working when a screen throws', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {})
   const { user } = open({ path: '/boom' })
   expect(await screen.findByRole('alert')).toHaveTextContent('This screen crashed')

@@ -23,7 +23,7 @@ function show(text: string) {
 }
 
 describe('Markdown of a model', () => {
-  it('hands a pressed link over instead of following it', async () => {
+  it('reports a clicked link instead of following it', async () => {
     const { user, opened } = show('See [the site](https://x.test/page).')
     const link = screen.getByRole('link', { name: 'the site' })
     const followed = new Promise<boolean>((resolve) =>
@@ -34,7 +34,7 @@ describe('Markdown of a model', () => {
     expect(await followed).toBe(false)
   })
 
-  it('makes no picture, only a link to it', () => {
+  it('shows a link instead of an image', () => {
     const { container } = show('![Chart](https://x.test/chart.png?d=secret)')
     expect(container.querySelector('img')).toBeNull()
     expect(screen.getByRole('link', { name: 'Chart' })).toHaveAttribute('href', 'https://x.test/chart.png?d=secret')
@@ -61,7 +61,7 @@ describe('Markdown of a model', () => {
     expect(container.querySelector('code')).toBe(code)
   })
 
-  it('has no styles and no handlers of its own in the page', () => {
+  it('adds no styles and no handlers', () => {
     const { container } = show('# A\n\n| a |\n|:-:|\n| 1 |\n\n<b style="color:red" onclick="x()">b</b>')
     expect(container.querySelectorAll('[style], [onclick]')).toHaveLength(0)
     expect(screen.getByText(/<b style/)).toBeInTheDocument()

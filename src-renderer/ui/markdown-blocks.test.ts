@@ -39,7 +39,7 @@ describe('blocks of a finished text', () => {
     expect(htmlOf(markdown)).toBe(expected)
   })
 
-  it('ticks of a task list are text, so nothing in a reply can be pressed', () => {
+  it('shows task list boxes as text', () => {
     expect(htmlOf('- [x] done\n- [ ] open')).toMatch(/☑ .*done[\s\S]*☐ .*open/)
     expect(htmlOf('- [x] done')).not.toContain('<input')
   })
@@ -78,7 +78,7 @@ const PIECES = fc.constantFrom(
 )
 
 describe('blocks of a text that grows', () => {
-  it('ends as the same blocks as the whole text parsed at once, however it was cut', () => {
+  it('gives the same blocks as parsing the whole text, however it was cut', () => {
     fc.assert(
       fc.property(fc.array(PIECES, { maxLength: 40 }), fc.array(fc.nat(7), { minLength: 1, maxLength: 10 }), (pieces, cuts) => {
         const text = pieces.join('')
@@ -89,7 +89,7 @@ describe('blocks of a text that grows', () => {
     )
   })
 
-  it('shows on the way what the text so far says', () => {
+  it('shows the text so far', () => {
     const text =
       '# Report\n\nSome **words** here.\n\n- one\n- two\n\n```sh\nls -l\necho 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nThe end.'
     const blocks = createMarkdownBlocks()
@@ -107,7 +107,7 @@ describe('blocks of a text that grows', () => {
     expect(blocks.update('one\n\n```js\na\nb\n```', true)[0]).toBe(before[0])
   })
 
-  it('starts over when the text is another one', () => {
+  it('starts over with another text', () => {
     const blocks = createMarkdownBlocks()
     blocks.update('one\n\ntwo\n\nthree', false)
     expect(blocks.update('four', false)).toEqual([{ kind: 'html', html: '<p>four</p>\n' }])

@@ -203,7 +203,7 @@ function harmIn(fragment: ParentNode): string[] {
 }
 
 describe('untrusted text', () => {
-  it('is tried with more than two hundred attacks', () => {
+  it('is tested with more than two hundred attacks', () => {
     expect(new Set([...MARKDOWN, ...HTML]).size).toBeGreaterThan(200)
   })
 
@@ -222,13 +222,13 @@ describe('untrusted text', () => {
     }
   })
 
-  it('says where a link leads, whatever its text claims', () => {
+  it('shows where a link leads, whatever its text claims', () => {
     const link = sanitiseHtml('<a href="https://evil.test/login">https://bank.test</a>').querySelector('a')!
     expect(link.title).toBe('https://evil.test/login')
     expect(link.rel).toBe('noopener noreferrer nofollow')
   })
 
-  it('keeps what Markdown makes', () => {
+  it('keeps the output of Markdown', () => {
     const markdown = '### T\n\n1. **a** *b* ~~c~~ `d`\n\n> q\n\n| a | b |\n|:-:|--:|\n| 1 | [x](https://x.test) |\n\n---\n\nH<sub>2</sub>O'
     const box = document.createElement('div')
     for (const block of createMarkdownBlocks().update(markdown, true)) if (block.kind === 'html') box.append(sanitiseHtml(block.html))

@@ -40,7 +40,7 @@ describe('CommandPalette', () => {
     expect(open()).toBe(false)
   })
 
-  it('leaves the focus where the command put it', async () => {
+  it('keeps the focus that the command has set', async () => {
     const [open, setOpen] = createSignal(false)
     const commands = [command('Write', () => screen.getByLabelText('Message').focus())]
     const { user } = renderPart(() => (
@@ -58,7 +58,7 @@ describe('CommandPalette', () => {
     await waitFor(() => expect(screen.getByRole('textbox', { name: 'Message' })).toHaveFocus())
   })
 
-  it('says when nothing matches, and leaves with Escape', async () => {
+  it('says when nothing matches, and closes with Escape', async () => {
     const onClose = vi.fn()
     const { user } = renderPart(() => <CommandPalette open onClose={onClose} commands={[command('Home')]} />)
     const field = await screen.findByRole('combobox')
@@ -71,7 +71,7 @@ describe('CommandPalette', () => {
 })
 
 describe('Dialog', () => {
-  it('puts the focus into its first field and gives it back', async () => {
+  it('focuses its first field and returns the focus', async () => {
     const [isOpen, setOpen] = createSignal(false)
     const { user } = renderPart(() => (
       <>
@@ -109,7 +109,7 @@ describe('a dialog that is there from the start', () => {
 })
 
 describe('ConfirmDialog', () => {
-  it('stays and says why when it did not work, and closes when it did', async () => {
+  it('closes on success, and stays open with the error on failure', async () => {
     let works = false
     const [isOpen, setOpen] = createSignal(true)
     const { user } = renderPart(() => (
@@ -133,7 +133,7 @@ describe('ConfirmDialog', () => {
 describe('VirtualList', () => {
   const items = Array.from({ length: 1000 }, (_, i) => ({ id: `i${i}`, name: `Row ${i}` }))
 
-  it('keeps only a part of a long list in the page', () => {
+  it('renders only a part of a long list', () => {
     renderPart(() => <VirtualList items={items} label="Rows" keyOf={(item) => item.id} rowHeight={30} row={(item) => item.name} />)
     expect(screen.getByText('Row 0')).toBeInTheDocument()
     expect(screen.getAllByRole('option').length).toBeLessThan(60)
@@ -162,7 +162,7 @@ describe('VirtualList', () => {
     expect(opened).toEqual(['Row 2', 'Row 1'])
   })
 
-  it('stays on the same thing when something is put in before it', async () => {
+  it('keeps the active item when another is inserted before it', async () => {
     const [list, setList] = createSignal(items.slice(0, 5))
     const { user } = renderPart(() => (
       <VirtualList items={list()} label="Rows" keyOf={(item) => item.id} rowHeight={30} row={(item) => item.name} />
@@ -175,7 +175,7 @@ describe('VirtualList', () => {
     expect(screen.getByRole('option', { selected: true })).toHaveTextContent('Newest')
   })
 
-  it('asks for more near the end, once at a time', async () => {
+  it('loads more near the end, once at a time', async () => {
     const onMore = vi.fn()
     const [isLoading, setLoading] = createSignal(false)
     renderPart(() => (
@@ -219,7 +219,7 @@ describe('choices', () => {
     expect(onValue).toHaveBeenCalledWith('b')
   })
 
-  it('Menu opens by keyboard and runs what is chosen', async () => {
+  it('Menu opens by keyboard and runs the chosen action', async () => {
     const onSelect = vi.fn()
     const { user } = renderPart(() => (
       <Menu label="Actions for Notes" items={[{ label: 'Edit', onSelect: () => {} }, 'separator', { label: 'Delete', onSelect }]} />
@@ -231,7 +231,7 @@ describe('choices', () => {
     expect(onSelect).toHaveBeenCalledOnce()
   })
 
-  it('Switch is a switch with its name, turned by Space', async () => {
+  it('Switch has its name and toggles with Space', async () => {
     const onChecked = vi.fn()
     const { user } = renderPart(() => <Switch label="Start at login" hint="In the tray" checked={false} onChecked={onChecked} />)
     await user.tab()
@@ -240,7 +240,7 @@ describe('choices', () => {
     expect(onChecked).toHaveBeenCalledWith(true)
   })
 
-  it('Checkbox is checked by Space and says what it means', async () => {
+  it('Checkbox toggles with Space and has a description', async () => {
     const onChecked = vi.fn()
     const { user } = renderPart(() => (
       <Checkbox label="Remove the key" hint="It is deleted from the keychain." checked={false} onChecked={onChecked} />
@@ -272,7 +272,7 @@ describe('choices', () => {
     expect(screen.getByRole('tab', { name: /Steps/ })).toHaveAttribute('aria-selected', 'true')
   })
 
-  it('a field says what is wrong with it', () => {
+  it('a field shows its problem', () => {
     renderPart(() => <TextField label="Name" value="" onValue={() => {}} problem="A name is needed." />)
     const field = screen.getByLabelText('Name')
     expect(field).toBeInvalid()
@@ -293,14 +293,14 @@ describe('figures', () => {
     expect(container.textContent.replace(/\s+/g, ' ').trim()).toBe(text)
   })
 
-  it('a status is a word, also where only its shape is shown', () => {
+  it('a status has a name, also as an icon', () => {
     renderPart(() => <StatusBadge status="awaiting_approval" show="icon" />)
     expect(screen.getByText('Needs approval')).toBeInTheDocument()
   })
 })
 
 describe('CopyButton', () => {
-  it('copies what the text is at that moment, and says so', async () => {
+  it('copies the current text and confirms it', async () => {
     const copied: string[] = []
     let text = 'before'
     const { user } = renderPart(() => (
@@ -320,7 +320,7 @@ describe('CopyButton', () => {
 })
 
 describe('TextArea', () => {
-  it('takes the height of its text once it is shown, and again in another width', () => {
+  it('fits the height of its text, also after a change of width', () => {
     const seen: ResizeObserverCallback[] = []
     vi.stubGlobal(
       'ResizeObserver',

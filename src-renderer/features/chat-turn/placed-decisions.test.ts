@@ -16,14 +16,14 @@ function call(key: string, callId: string, resultAt: number | null = null): Tool
 const keys = (...given: Parameters<typeof withDecisions>) =>
   withDecisions(...given).map(({ kind, key }) => (kind === 'decision' ? kind : key))
 
-it('puts a decision under its call, and at the end before the call is known', () => {
+it('puts an approval under its call, or at the end before the call is known', () => {
   const approval = makeApproval({ callId: 'c1' })
   expect(keys([text], [approval])).toEqual(['text:1', 'decision'])
   expect(keys([text, call('a', 'c1'), call('b', 'c2')], [approval])).toEqual(['text:1', 'a', 'decision', 'b'])
   expect(keys([text, call('a', 'c1')], [makeApproval({ kind: 'budget', callId: null })])).toEqual(['text:1', 'a', 'decision'])
 })
 
-it('shows a decision once although two calls have the same number', () => {
+it('shows an approval once although two calls have the same id', () => {
   const approval = makeApproval({ callId: '0', createdAt: 50 })
   expect(keys([call('first', '0', 10), call('second', '0')], [approval])).toEqual(['first', 'second', 'decision'])
   expect(keys([call('first', '0', 60), call('second', '0')], [approval])).toEqual(['first', 'decision', 'second'])

@@ -39,7 +39,7 @@ describe('a tool call in words', () => {
     else expect(sentence).toMatch(expected)
   })
 
-  it('is said in the language of the person', () => {
+  it('is in the language of the person', () => {
     changeLanguage('de')
     expect(toolSentence({ name: 'read_file', args: { path: 'notes.md' }, state: 'done' })).toBe('notes.md gelesen')
   })

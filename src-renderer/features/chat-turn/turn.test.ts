@@ -139,7 +139,7 @@ describe('a turn as it is shown', () => {
     expect(reduceTurn(failed, { type: 'attached' }).error).toBeNull()
   })
 
-  it('is the same object when the news is old', () => {
+  it('returns the same object for old news', () => {
     const state = after(steps(reply(1, 'a')))
     expect(reduceTurn(state, steps(reply(1, 'a')))).toBe(state)
     expect(reduceTurn(state, delta(1, 'a'))).toBe(state)
@@ -177,7 +177,7 @@ const job = fc
   })
 
 describe('any job, heard in any way', () => {
-  it('ends as its record, never doubles a word and never shows one that was not said', () => {
+  it('ends as its record, and never repeats or invents a word', () => {
     fc.assert(
       fc.property(job, fc.infiniteStream(fc.nat(9)), ({ moments, last }, dice) => {
         const truth = moments.filter((moment) => 'record' in moment).map((moment) => moment.record)
@@ -225,7 +225,7 @@ describe('any job, heard in any way', () => {
 })
 
 describe('figures', () => {
-  it('adds up the model calls and says what is not known', () => {
+  it('adds up the model calls and reports unknown prices', () => {
     const steps = [
       reply(1, 'a', ['c1']),
       result(2, 'c1'),
@@ -256,12 +256,12 @@ describe('what a program says while it runs', () => {
     return item?.kind === 'tool' ? item.output : undefined
   }
 
-  it('grows as it is heard, and begins again with a new stream', () => {
+  it('grows with the stream, and starts again with a new one', () => {
     expect(outputOf(running, says('one '), says('two'))).toBe('one two')
     expect(outputOf(running, says('one '), { type: 'attached' }, running, says('one two'))).toBe('one two')
   })
 
-  it('is kept by its end, and goes with the call', () => {
+  it('keeps its end, and is dropped with the call', () => {
     expect(outputOf(running, says('x'.repeat(30_000)))!.length).toBe(20_000)
     expect(outputOf(running, says('one'), { type: 'tool', callId: 'c', name: 'run_command', state: 'done' })).toBe('')
     expect(outputOf(says('of nothing'))).toBeUndefined()

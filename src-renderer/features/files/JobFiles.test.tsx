@@ -53,7 +53,7 @@ function open(files: WrittenFile[], diff: Partial<FileDiff> = {}) {
 const show = async (view: ReturnType<typeof open>, path: string) =>
   view.user.click(await screen.findByRole('button', { name: new RegExp(path), expanded: false }))
 
-it('lists what a job changed, and shows how, line by line', async () => {
+it('lists the changed files and shows their diffs', async () => {
   const view = open([makeFile(), makeFile({ path: 'Documents/new.md', change: 'added', sizeBefore: null })])
   await screen.findByText('2 files changed')
   expect(screen.getByText('New')).toBeInTheDocument()
@@ -69,7 +69,7 @@ it('lists what a job changed, and shows how, line by line', async () => {
   expect(screen.getByText('1 line removed')).toBeInTheDocument()
 })
 
-it('is not there for a job that changed nothing', async () => {
+it('shows nothing for a job without changes', async () => {
   const { runner } = open([])
   await waitFor(() => expect(runner.callsOf('listJobFiles')).toHaveLength(1))
   expect(screen.queryByText('Changed files')).toBeNull()
@@ -106,7 +106,7 @@ it('shows the beginning of a huge change, and the rest when asked', async () => 
   expect(screen.getAllByRole('row')).toHaveLength(900)
 })
 
-it('puts back what was there, after a question', async () => {
+it('asks before it undoes a change', async () => {
   const view = open([makeFile()])
   await view.user.click(await screen.findByRole('button', { name: 'Undo changes to Documents/notes.md' }))
   const dialog = await screen.findByRole('alertdialog', { name: 'Undo changes to Documents/notes.md?' })
@@ -117,7 +117,7 @@ it('puts back what was there, after a question', async () => {
   expect(view.runner.callsOf('undoFile')[0]!.body).toEqual({ path: 'Documents/notes.md', force: false })
 })
 
-it('asks again, saying what would be lost, when the file was changed since', async () => {
+it('asks a second time when the file was changed since', async () => {
   const view = open([makeFile({ undoable: false })])
   await view.user.click(await screen.findByRole('button', { name: 'Undo changes to Documents/notes.md' }))
   await view.user.click(within(await screen.findByRole('alertdialog')).getByRole('button', { name: 'Undo' }))
@@ -128,7 +128,7 @@ it('asks again, saying what would be lost, when the file was changed since', asy
   expect(view.runner.callsOf('undoFile').map((call) => call.body.force)).toEqual([false, true])
 })
 
-it('says why something cannot be undone', async () => {
+it('says why a change cannot be undone', async () => {
   const view = open([makeFile()])
   view.runner.answer({ undoFile: () => new Refusal('file_cannot_be_undone', undefined, undefined, quote('It was too large to be kept.')) })
   await view.user.click(await screen.findByRole('button', { name: 'Undo changes to Documents/notes.md' }))

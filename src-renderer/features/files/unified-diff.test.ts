@@ -13,7 +13,7 @@ it('numbers the lines of both sides', () => {
   expect(shown('one\ntwo\nthree\n', 'one\n2\nthree\nfour\n')).toEqual(['1|1| one', '2||-two', '|2|+2', '3|3| three', '|4|+four'])
 })
 
-it('tells where lines are left out', () => {
+it('marks left-out lines', () => {
   const lines = Array.from({ length: 20 }, (_, n) => `line ${n + 1}`)
   const changed = lines.with(4, 'FIVE').with(15, 'SIXTEEN')
   expect(shown(`${lines.join('\n')}\n`, `${changed.join('\n')}\n`)).toEqual([
@@ -30,11 +30,11 @@ it('tells where lines are left out', () => {
   ])
 })
 
-it('takes lines that look like the head of a diff for what they are', () => {
+it('is not confused by text that looks like a diff header', () => {
   expect(shown('-- old\n', '++ new\n@@ -1 +1 @@\n')).toEqual(['1||--- old', '|1|+++ new', '|2|+@@ -1 +1 @@'])
 })
 
-it('says where a file has no line end', () => {
+it('marks a missing newline at the end', () => {
   expect(shown('a', 'a\n')).toEqual(['1||-a¬', '|1|+a'])
 })
 

@@ -49,7 +49,7 @@ function open(memories: Memory[]) {
   return renderScreen(() => <MemoryPanel agent={ada} />, { runner })
 }
 
-it('shows what an agent remembers and where it is from; what came of untrusted text can be vouched for', async () => {
+it('shows memories with their origin, and lets the person trust one', async () => {
   const jobId = makeId()
   const { user } = open([makeMemory(), makeMemory({ text: 'Pay to IBAN X.', jobId, untrusted: true })])
   await screen.findByText('Tea, no coffee.')
@@ -60,7 +60,7 @@ it('shows what an agent remembers and where it is from; what came of untrusted t
   await waitFor(() => expect(screen.queryByText('Untrusted')).toBeNull())
 })
 
-it('adds to what the agent knows, or to what all share', async () => {
+it('adds a memory of the agent or of all agents', async () => {
   const { user, runner } = open([])
   await screen.findByText(/No memories yet/)
   await user.type(screen.getByRole('textbox', { name: 'New memory' }), 'The boiler is from 2019.')
@@ -84,7 +84,7 @@ it('searches', async () => {
   expect(await screen.findByText('No results for “boilerx”')).toBeInTheDocument()
 })
 
-it('changes in place, and Escape leaves it as it was', async () => {
+it('edits in place, and Escape cancels', async () => {
   const { user, runner } = open([makeMemory()])
   await user.click(await screen.findByRole('button', { name: 'Edit “Tea, no coffee.”' }))
   const field = screen.getByRole('textbox', { name: 'Edit “Tea, no coffee.”' })
@@ -98,7 +98,7 @@ it('changes in place, and Escape leaves it as it was', async () => {
   expect(await screen.findByText('Tea, no coffee. Ever.')).toBeInTheDocument()
 })
 
-it('forgets after a question', async () => {
+it('asks before it deletes', async () => {
   const { user, runner } = open([makeMemory()])
   await user.click(await screen.findByRole('button', { name: 'Delete “Tea, no coffee.”' }))
   const dialog = await screen.findByRole('alertdialog', { name: 'Delete this memory?' })
@@ -107,7 +107,7 @@ it('forgets after a question', async () => {
   await screen.findByText(/No memories yet/)
 })
 
-it('says on a job what it was given', async () => {
+it('shows the memories that a job received', async () => {
   const runner = createFakeRunner({
     listJobMemories: () => ({
       memories: [

@@ -28,7 +28,7 @@ const runner = () =>
     }),
   })
 
-it('finds a model by typing, says what it costs, and tells two providers apart', async () => {
+it('finds a model by typing, and shows its price and provider', async () => {
   const [chosen, setChosen] = createSignal<ModelRef | null>(null)
   const { user } = renderScreen(() => <ModelPicker label="Model" value={chosen()} onValue={setChosen} />, { runner: runner() })
   const field = await screen.findByRole('combobox', { name: 'Model' })
@@ -42,18 +42,18 @@ it('finds a model by typing, says what it costs, and tells two providers apart',
   expect(field).toHaveValue('Qwen')
 })
 
-it('keeps a chosen model that is not listed right now', async () => {
+it('keeps a chosen model that is not listed now', async () => {
   renderScreen(() => <ModelPicker label="Model" value={{ providerId: 'gone', model: 'gpt-9' }} onValue={() => {}} />, { runner: runner() })
   const field = await screen.findByRole('combobox', { name: 'Model' })
   await waitFor(() => expect(field).toHaveValue('gpt-9 (not listed)'))
 })
 
-it('writes a model as one text and reads it back, slashes included', () => {
+it('converts a model to a key and back, with slashes', () => {
   const model = { providerId: 'p1', model: 'meta/llama-3/8b' }
   expect(modelOfKey(keyOfModel(model))).toEqual(model)
 })
 
-it('offers every model when it is opened, whichever is chosen', async () => {
+it('offers all models when opened', async () => {
   const { user } = renderScreen(() => <ModelPicker label="Model" value={{ providerId: 'p1', model: 'qwen' }} onValue={() => {}} />, {
     runner: runner(),
   })

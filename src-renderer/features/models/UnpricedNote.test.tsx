@@ -30,7 +30,7 @@ it.each([
   expect(screen.getByRole('link', { name: 'Set price' })).toHaveAttribute('href', '/models')
 })
 
-it('says nothing where every model has a price', async () => {
+it('shows nothing when all models have a price', async () => {
   const runner = show(priced)
   await expect.poll(() => runner.callsOf('listModels').length).toBe(1)
   expect(screen.queryByRole('note')).toBeNull()

@@ -10,7 +10,7 @@ it.each([
   expect(splitCommand(line)).toEqual(found)
 })
 
-it('makes arguments of what was filled in', () => {
+it('builds the arguments from the fields', () => {
   expect(argsOf(fieldsOf('run_command')!, { command: 'ls -l', folder: ' ' })).toEqual({ command: ['ls', '-l'] })
   expect(fieldsOf('a_tool_of_tomorrow')).toBeNull()
 })

@@ -8,7 +8,7 @@ const sum = (state: OccurrenceSum['state'], lastAt: number, fields: Partial<Occu
   ...{ reason: quote(`Because of ${state}.`), lastAt, ...fields },
 })
 
-it('counts what ran by how it went, and what did not by why', () => {
+it('counts runs by outcome', () => {
   const tallies = tallyOf([
     sum('missed', 9, { times: 54 }),
     sum('ran', 1, { times: 3, noOp: true }),
@@ -20,7 +20,7 @@ it('counts what ran by how it went, and what did not by why', () => {
   expect(tallies.map(({ kind, times }) => `${times} ${kind}`)).toEqual(['5 ran', '1 going', '1 waiting', '1 failed', '54 missed'])
 })
 
-it('gives the reason for which most did not run, of as many the newest, and none when all of them did', () => {
+it('returns the most common reason, the newest of equals, or none when all ran', () => {
   expect(whyNot(tallyOf([sum('missed', 1), sum('skipped_budget', 2), sum('ran', 3)]))).toBe('Because of skipped_budget.')
   expect(whyNot(tallyOf([sum('missed', 1, { times: 54 }), sum('due', 2), sum('ran', 3)]))).toBe('Because of missed.')
   expect(whyNot(tallyOf([sum('ran', 3)]))).toBeNull()

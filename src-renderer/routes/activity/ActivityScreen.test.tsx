@@ -42,13 +42,13 @@ const open = (runner: ReturnType<typeof createFakeRunner>, path = '/activity') =
   renderScreen(ActivityScreen, { route: '/activity', path, runner })
 
 describe('Activity', () => {
-  it('teaches when nothing has happened', async () => {
+  it('explains the screen when there are no jobs', async () => {
     open(createWorkspace([]).runner)
     expect(await screen.findByText('No jobs yet')).toBeInTheDocument()
     expect(screen.getByRole('link', { name: 'Start chat' })).toHaveAttribute('href', '/chat')
   })
 
-  it('looks further back by itself while a page found nothing among the jobs it looked at', async () => {
+  it('loads further pages by itself while a page has no match', async () => {
     const { runner } = createWorkspace([])
     const pages: Record<string, { jobs: JobSummary[]; nextCursor: string | null }> = {
       first: { jobs: [], nextCursor: 'second' },
@@ -71,7 +71,7 @@ describe('Activity', () => {
     await waitFor(() => expect(view.path()).toBe(`/jobs/${failed.id}`))
   })
 
-  it('begins with the filters of its address and writes changes back into it', async () => {
+  it('takes the filters from the URL and writes changes back', async () => {
     const { runner, agent } = createWorkspace([
       makeSummary({ title: 'Fine' }),
       makeSummary({ title: 'Broken', status: 'failed', resultPreview: null }),
@@ -92,7 +92,7 @@ describe('Activity', () => {
     expect(screen.getByRole('searchbox')).toHaveValue('')
   })
 
-  it('new jobs appear at the top, but move nobody who reads further down', async () => {
+  it('shows new jobs at the top without moving a reader further down', async () => {
     const { runner, add } = createWorkspace(Array.from({ length: 40 }, (_, n) => makeSummary({ title: `Job ${n}`, createdAt: 1000 - n })))
     open(runner)
     const list = await screen.findByRole('listbox', { name: 'Jobs, newest first' })

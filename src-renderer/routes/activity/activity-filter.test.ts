@@ -14,7 +14,7 @@ describe('filters in the address', () => {
     })
   })
 
-  it('that make no sense are left out', () => {
+  it('are ignored when invalid', () => {
     const filter = readFilter({ status: 'sleeping,', agent: "'; drop table", channel: 'fax', time: 'never', q: '' })
     expect(isFiltered(filter)).toBe(false)
     expect(jobFilterOf(filter, 0)).toEqual({ status: [], agentId: undefined, channel: undefined, from: undefined, q: undefined })
@@ -27,7 +27,7 @@ describe('filters in the address', () => {
     expect(groupOf([])).toBeNull()
   })
 
-  it('days begin at midnight where the person is', () => {
+  it('have days that begin at midnight in the person’s time zone', () => {
     const now = new Date(2026, 2, 31, 15, 30).getTime()
     const from = (time: 'today' | 'week' | 'month') => new Date(jobFilterOf({ ...readFilter({}), time }, now).from!)
     expect(from('today')).toEqual(new Date(2026, 2, 31))

@@ -39,7 +39,7 @@ function open(runner: ReturnType<typeof createFakeRunner>, path: string, options
 const nameField = () => screen.findByRole('textbox', { name: 'Name' })
 
 describe('a new agent', () => {
-  it('is made with what was chosen', async () => {
+  it('is created with the chosen values', async () => {
     const runner = createWorkspace([])
     const view = open(runner, '/agents/new', {
       desktop: { api: {} as never, onState: () => () => {}, pickFolder: () => Promise.resolve('/srv/notes') },
@@ -64,7 +64,7 @@ describe('a new agent', () => {
     expect(await screen.findByText('Ada created')).toBeInTheDocument()
   })
 
-  it('is not sent while a field is wrong, and says so there', async () => {
+  it('is not sent while a field is invalid, and shows the problem at the field', async () => {
     const runner = createWorkspace([])
     const view = open(runner, '/agents/new')
     await nameField()
@@ -78,7 +78,7 @@ describe('a new agent', () => {
     expect(screen.queryByText('Enter a name.')).not.toBeInTheDocument()
   })
 
-  it('shows what the runner says about a field at that field, until it is changed', async () => {
+  it('shows the runner’s issue at its field until the field changes', async () => {
     const runner = createWorkspace([])
     runner.answer({
       createAgent: () => new Refusal('folder_not_usable', 'No.', [{ path: 'folders.1', message: 'There is no such folder.' }]),
@@ -98,7 +98,7 @@ describe('a new agent', () => {
     expect(screen.queryByText('There is no such folder.')).not.toBeInTheDocument()
   })
 
-  it('says what went wrong when it is no field', async () => {
+  it('shows an error that belongs to no field', async () => {
     const runner = createWorkspace([])
     runner.answer({ createAgent: () => new Refusal('internal') })
     const view = open(runner, '/agents/new')
@@ -108,7 +108,7 @@ describe('a new agent', () => {
 })
 
 describe('an agent', () => {
-  it('is changed in place, and only then can be saved', async () => {
+  it('can be saved only after a change', async () => {
     const agent = makeAgent({ name: 'Ada' })
     const runner = createWorkspace([agent])
     const view = open(runner, `/agents/${agent.id}`)
@@ -121,7 +121,7 @@ describe('an agent', () => {
     expect(screen.getByRole('button', { name: 'Save changes' })).toBeDisabled()
   })
 
-  it('asks before unsaved changes are left behind', async () => {
+  it('asks before unsaved changes are discarded', async () => {
     const agent = makeAgent({ name: 'Ada' })
     const view = open(createWorkspace([agent]), `/agents/${agent.id}`)
     await view.user.type(await nameField(), ' L')
@@ -135,7 +135,7 @@ describe('an agent', () => {
     await waitFor(() => expect(view.path()).toBe('/elsewhere'))
   })
 
-  it('leaves without a question when nothing was changed', async () => {
+  it('leaves without asking when nothing changed', async () => {
     const agent = makeAgent({ name: 'Ada' })
     const view = open(createWorkspace([agent]), `/agents/${agent.id}`)
     await nameField()
@@ -143,7 +143,7 @@ describe('an agent', () => {
     await waitFor(() => expect(view.path()).toBe('/elsewhere'))
   })
 
-  it('is deleted by name, and the question says what happens to its jobs', async () => {
+  it('asks by name before it is deleted, and says what happens to its jobs', async () => {
     const agent = makeAgent({ name: 'Ada' })
     const runner = createWorkspace([agent, makeAgent({ name: 'Bob' })])
     runner.answer({ listJobs: () => ({ jobs: [makeSummary({ agentId: agent.id, status: 'running' })], nextCursor: null }) })
@@ -175,7 +175,7 @@ describe('an agent', () => {
 })
 
 describe('the list of agents', () => {
-  it('shows who they are, what they spent and how their last jobs ended', async () => {
+  it('shows each agent with its spending and last jobs', async () => {
     const agent = makeAgent({ name: 'Ada', isDefault: true, folders: ['/srv/a', '/srv/b'], autonomy: 'on_its_own' })
     const runner = createWorkspace([agent])
     const job = makeSummary({ agentId: agent.id, status: 'failed', title: 'Sum up' })
@@ -197,7 +197,7 @@ describe('the list of agents', () => {
     expect(screen.getByRole('link', { name: 'Chat' })).toHaveAttribute('href', `/chat?agent=${agent.id}`)
   })
 
-  it('teaches when there is none', async () => {
+  it('explains agents when there are none', async () => {
     renderScreen(AgentsScreen, { route: '/agents', path: '/agents', runner: createWorkspace([]) })
     expect(await screen.findByText('No agents yet')).toBeInTheDocument()
     expect(screen.getAllByRole('link', { name: 'New agent' })[0]).toHaveAttribute('href', '/agents/new')

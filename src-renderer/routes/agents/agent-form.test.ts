@@ -4,7 +4,7 @@ import { makeAgent } from '../../testing/things.ts'
 import { bodyOf, fieldOfIssue, formOf, problemsOf } from './agent-form.ts'
 
 describe('the form of an agent', () => {
-  it('sends back exactly what it was filled with', () => {
+  it('sends exactly what it was filled with', () => {
     const agent = makeAgent({
       name: 'Ada',
       avatar: '🚀',
@@ -46,7 +46,7 @@ describe('the form of an agent', () => {
     expect(problemsOf({ ...formOf(makeAgent()), [field]: value }, 'en')).toEqual({ [field]: problem })
   })
 
-  it('what it lets through the contract takes, a decimal comma included', () => {
+  it('accepts only what the contract accepts, with a decimal comma too', () => {
     const form = { ...formOf(makeAgent()), maxCostUsd: '1,50', maxWorkingMinutes: '0090' }
     expect(problemsOf(form, 'en')).toEqual({})
     expect(CreateAgent.parse(bodyOf(form)).limits).toMatchObject({ maxCostUsd: 1.5, maxWorkingMs: 5_400_000 })

@@ -63,7 +63,7 @@ const happenedElsewhere = (approval: Approval, decision: 'approve' | 'reject') =
 })
 
 describe('a decision', () => {
-  it('about a file shows what goes and what comes, and once it is taken no more', async () => {
+  it('shows the diff of a file until it is answered', async () => {
     const approval = makeApproval({ tool: 'write_file', args: { path: 'Documents/notes.md', content: 'as it will be' } })
     open([approval])
     const shown = await card(/Overwrite Documents/)
@@ -74,7 +74,7 @@ describe('a decision', () => {
     await waitFor(() => expect(within(shown).queryByText('as it was')).toBeNull())
   })
 
-  it('shows who asks and why, exactly what would run, where it comes from, which voice asked, and what it has seen', async () => {
+  it('shows the agent, its reason, the exact call, its origin, the decision and the taints', async () => {
     const approval = makeApproval({
       args: { path: 'Documents/notes.md', content: '<img src=x onerror=alert(1)>\nadmin\u202Egnp.exe', flags: { force: true } },
       reason: 'Your **notes** are old.',
@@ -110,14 +110,14 @@ describe('a decision', () => {
     expect(within(front).getByRole('link', { name: 'step 4' })).toHaveAttribute('href', `/jobs/${approval.jobId}#step-4`)
   })
 
-  it('warns of data that leaves only where data can leave', async () => {
+  it('warns about leaving data only when data can leave', async () => {
     const taints = { untrusted: { seq: 4, cause: quote('web_fetch') }, private: { seq: 2, cause: quote('read_file') }, outside: null }
     open([makeApproval({ taints, facts: makeFacts({ leavesMachine: false }) })])
     const front = await card(/Overwrite/)
     expect(within(front).queryByText(/Review it carefully/)).toBeNull()
   })
 
-  it('shows a command as one line, and in its details word by word, with the line breaks that each word has', async () => {
+  it('shows a command as one line, and in the details word by word with its line breaks', async () => {
     const argv = ['sh', '-c', 'wc -l *\necho done']
     const { user } = open([
       makeApproval({
@@ -141,7 +141,7 @@ describe('a decision', () => {
     expect(parts.map((part) => part.querySelector('pre')!.textContent)).toEqual(['sh', '-c', 'wc -l *\necho done'])
   })
 
-  it('is approved with A, and the next one is not touched by a second press', async () => {
+  it('is approved with A, and a second press does not answer the next one', async () => {
     const [first, second] = [makeApproval({ expiresAt: 1 }), makeApproval({ expiresAt: 2, facts: makeFacts({ summary: 'Delete old.md' }) })]
     const { user, answers } = open([second, first])
     await card(/Overwrite Documents/)
@@ -171,7 +171,7 @@ describe('a decision', () => {
     expect(screen.getByText('not a good day')).toBeInTheDocument()
   })
 
-  it('Escape leaves the note, and nothing is answered', async () => {
+  it('is not answered when Escape leaves the note', async () => {
     const { user, answers } = open([makeApproval()])
     await card(/Overwrite/)
     await user.keyboard('r')
@@ -181,7 +181,7 @@ describe('a decision', () => {
     expect(answers()).toEqual([])
   })
 
-  it('shows the rule before "always" writes it', async () => {
+  it('shows the rule before "always" creates it', async () => {
     const approval = makeApproval({
       alwaysRule: { effect: 'allow', tool: 'write_file', pattern: 'Documents/*', agentId: makeId(), folder: '/home/ada' },
     })
@@ -195,7 +195,7 @@ describe('a decision', () => {
     expect(answers()).toEqual([{ approvalId: approval.id, decision: 'approve', remember: 'always' }])
   })
 
-  it('offers only what the runner lets be remembered', async () => {
+  it('offers only the durations that the runner allows', async () => {
     open([makeApproval({ mayRemember: ['once'], alwaysRule: null })])
     await card(/Overwrite/)
     expect(screen.getByRole('button', { name: /Approve once/ })).toBeInTheDocument()
@@ -203,7 +203,7 @@ describe('a decision', () => {
     expect(screen.queryByRole('button', { name: 'Always…' })).toBeNull()
   })
 
-  it('says in place that somebody else was first, and what they said', async () => {
+  it('says that somebody else answered first, and how', async () => {
     const approval = makeApproval()
     const { user } = open([approval])
     await card(/Overwrite/)
@@ -214,7 +214,7 @@ describe('a decision', () => {
     expect(await within(front).findByText('Rejected')).toBeInTheDocument()
   })
 
-  it('hears that it was answered elsewhere while it is looked at', async () => {
+  it('shows that it was answered elsewhere', async () => {
     const approval = makeApproval()
     const { runner } = open([approval])
     await card(/Overwrite/)
@@ -225,7 +225,7 @@ describe('a decision', () => {
     expect(screen.queryByRole('button', { name: /Approve once/ })).toBeNull()
   })
 
-  it('explains that it expired before the answer arrived', async () => {
+  it('says that it expired before the answer arrived', async () => {
     const approval = makeApproval()
     const { user } = open([approval])
     await card(/Overwrite/)
@@ -235,7 +235,7 @@ describe('a decision', () => {
     expect(await screen.findByText('Expired')).toBeInTheDocument()
   })
 
-  it('is open again when the answer could not be handed over', async () => {
+  it('is open again when the answer could not be sent', async () => {
     const approval = makeApproval()
     const { user, runner } = open([approval])
     await card(/Overwrite/)
@@ -247,7 +247,7 @@ describe('a decision', () => {
 })
 
 describe('other kinds of decisions', () => {
-  it('a question is answered by a choice, by its figure, or freely', async () => {
+  it('a question is answered by a choice, its number, or a text', async () => {
     const make = (text: string) =>
       makeApproval({
         kind: 'question',
@@ -290,7 +290,7 @@ describe('other kinds of decisions', () => {
     await waitFor(() => expect(answers()).toEqual([{ approvalId: approval.id, decision: 'approve', answer: 'happened', remember: 'once' }]))
   })
 
-  it('a budget says what is spent and adds what one tap adds', async () => {
+  it('a budget shows the spending and the amount that approving adds', async () => {
     const approval = makeApproval({
       kind: 'budget',
       tool: null,
@@ -309,7 +309,7 @@ describe('other kinds of decisions', () => {
 })
 
 describe('the list', () => {
-  it('is walked with the arrows, the soonest to expire first', async () => {
+  it('moves with the arrows, the soonest to expire first', async () => {
     const approvals = ['One', 'Two', 'Three'].map((summary, at) => makeApproval({ expiresAt: 10 + at, facts: makeFacts({ summary }) }))
     const { user, path } = open(approvals.toReversed())
     await card(/One/)
@@ -326,13 +326,13 @@ describe('the list', () => {
     ])
   })
 
-  it('teaches when nothing waits', async () => {
+  it('explains approvals when there are none', async () => {
     open([])
     expect(await screen.findByText('You’re all caught up')).toBeInTheDocument()
     expect(screen.getByRole('link', { name: 'View and test rules' })).toHaveAttribute('href', '/rules')
   })
 
-  it('keeps what was answered', async () => {
+  it('keeps answered approvals', async () => {
     const answered = makeApproval({ status: 'rejected', note: 'No.', answeredAt: 1_700_000_500_000 })
     const { user } = open([answered, makeApproval({ facts: makeFacts({ summary: 'Still open' }) })])
     await card(/Still open/)
@@ -343,14 +343,14 @@ describe('the list', () => {
     expect(screen.queryByRole('alert')).toBeNull()
   })
 
-  it('opens the decision that a notification names', async () => {
+  it('opens the approval that a notification names', async () => {
     const approvals = [makeApproval({ expiresAt: 1 }), makeApproval({ expiresAt: 2, facts: makeFacts({ summary: 'The one meant' }) })]
     const { path } = open(approvals, `/approvals?id=${approvals[1]!.id}`)
     await card(/The one meant/)
     expect(path()).toBe(`/approvals/${approvals[1]!.id}`)
   })
 
-  it('says that a decision does not exist', async () => {
+  it('says that an approval does not exist', async () => {
     open([], `/approvals/${makeId()}`)
     expect(await screen.findByText('Approval not found')).toBeInTheDocument()
   })

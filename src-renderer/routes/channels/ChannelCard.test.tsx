@@ -33,7 +33,7 @@ it('says in German what is wrong with a channel, and why a test did not arrive',
   expect(await screen.findByText('Der Kanal ist aus. Schalte ihn zuerst ein.')).toBeInTheDocument()
 })
 
-it('shows what the service itself said as the service said it', async () => {
+it('shows a message of the service unchanged', async () => {
   const channel = makeChannel({ name: '@ada_bot', status: 'failing', problem: quote('Gone fishing until Monday.') })
   renderScreen(() => <ChannelCard channel={channel} onNewToken={() => {}} />)
   expect(await screen.findByRole('alert')).toHaveTextContent('Gone fishing until Monday.')

@@ -50,7 +50,7 @@ function open(channels: Channel[], path = '/channels') {
   return { ...renderScreen(ChannelsScreen, { route: '/channels', path, runner }), runner, changed }
 }
 
-it('teaches when nothing is connected, and leads from the token to the first message', async () => {
+it('explains channels when there are none, and leads from the token to the first message', async () => {
   const channels: Channel[] = []
   const { user, runner, changed } = open(channels)
   await user.click(await screen.findByRole('button', { name: 'Connect Telegram' }))
@@ -87,7 +87,7 @@ it('teaches when nothing is connected, and leads from the token to the first mes
   expect(await within(dialog).findByText('You')).toBeVisible()
 })
 
-it('shows who waits, with the number that nobody can choose, and hidden signs of a name written out', async () => {
+it('shows who waits, with their unchangeable number and hidden characters written out', async () => {
   const stranger = makePerson({ displayName: 'Ada\u202Enimda', handle: null, externalId: '99' })
   const { user, runner } = open([makeChannel({ people: [makePerson({ role: 'owner', displayName: 'Mira', externalId: '1' }), stranger] })])
   const card = await screen.findByRole('region', { name: '@guide_bot' })
@@ -104,7 +104,7 @@ it('shows who waits, with the number that nobody can choose, and hidden signs of
   expect(await within(card).findByText('Blocked')).toBeVisible()
 })
 
-it('tells whoever is lost among many who ask how to be seen, until it is known who they are', async () => {
+it('shows the pairing code until there is an owner', async () => {
   const channel = makeChannel({ pairingCode: 'ABCD2345', people: [makePerson()] })
   const { user } = open([channel])
   const card = await screen.findByRole('region', { name: '@guide_bot' })
@@ -115,7 +115,7 @@ it('tells whoever is lost among many who ask how to be seen, until it is known w
   await waitFor(() => expect(card).not.toHaveTextContent('ABCD2345'))
 })
 
-it('says what is wrong with an account, switches it off, and disconnects it only after a question', async () => {
+it('says what is wrong with an account, switches it off, and asks before it disconnects it', async () => {
   const channel = makeChannel({ status: 'logged_out', problem: quote('Telegram refuses the token. Get a new one from @BotFather.') })
   const { user, runner } = open([channel])
   const card = await screen.findByRole('region', { name: '@guide_bot' })
@@ -131,7 +131,7 @@ it('says what is wrong with an account, switches it off, and disconnects it only
   expect(await screen.findByText('Message agents from anywhere')).toBeVisible()
 })
 
-it('offers what mends an account that was logged out where it says so', async () => {
+it('offers the fix beside a logged-out account', async () => {
   const channel = makeChannel({ status: 'logged_out', problem: quote('Telegram refuses the token.') })
   const { user, runner } = open([channel])
   await user.click(await screen.findByRole('button', { name: 'Replace token' }))
@@ -144,7 +144,7 @@ it('offers what mends an account that was logged out where it says so', async ()
   await waitFor(() => expect(screen.queryByRole('button', { name: 'Replace token' })).toBeNull())
 })
 
-it('shows what could not be delivered, and tries it again', async () => {
+it('shows undelivered messages and retries them', async () => {
   const { user, runner } = open([makeChannel()])
   const message = {
     ...{ id: makeId(), kind: 'reply' as const, state: 'undeliverable' as const, agentId: agent.id, agentName: agent.name },

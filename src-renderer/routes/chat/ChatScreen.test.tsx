@@ -94,7 +94,7 @@ const ENDED = {
 beforeEach(() => sessionStorage.clear())
 
 describe('a new chat', () => {
-  it('shows the message at once, takes the address of the conversation, streams on one connection, and ends with what it cost', async () => {
+  it('shows the message at once, gets the URL of the conversation, streams on one connection, and ends with the cost', async () => {
     const space = createWorkspace()
     const start = createHeldStream()
     space.runner.streamFrames('chatStream', [start])
@@ -131,7 +131,7 @@ describe('a new chat', () => {
     expect(within(screen.getByRole('group', { name: 'Chat' })).getAllByText('What is new?')).toHaveLength(1)
   })
 
-  it('keeps a message that was refused, says why, and where to put it right', async () => {
+  it('keeps a refused message, and says why and where to fix it', async () => {
     const space = createWorkspace()
     const refuse: FakeRunner['fetch'] = (target, init) =>
       target === '/api/chat/stream'
@@ -165,7 +165,7 @@ describe('a new chat', () => {
     expect(screen.queryByText('Not sent')).not.toBeInTheDocument()
   })
 
-  it('Shift+Enter makes a new line, and a draft survives a look at another conversation', async () => {
+  it('starts a new line with Shift+Enter, and keeps a draft while another conversation is open', async () => {
     const space = createWorkspace()
     const other = space.begin('Other')
     const view = openChat(space.runner)
@@ -179,7 +179,7 @@ describe('a new chat', () => {
     expect(space.runner.callsOf('chatStream')).toHaveLength(0)
   })
 
-  it('teaches what is needed when there is no agent', async () => {
+  it('explains that an agent is needed', async () => {
     openChat(createFakeRunner())
     expect(await screen.findByRole('link', { name: 'Create agent' })).toHaveAttribute('href', '/agents/new')
     expect(screen.queryByRole('textbox', { name: 'Message' })).not.toBeInTheDocument()
@@ -202,7 +202,7 @@ describe('a conversation', () => {
     return { space, conversationId, job, tail, say: tail.send }
   }
 
-  it('is found again after a reload: the record, the text so far, and what follows', async () => {
+  it('continues after a reload with the record, the text so far and the stream', async () => {
     const { space, conversationId, job, say } = openRunning()
     space.steps.set(job.id, [
       reply(1, 'I look first.', { toolCalls: [{ callId: 'c1', name: 'read_file', args: { path: 'notes/a.md' } }] }),
@@ -232,7 +232,7 @@ describe('a conversation', () => {
     expect(screen.getByRole('group', { name: 'Output' })).toHaveTextContent('lines 1-120 of 120')
   })
 
-  it('goes on listening when the line breaks, without a word doubled', async () => {
+  it('continues after a broken stream without repeating a word', async () => {
     const { space, conversationId, job, tail, say } = openRunning()
     const second = createHeldStream()
     space.runner.streamFrames('streamJob', [tail, second])
@@ -245,7 +245,7 @@ describe('a conversation', () => {
     expect(screen.queryByText(/One two.*One two/)).not.toBeInTheDocument()
   })
 
-  it('Stop is said at once and keeps what was written', async () => {
+  it('shows Stop at once and keeps the text so far', async () => {
     const { space, conversationId, job, say } = openRunning()
     space.runner.answer({ cancelJob: () => ({ job: { ...job, task: 'x', plainTask: null, context: null, result: null, output: null } }) })
     const view = openChat(space.runner, `/chat/${conversationId}`)
@@ -261,7 +261,7 @@ describe('a conversation', () => {
     expect(screen.getByText('Half an answer')).toBeInTheDocument()
   })
 
-  it('a failed turn says why and offers to try again', async () => {
+  it('says why a turn failed and offers a retry', async () => {
     const space = createWorkspace()
     const conversationId = space.begin('Report')
     const job = space.addTurn(conversationId, 'Write it', {
@@ -281,7 +281,7 @@ describe('a conversation', () => {
     await waitFor(() => expect(space.runner.callsOf('retryJob')[0]!.params).toEqual({ jobId: job.id }))
   })
 
-  it('turns that wait say behind how many, and only the first is listened to', async () => {
+  it('shows how many turns are ahead, and follows only the first', async () => {
     const { space, conversationId, job } = openRunning()
     space.addTurn(conversationId, 'And then this', { ...RUNNING, status: 'pending', startedAt: null })
     space.addTurn(conversationId, 'And that', { ...RUNNING, status: 'pending', startedAt: null })
@@ -291,7 +291,7 @@ describe('a conversation', () => {
     expect(space.runner.callsOf('streamJob').map((call) => call.params.jobId)).toEqual([job.id])
   })
 
-  it('an unpriced model is said to be so, never to be free; the demo is labelled', async () => {
+  it('shows an unpriced model as unpriced, never as free, and labels the demo', async () => {
     const space = createWorkspace()
     const conversationId = space.begin('Money')
     space.addAnswer(conversationId, space.addTurn(conversationId, 'one', { ...ENDED, costUsd: 0, priced: false }).id, 'First.')
@@ -306,7 +306,7 @@ describe('a conversation', () => {
     expect(screen.queryByText(/\$0/)).not.toBeInTheDocument()
   })
 
-  it('is deleted after its name was asked for', async () => {
+  it('asks by name before it is deleted', async () => {
     const space = createWorkspace()
     const conversationId = space.begin('Old plans')
     space.addAnswer(conversationId, space.addTurn(conversationId, 'hi', ENDED).id, 'Hello.')
@@ -322,12 +322,12 @@ describe('a conversation', () => {
     expect(space.runner.callsOf('deleteConversation')[0]!.params).toEqual({ conversationId })
   })
 
-  it('that is gone says so', async () => {
+  it('says that a conversation does not exist', async () => {
     openChat(createWorkspace().runner, `/chat/${makeId()}`)
     expect(await screen.findByText('Conversation not found')).toBeInTheDocument()
   })
 
-  it('asks for a decision in its place in the talk, and goes on from there', async () => {
+  it('shows an approval in its place, and continues after the answer', async () => {
     const space = createWorkspace()
     const conversationId = space.begin('Tidy the notes')
     const job = space.addTurn(conversationId, 'Tidy the notes', { status: 'awaiting_approval', finishedAt: null, toolCalls: 1 })
@@ -364,7 +364,7 @@ describe('a conversation', () => {
   })
 })
 
-it('shows a decision once where the text came before its call was known', async () => {
+it('shows an approval once when the text arrives before its call', async () => {
   const space = createWorkspace()
   const conversationId = space.begin('Tidy')
   const job = space.addTurn(conversationId, 'Tidy the notes', RUNNING)
@@ -392,7 +392,7 @@ it('shows a decision once where the text came before its call was known', async 
   expect(line.compareDocumentPosition(cards[0]!) & Node.DOCUMENT_POSITION_FOLLOWING).toBeTruthy()
 })
 
-it('answers by A and R the card that has the focus, and no other', async () => {
+it('answers only the focused card with A and R', async () => {
   const space = createWorkspace()
   const conversationId = space.begin('Two')
   const job = space.addTurn(conversationId, 'Do both', { ...RUNNING, status: 'awaiting_approval' })
@@ -426,7 +426,7 @@ it('answers by A and R the card that has the focus, and no other', async () => {
   await waitFor(() => expect(within(cards[1]!).getByRole('textbox', { name: /Add a note/ })).toHaveFocus())
 })
 
-it('says to a screen reader how a turn ended', async () => {
+it('announces the end of a turn to screen readers', async () => {
   const space = createWorkspace()
   const conversationId = space.begin('Report')
   const job = space.addTurn(conversationId, 'Write it', RUNNING)
@@ -441,7 +441,7 @@ it('says to a screen reader how a turn ended', async () => {
   expect(await screen.findByText('Ada was stopped')).toHaveAttribute('aria-live', 'polite')
 })
 
-it('says in its head where a talk takes place that is not had here', async () => {
+it('names the channel of a conversation from a chat service', async () => {
   const { runner, begin, addTurn } = createWorkspace()
   const [outside, here] = [begin('From the train'), begin('At the desk')]
   addTurn(outside, 'Are you there?', { channel: 'telegram', status: 'completed' })
@@ -454,7 +454,7 @@ it('says in its head where a talk takes place that is not had here', async () =>
   expect(screen.queryByText(/^via/)).not.toBeInTheDocument()
 })
 
-it('has the cursor in the field of a chat that was just opened', async () => {
+it('focuses the field of an opened chat', async () => {
   const space = createWorkspace()
   space.begin('Other')
   const view = openChat(space.runner)

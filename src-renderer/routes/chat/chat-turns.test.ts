@@ -14,7 +14,7 @@ function sent(localId: string, fields: Partial<SentTurn> = {}): SentTurn {
 }
 
 describe('a conversation as turns', () => {
-  it('puts what was answered under what was asked', () => {
+  it('puts answers below their messages', () => {
     const [one, two] = [makeSummary(), makeSummary()]
     const turns = chatTurns([said(one.id, 'user', 'A?'), said(one.id, 'assistant', 'A.'), said(two.id, 'user', 'B?')], [two, one], [])
     expect(turns.map(({ text, answers, job }) => [text, answers, job?.id])).toEqual([
@@ -23,12 +23,12 @@ describe('a conversation as turns', () => {
     ])
   })
 
-  it('shows a turn whose question is older than the messages that are left', () => {
+  it('shows a turn whose message is not loaded', () => {
     const job = makeSummary()
     expect(chatTurns([said(job.id, 'assistant', 'A.')], [job], [])[0]).toMatchObject({ text: '', answers: ['A.'] })
   })
 
-  it('a sent message keeps its key when the record has it', () => {
+  it('keeps the key of a sent message once it is recorded', () => {
     const job = makeSummary({ status: 'running' })
     const before = chatTurns([], [], [sent('s1', { jobId: job.id })])
     const after = chatTurns([said(job.id, 'user', 's1')], [job], [sent('s1', { jobId: job.id })])
@@ -37,7 +37,7 @@ describe('a conversation as turns', () => {
     expect(after[0]!.sent).toBeNull()
   })
 
-  it('counts what is under way before a turn; what could not be sent holds nobody up', () => {
+  it('counts the turns ahead, without those that could not be sent', () => {
     const [done, running, waiting] = [makeSummary(), makeSummary({ status: 'running' }), makeSummary({ status: 'pending' })]
     const turns = chatTurns(
       [done, running, waiting].map((job) => said(job.id, 'user', job.status)),

@@ -26,7 +26,7 @@ function runnerWith(jobs: JobSummary[]) {
   })
 }
 
-it('says that nothing is needed, what was spent today, and how to begin', async () => {
+it('says that nothing needs attention, what today cost, and how to start', async () => {
   const runner = runnerWith([])
   runner.answer({ getSpend: () => ({ rows: [], totalUsd: 1.5, unpricedCalls: 2 }) })
   const { user } = renderScreen(HomeScreen, { runner })
@@ -40,14 +40,14 @@ it('says that nothing is needed, what was spent today, and how to begin', async 
   await waitFor(() => expect(screen.getByRole('textbox', { name: 'New job' })).toHaveValue('Look at my files and tell me what is in them.'))
 })
 
-it('leads to a first agent when there is none', async () => {
+it('links to the first agent when there is none', async () => {
   const runner = createFakeRunner()
   renderScreen(HomeScreen, { runner })
   expect(await screen.findByRole('link', { name: 'Set up in three steps' })).toHaveAttribute('href', '/welcome')
   expect(screen.queryByRole('textbox', { name: 'New job' })).toBeNull()
 })
 
-it('hands over a job with Enter, and keeps the text when it was refused', async () => {
+it('runs a job with Enter, and keeps the text when it was refused', async () => {
   const runner = runnerWith([])
   runner.answer({ submitTask: () => new Refusal('disk_full', 'full') })
   const { user } = renderScreen(HomeScreen, { runner })
@@ -63,7 +63,7 @@ it('hands over a job with Enter, and keeps the text when it was refused', async 
   )
 })
 
-it('shows a failed job until it was looked at, also after a reload', async () => {
+it('shows a failed job until it was seen, also after a reload', async () => {
   const failed = makeSummary({ status: 'failed', title: 'File the invoices', error: 'model_unavailable', errorMessage: quote('gone') })
   const retried = makeSummary({ status: 'failed', title: 'Older try', error: 'internal', retriedByJobId: makeId() })
   const runner = runnerWith([failed, retried])
@@ -79,7 +79,7 @@ it('shows a failed job until it was looked at, also after a reload', async () =>
   await screen.findByText('You’re all caught up.')
 })
 
-it('tells of a schedule that failed again and again as one thing, and forgets all of it when it was seen', async () => {
+it('shows repeated failures of a schedule as one, and dismisses them together', async () => {
   const scheduleId = makeId()
   const failed = [3, 2, 1].map((at) =>
     makeSummary({ status: 'failed', title: 'Compare the stock', error: 'internal', channel: 'schedule', scheduleId, createdAt: at }),
@@ -116,7 +116,7 @@ it('follows a running job: step, cost, Stop', async () => {
   expect(runner.callsOf('cancelJob')[0]!.params.jobId).toBe(job.id)
 })
 
-it('puts decisions first, two at once, and follows what others answer', async () => {
+it('puts two approvals first and follows answers from elsewhere', async () => {
   const approvals = ['First', 'Second', 'Third'].map((summary, at) => makeApproval({ expiresAt: 10 + at, facts: makeFacts({ summary }) }))
   const runner = runnerWith([])
   runner.answer({
@@ -161,7 +161,7 @@ it('says that no model is chosen when agents need one', async () => {
   expect(screen.getByText('1 item needs your attention')).toBeVisible()
 })
 
-it('shows what else needs the person, and where that is', async () => {
+it('links to what else needs attention', async () => {
   const runner = runnerWith([])
   runner.answer({
     listAttention: () => ({
@@ -218,7 +218,7 @@ describe('after a week away', () => {
   beforeEach(() => notePresence(Date.now() - WEEK))
   afterEach(() => markBack(Date.now()))
 
-  it('says what ran, what did not, why and what it cost, until that was seen', async () => {
+  it('shows runs, missed runs with the reason, and the cost, until dismissed', async () => {
     const runner = runnerWith([])
     runner.answer({ sumUpSchedules: () => summaryOf([missed, caughtUp]) })
     const { user } = renderScreen(HomeScreen, { runner })
@@ -236,7 +236,7 @@ describe('after a week away', () => {
     await waitFor(() => expect(screen.queryByRole('region', { name: 'While you were away' })).toBeNull())
   })
 
-  it('asks nobody to look at what was made up for', async () => {
+  it('does not ask for attention for a missed run that was caught up', async () => {
     const runner = runnerWith([])
     const attention = (subjectId: string, title: string) => ({
       ...{
@@ -258,7 +258,7 @@ describe('after a week away', () => {
     expect(screen.queryByText('News missed 54 runs')).toBeNull()
   })
 
-  it('offers to run what nothing has made up for', async () => {
+  it('offers to run a missed run that was not caught up', async () => {
     const runner = runnerWith([])
     runner.answer({
       sumUpSchedules: () => summaryOf([missed]),
@@ -273,7 +273,7 @@ describe('after a week away', () => {
     expect(runner.callsOf('runScheduleNow')[0]!.params).toEqual({ scheduleId: news })
   })
 
-  it('counts what other programs started', async () => {
+  it('counts the jobs of webhooks', async () => {
     const posted = makeSummary({ channel: 'webhook', costUsd: 0.02 })
     const runner = runnerWith([posted, makeSummary({ channel: 'webhook', status: 'failed', costUsd: 0.01 })])
     renderScreen(HomeScreen, { runner })
@@ -283,7 +283,7 @@ describe('after a week away', () => {
     expect(line).toHaveTextContent('$0.03')
   })
 
-  it('says nothing when nothing was to happen', async () => {
+  it('shows nothing when nothing was due', async () => {
     const runner = runnerWith([])
     renderScreen(HomeScreen, { runner })
     await waitFor(() => expect(runner.callsOf('sumUpSchedules')).toHaveLength(1))
@@ -292,7 +292,7 @@ describe('after a week away', () => {
   })
 })
 
-it('asks nothing of the past of somebody who was here all the time', async () => {
+it('fetches no summary for somebody who was not away', async () => {
   notePresence(Date.now() - 3_600_000)
   notePresence(Date.now())
   const runner = runnerWith([])
@@ -301,7 +301,7 @@ it('asks nothing of the past of somebody who was here all the time', async () =>
   expect(runner.callsOf('sumUpSchedules')).toEqual([])
 })
 
-it('does not say that nothing needs the person, or that there is no job, where it could not look', async () => {
+it('claims neither "all caught up" nor "no jobs" when loading failed', async () => {
   const runner = runnerWith([])
   runner.answer({ listJobs: () => new Refusal('database_unavailable'), listAttention: () => new Refusal('database_unavailable') })
   renderScreen(HomeScreen, { runner })
@@ -311,7 +311,7 @@ it('does not say that nothing needs the person, or that there is no job, where i
   expect(await screen.findByRole('button', { name: 'Try again' })).toBeVisible()
 })
 
-it('takes back that nothing is needed when the runner goes away', async () => {
+it('hides "all caught up" when the runner is away', async () => {
   const runner = runnerWith([])
   renderScreen(HomeScreen, { runner })
   await screen.findByText('You’re all caught up.')
@@ -322,7 +322,7 @@ it('takes back that nothing is needed when the runner goes away', async () => {
   expect(screen.queryByRole('button', { name: 'Try an example' })).toBeNull()
 })
 
-it('says only once that jobs continue after a crash, also when the page is reloaded', async () => {
+it('says only once that jobs continue after a crash, also after a reload', async () => {
   const runner = runnerWith([])
   runner.answer({ listAttention: () => ({ items: [], recovery: { at: 1_700_000_000_000, jobs: 2 } }) })
   const first = renderScreen(HomeScreen, { runner })

@@ -50,7 +50,7 @@ function open(job: Job, steps: Step[] = []) {
 afterEach(() => changeLanguage('system'))
 
 describe('the page of a job', () => {
-  it('tells how it went: figures, task, result, every step with what it used', async () => {
+  it('shows the figures, the task, the result and each step with its cost', async () => {
     const job = makeJob({
       title: 'Sum up',
       task: 'Sum up the notes',
@@ -90,7 +90,7 @@ describe('the page of a job', () => {
     expect(screen.getByRole('link', { name: 'Open conversation' })).toHaveAttribute('href', `/chat/${job.conversationId}`)
   })
 
-  it('a failed one says why and what to do; Retry leads to the new one and links both ways', async () => {
+  it('says why a job failed and what to do; Retry opens the new job, and both link to each other', async () => {
     const job = makeJob({ status: 'failed', result: null, error: 'cost_limit', errorMessage: quote('Stopped at $2.00.') })
     const again = makeJob({ status: 'pending', retryOfJobId: job.id, result: null, startedAt: null, finishedAt: null })
     const { runner, held, show } = open(job)
@@ -146,7 +146,7 @@ describe('the page of a job', () => {
     expect(screen.queryByRole('button', { name: /Stop/ })).not.toBeInTheDocument()
   })
 
-  it('lists the jobs that it delegated, with how they stand and what they cost', async () => {
+  it('lists the delegated jobs with their status and cost', async () => {
     const job = makeJob()
     const child = makeSummary({ title: 'Count the ships', agentName: 'Counter', status: 'failed', costUsd: 0.25, parentJobId: job.id })
     const { runner, show } = open(job)
@@ -158,7 +158,7 @@ describe('the page of a job', () => {
     for (const part of ['Counter', 'Failed', '$0.25']) expect(within(link).getByText(part)).toBeInTheDocument()
   })
 
-  it('shows the task of a webhook in the words of the person, and what the agent was given on request', async () => {
+  it('shows a webhook’s task in the person’s words, and the agent’s input on request', async () => {
     const task = 'A webhook started this job.\n\n[begin] Look at 7. [end]\n\nLook at {number}.'
     const { show } = open(makeJob({ channel: 'webhook', task, plainTask: 'Look at 7.' }))
     const view = show()
@@ -172,7 +172,7 @@ describe('the page of a job', () => {
     expect(screen.queryByRole('group', { name: 'Agent input' })).not.toBeInTheDocument()
   })
 
-  it('shows what stands around a task once, and not among what started it', async () => {
+  it('shows the wrapper once, with the task and not in the context', async () => {
     const context = { trigger: { name: 'Orders' }, wrapper: { template: 'Look at {number}.', mark: 'f00' } }
     open(makeJob({ channel: 'webhook', task: 'Framed', plainTask: 'Look at 7.', context })).show()
     const raw = await screen.findByRole('group', { name: 'Raw data' })
@@ -180,7 +180,7 @@ describe('the page of a job', () => {
     expect(raw).not.toHaveTextContent('f00')
   })
 
-  it('of any other job shows the task as it is', async () => {
+  it('shows the task of any other job as it is', async () => {
     const { show } = open(makeJob({ task: 'Read the letters' }))
     show()
     expect(await screen.findByText('Read the letters')).toBeInTheDocument()
@@ -212,7 +212,7 @@ describe('the page of a job', () => {
     expect(runner.callsOf('listSteps')).toHaveLength(fetches)
   })
 
-  it('fetches the step that is missing between the held ones and one from the stream', async () => {
+  it('fetches a step that the stream has skipped', async () => {
     const job = makeJob({ status: 'running', result: null, finishedAt: null })
     const { runner, held, show } = open(job, [reply(1, 'First.')])
     const stream = createHeldStream()
@@ -225,7 +225,7 @@ describe('the page of a job', () => {
     expect(runner.callsOf('listSteps').at(-1)!.query).toEqual({ after: 1 })
   })
 
-  it('fetches a new step of a job without a stream alone, not with all that came before', async () => {
+  it('fetches only the new step of a job without a stream', async () => {
     const job = makeJob({ status: 'awaiting_approval', result: null, finishedAt: null })
     const { runner, held, show } = open(job, [reply(1, 'First.')])
     show()
@@ -238,14 +238,14 @@ describe('the page of a job', () => {
     expect(runner.callsOf('listSteps').at(-1)!.query).toEqual({ after: 1 })
   })
 
-  it('says where a new attempt went on', async () => {
+  it('marks where a new attempt began', async () => {
     const { show } = open(makeJob({ attempt: 2 }), [reply(1, 'Before.'), reply(2, 'After.', { attempt: 2 })])
     show()
     expect(await screen.findByText('Attempt 2')).toBeInTheDocument()
     expect(screen.queryByText('Attempt 1')).not.toBeInTheDocument()
   })
 
-  it('is copied as JSON with its steps', async () => {
+  it('copies the job as JSON with its steps', async () => {
     const job = makeJob()
     const { copied, show } = open(job, [reply(1, 'Done.')])
     const view = show()
@@ -255,7 +255,7 @@ describe('the page of a job', () => {
     expect(JSON.parse(copied[0]!)).toEqual({ job, steps: [reply(1, 'Done.')] })
   })
 
-  it('shows for every call what decided and what the person said, and in the head what the job has seen', async () => {
+  it('shows the decision and the answer for each call, and the taints of the job', async () => {
     const job = makeJob()
     const call = { callId: 'c1', name: 'write_file', args: { path: 'a.md', content: 'x' } }
     const { runner, show } = open(job, [
@@ -305,7 +305,7 @@ describe('the page of a job', () => {
     await waitFor(() => expect(document.getElementById('started-by')).toHaveClass('outline-2'))
   })
 
-  it('that waits is answered right there, and the card says how it ended', async () => {
+  it('answers an approval on the page, and the card shows the outcome', async () => {
     const job = makeJob({ status: 'awaiting_approval', result: null, finishedAt: null })
     const approval = makeApproval({ jobId: job.id })
     const { runner, show } = open(job)
@@ -321,7 +321,7 @@ describe('the page of a job', () => {
     expect(runner.callsOf('resolveApproval')[0]!.body).toMatchObject({ approvalId: approval.id, remember: 'job' })
   })
 
-  it('shows the result that it handed back: words, data, files', async () => {
+  it('shows the structured result: summary, data and files', async () => {
     const job = makeJob({
       output: { summary: 'Three invoices, **two** open.', data: { open: 2 }, files: ['/srv/out/list.csv'] },
       childrenCostUsd: 0.25,
@@ -333,7 +333,7 @@ describe('the page of a job', () => {
     expect(screen.getByText('+ $0.25 for delegated jobs')).toBeInTheDocument()
   })
 
-  it('that does not exist says so', async () => {
+  it('says that a job does not exist', async () => {
     open(makeJob()).show(`/jobs/${makeId()}`)
     expect(await screen.findByText('Job not found')).toBeInTheDocument()
   })
@@ -392,7 +392,7 @@ describe('what started a job', () => {
     expect(link.closest('dd')).toHaveTextContent(says)
   })
 
-  it('is found by the job where nothing else is known', async () => {
+  it('is found by the job when nothing else is known', async () => {
     const job = makeJob({ channel: 'webhook', triggerId })
     open(job).show()
     expect(await screen.findByRole('link', { name: 'Webhook' })).toHaveAttribute('href', `/automations/webhooks/${triggerId}?job=${job.id}`)

@@ -10,7 +10,7 @@ import { readAmount } from './PriceDialog.tsx'
 
 const KEY = 'sk-ant-not-a-real-key'
 
-it('adds a provider, asks it at once, and makes its best model the default when there was none', async () => {
+it('adds a provider, checks it at once, and makes its best model the default if there was none', async () => {
   const provider = makeProvider()
   const runner = createFakeRunner({
     createProvider: () => ({ provider }),
@@ -40,7 +40,7 @@ it('adds a provider, asks it at once, and makes its best model the default when 
   expect(document.body).not.toHaveTextContent(KEY)
 })
 
-it('says what the provider refused, tries another key on the same one, and takes it back when given up', async () => {
+it('shows the provider’s refusal, retries with another key, and removes it when cancelled', async () => {
   const provider = makeProvider()
   const runner = createFakeRunner({
     createProvider: () => ({ provider }),
@@ -63,7 +63,7 @@ it('says what the provider refused, tries another key on the same one, and takes
   await waitFor(() => expect(runner.callsOf('deleteProvider')).toHaveLength(1))
 })
 
-it('shows which providers work and why one does not, and asks by name before it removes one', async () => {
+it('shows the state of each provider, and asks by name before it removes one', async () => {
   const good = makeProvider({ name: 'Work' })
   const bad = makeProvider({ name: 'Garage', kind: 'openai-compatible', baseUrl: 'http://10.0.0.9/v1', hasKey: false })
   const runner = createFakeRunner({
@@ -102,7 +102,7 @@ it('offers servers found on this machine and adds one with a click', async () =>
   )
 })
 
-it('sets a price of ones own', async () => {
+it('sets a custom price', async () => {
   const model = { providerId: makeId(), model: 'm1' }
   const runner = createFakeRunner({
     listModels: () => ({
@@ -131,7 +131,7 @@ it('sets a price of ones own', async () => {
   )
 })
 
-it('searches models by any words and keeps the search in the address', async () => {
+it('searches models and keeps the search in the URL', async () => {
   const runner = createFakeRunner({
     listModels: () => ({
       models: ['alpha large', 'alpha small', 'beta'].map((label) => makeModel({ model: label.replace(' ', '-'), label })),
@@ -163,7 +163,7 @@ it.each([
   expect(readAmount(text)).toBe(amount)
 })
 
-it('asks after the first real provider whether agents leave the demo, and moves those that were set to it', async () => {
+it('offers after the first provider to move agents off the demo', async () => {
   const provider = makeProvider()
   const demo = { providerId: 'demo', model: 'demo' }
   const onDemo = makeAgent({ name: 'Ada', model: demo })
@@ -203,7 +203,7 @@ it('asks after the first real provider whether agents leave the demo, and moves 
   expect(runner.callsOf('updateAgent').map(({ params, body }) => [params, body])).toEqual([[{ agentId: onDemo.id }, { model: null }]])
 })
 
-it('asks nobody who has chosen a model already, and nobody who only changes a provider', async () => {
+it('offers nothing when a model was chosen before, or when a provider is only changed', async () => {
   const provider = makeProvider()
   const chosen = { providerId: makeId(), model: 'claude-opus-5' }
   const runner = createFakeRunner({

@@ -41,7 +41,7 @@ async function choose(user: ReturnType<typeof open>['user'], field: HTMLElement,
   await user.click(await screen.findByRole('option', { name: option }))
 }
 
-it('groups rules by whom they are for, and says each in words', async () => {
+it('groups rules by agent and shows each as a sentence', async () => {
   open([
     makeRule({ effect: 'deny', tool: '*', folder: '/home/ada/Private' }),
     makeRule({ agentId: ada.id, tool: 'run_command', pattern: 'git status*', origin: 'approval' }),
@@ -53,7 +53,7 @@ it('groups rules by whom they are for, and says each in words', async () => {
   expect(own).toHaveTextContent('created from an approval')
 })
 
-it('writes a rule, showing what it will say', async () => {
+it('creates a rule with a preview of its sentence', async () => {
   const { user, runner } = open()
   await screen.findByText('No rules yet')
   await user.click(screen.getByRole('button', { name: 'Add rule' }))
@@ -129,7 +129,7 @@ it('shows what is wrong with an argument at its field', async () => {
   expect(within(panel).getByRole('textbox', { name: 'Text' })).toHaveAttribute('aria-invalid', 'true')
 })
 
-it('takes JSON for a tool that it does not know', async () => {
+it('takes JSON for an unknown tool', async () => {
   const { user, runner } = open()
   runner.answer({ simulateCall: () => new Refusal('tool_not_found', 'There is no such tool.') })
   const panel = (await screen.findByRole('heading', { name: 'Test rules' })).closest('section')!

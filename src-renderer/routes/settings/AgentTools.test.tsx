@@ -5,7 +5,7 @@ import { createFakeRunner } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
 import { AgentTools } from './AgentTools.tsx'
 
-it('shows the user toolchain of the person to agents until the person switches that off', async () => {
+it('gives agents the user toolchain until the person switches it off', async () => {
   const runner = createFakeRunner({
     updateSettings: ({ body }) => ({ settings: { ...DEFAULT_SETTINGS, firstStart: 'done', ...body } }),
   })

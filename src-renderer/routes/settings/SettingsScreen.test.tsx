@@ -38,7 +38,7 @@ const state: DesktopState = {
   },
 }
 
-it('shows the licenses of others when somebody asks for them', async () => {
+it('shows third-party licenses on request', async () => {
   const { user } = openSettings('about')
   const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('zod 4.6.7 (MIT)'))
   await user.click(await screen.findByRole('button', { name: t('settings.about.showLicenses') }))
@@ -70,7 +70,7 @@ function inApp(usePort: () => Promise<void> = () => Promise.resolve()) {
   return { asked, desktop: createAppDesktop(api as unknown as DesktopApi) }
 }
 
-it('shows the secret only after it was asked for, and forgets it again', async () => {
+it('shows the secret on request and forgets it again', async () => {
   const { asked, desktop } = inApp()
   const { user } = openSettings('computer', { desktop })
   const show = await screen.findByRole('button', { name: t('settings.servers.showSecret') })
@@ -82,7 +82,7 @@ it('shows the secret only after it was asked for, and forgets it again', async (
   expect(screen.queryByText('the-secret-of-this-computer')).toBeNull()
 })
 
-it('shows where the servers really answer and moves one to another port', async () => {
+it('shows the real addresses of the servers and changes a port', async () => {
   let taken = true
   const { asked, desktop } = inApp(() => (taken ? Promise.reject(new Error('Port 4000 is used by another program.')) : Promise.resolve()))
   const { user } = openSettings('computer', { desktop })
@@ -114,7 +114,7 @@ it('says what is wrong with the keychain and checks again', async () => {
   expect(asked).toEqual([['recheckVault', undefined]])
 })
 
-it('tells the desktop which language it speaks, so that menus and notifications speak it too', async () => {
+it('tells the desktop its language for menus and notifications', async () => {
   changeLanguage('de')
   const { asked, desktop } = inApp()
   const { user } = openSettings('general', { desktop })
@@ -140,7 +140,7 @@ it('changes the machine through the desktop', async () => {
   ])
 })
 
-it('says in a browser what only the app can do, and still changes language and theme', async () => {
+it('says in a browser what needs the app, and still changes language and theme', async () => {
   const { user } = openSettings('computer')
   expect(await screen.findByText('Available in the desktop app')).toBeVisible()
   expect(screen.queryByRole('button', { name: 'Change port' })).toBeNull()
@@ -154,7 +154,7 @@ it('says in a browser what only the app can do, and still changes language and t
   expect(await screen.findByRole('heading', { name: 'Settings' })).toBeVisible()
 })
 
-it('shows a change at once and takes it back when it was refused', async () => {
+it('shows a change at once and undoes it when it was refused', async () => {
   let answer: ((refusal: Refusal) => void) | undefined
   const runner = createFakeRunner({ updateSettings: () => new Promise((resolve) => (answer = resolve)) })
   const { user } = openSettings('jobs', { runner })
@@ -171,7 +171,7 @@ it('shows a change at once and takes it back when it was refused', async () => {
   expect(runner.callsOf('updateSettings')[0]!.body).toEqual({ concurrency: 6 })
 })
 
-it('says how the sandbox stands, and tries it again', async () => {
+it('shows the state of the sandbox and checks it again', async () => {
   const missing = {
     kind: 'none' as const,
     works: false,
@@ -220,7 +220,7 @@ it('sets up web search: the key is written once and never held', async () => {
   expect(document.body.textContent).not.toContain('BSA-123')
 })
 
-it('opens addresses nearby one by one, and says which of them is wrong', async () => {
+it('allows local addresses and says which one is invalid', async () => {
   const runner = createFakeRunner({
     updateSettings: ({ body }) =>
       body.openedHosts?.includes('http://x')
@@ -241,7 +241,7 @@ it('opens addresses nearby one by one, and says which of them is wrong', async (
   expect(runner.callsOf('updateSettings').at(-1)!.body).toEqual({ openedHosts: ['nas.local'] })
 })
 
-it('caps the money of a day when the field is left, and takes a decimal comma', async () => {
+it('saves the daily limit on blur, with a decimal comma too', async () => {
   const runner = createFakeRunner({ updateSettings: ({ body }) => ({ settings: { ...DEFAULT_SETTINGS, ...body } }) })
   const { user } = openSettings('jobs', { runner })
   const field = await screen.findByRole('textbox', { name: /Daily spending limit/ })
@@ -272,7 +272,7 @@ it('has a switch for each kind of notification, and quiet hours', async () => {
   expect(settings.notifications).toMatchObject({ kinds: { job_failed: false }, quietHours: { from: '22:00', until: '07:00' } })
 })
 
-it('says how webhooks are reached from outside, and what is wrong when they are not', async () => {
+it('shows the public address and its problem', async () => {
   const runner = createFakeRunner({
     getPublicAddress: () => ({
       publicAddress: {
@@ -300,7 +300,7 @@ it('says how webhooks are reached from outside, and what is wrong when they are 
   expect(screen.getByText('That leads nowhere.')).toBeVisible()
 })
 
-it('looks at what the app needs of this computer, and looks again', async () => {
+it('shows the health checks and runs them again', async () => {
   const runner = createFakeRunner()
   runner.answer({
     getDoctor: () => ({
@@ -316,7 +316,7 @@ it('looks at what the app needs of this computer, and looks again', async () => 
   expect(screen.queryByText('Install bubblewrap.')).toBeNull()
 })
 
-it('says first what does not work, and leads to where it is put right', async () => {
+it('shows failed checks first, with a link to the fix', async () => {
   const runner = createFakeRunner()
   runner.answer({
     getDoctor: () => ({
@@ -335,7 +335,7 @@ it('says first what does not work, and leads to where it is put right', async ()
   expect(within(checks[2]!).queryByRole('link')).toBeNull()
 })
 
-it('gives each section an address, and begins with the general one', async () => {
+it('gives each section a URL, and starts with the general one', async () => {
   const { user, path } = renderScreen(SettingsScreen, { route: '/settings/:section?', path: '/settings' })
   expect(await screen.findByRole('radio', { name: 'Light' })).toBeVisible()
   await user.click(screen.getByRole('link', { name: 'Agent tools' }))
@@ -373,7 +373,7 @@ it('has a row for every setting that the search can find', async () => {
   }
 })
 
-it('shows the part that the address names, also when its content comes later, and goes on from there', async () => {
+it('scrolls to the part that the URL names, also when it loads later', async () => {
   const shown = vi.spyOn(Element.prototype, 'scrollIntoView')
   const { user } = openSettings('health', { path: '/settings/health#checks' })
   await screen.findByText('Sound, 2 MB.')

@@ -22,7 +22,7 @@ function freshRunner(settings: Partial<Settings> = {}) {
 
 const open = (runner: ReturnType<typeof freshRunner>, path = '/welcome') => renderScreen(WelcomeScreen, { runner, route: '/welcome', path })
 
-it('goes from the demo model to an agent to a first job that ends', async () => {
+it('leads from the demo model to an agent and a finished first job', async () => {
   const runner = freshRunner()
   const agent = makeAgent({ name: 'File guide', folders: ['/home/mira/notes'] })
   const job = makeJob({
@@ -84,7 +84,7 @@ it('goes from the demo model to an agent to a first job that ends', async () => 
   expect(screen.getByRole('link', { name: 'Go to Home' })).toHaveAttribute('href', '/')
 })
 
-it('offers what is on this machine first and uses the chosen model', async () => {
+it('offers servers on this machine first and uses the chosen model', async () => {
   const runner = freshRunner()
   const provider = makeProvider({ kind: 'ollama', name: 'Ollama' })
   runner.answer({
@@ -135,7 +135,7 @@ it('connects a provider with a key and then lets the person choose its model', a
   expect(runner.settings().defaultModel).toEqual({ providerId: provider.id, model: 'claude-sonnet-4-5' })
 })
 
-it('resumes where it was left, and says at the folder what is wrong with it', async () => {
+it('resumes at the last step, and shows the problem of the folder', async () => {
   const runner = freshRunner({ firstStart: 'agent' })
   runner.answer({ createAgent: () => new Refusal('folder_not_usable', '', undefined, { code: 'folder_missing', params: {} }) })
   const { user } = open(runner)
@@ -145,7 +145,7 @@ it('resumes where it was left, and says at the folder what is wrong with it', as
   await waitFor(() => expect(screen.getByLabelText(/Folder access/)).toHaveAccessibleDescription('There is no such folder.'))
 })
 
-it('takes the folder from the system in the app', async () => {
+it('chooses the folder with the system dialog in the app', async () => {
   const runner = freshRunner({ firstStart: 'agent' })
   runner.answer({ createAgent: () => ({ agent: makeAgent() }) })
   const { user } = renderScreen(WelcomeScreen, {
@@ -168,7 +168,7 @@ it('can be skipped for good', async () => {
   expect(runner.settings().firstStart).toBe('done')
 })
 
-it('offers a folder of samples to somebody who would rather not give one of theirs', async () => {
+it('offers a folder of samples', async () => {
   const runner = freshRunner()
   runner.answer({ makeSampleFolder: () => ({ path: '/home/mira/Documents/Deckhand sample' }) })
   const { user } = open(runner, '/welcome?step=agent')

@@ -10,7 +10,7 @@ import { ScheduleScreen } from './ScheduleScreen.tsx'
 beforeEach(() => changeLanguage('de'))
 afterEach(() => changeLanguage('system'))
 
-it('says in German why each due time became what it is', async () => {
+it('shows the reason of each run in German', async () => {
   const schedule = makeSchedule({ name: 'Digest' })
   const skipped = { scheduleId: schedule.id, jobId: null, jobStatus: null, state: 'skipped_budget' as const }
   const runner = createFakeRunner({

@@ -46,7 +46,7 @@ async function choose(user: ReturnType<typeof open>['user'], label: RegExp, opti
 }
 
 describe('a new schedule', () => {
-  it('is made with what was chosen', async () => {
+  it('is created with the chosen values', async () => {
     const view = open('/automations/schedules/new')
     await view.user.type(await nameField(), 'Monday letter')
     await view.user.type(field(/^Task/), 'Write the letter.')
@@ -72,7 +72,7 @@ describe('a new schedule', () => {
     })
   })
 
-  it('changes the choice when the cron text is changed, and the other way round', async () => {
+  it('keeps the rhythm and the cron expression in step', async () => {
     const view = open('/automations/schedules/new')
     await nameField()
     const often = () => screen.getByRole('button', { name: /^Repeats/ })
@@ -87,7 +87,7 @@ describe('a new schedule', () => {
     expect(field('Cron')).toHaveValue('0 * * * *')
   })
 
-  it('shows the next times on the clock of its zone while it is written, or what is wrong', async () => {
+  it('shows the next runs in its time zone while typing, or the problem', async () => {
     const view = open('/automations/schedules/new')
     await nameField()
     const preview = screen.getByRole('region', { name: 'Next runs' })
@@ -102,7 +102,7 @@ describe('a new schedule', () => {
     expect(asked.length).toBeLessThan(8)
   })
 
-  it('takes a time zone that is found by a part of its name', async () => {
+  it('finds a time zone by a part of its name', async () => {
     const view = open('/automations/schedules/new')
     await view.user.type(await nameField(), 'x')
     const zone = screen.getByRole('combobox', { name: 'Time zone' })
@@ -127,7 +127,7 @@ describe('a new schedule', () => {
     expect(view.runner.callsOf('createSchedule')).toHaveLength(0)
   })
 
-  it('shows what the runner says of a field at that field', async () => {
+  it('shows the runner’s issue at its field', async () => {
     const view = open('/automations/schedules/new?example=1')
     await nameField()
     view.runner.answer({
@@ -138,14 +138,14 @@ describe('a new schedule', () => {
     expect(screen.getByText('1 field is invalid.')).toBeInTheDocument()
   })
 
-  it('asks before what was written is left behind', async () => {
+  it('asks before unsaved changes are discarded', async () => {
     const view = open('/automations/schedules/new')
     await view.user.type(await nameField(), 'x')
     await view.user.click(screen.getByRole('link', { name: 'Elsewhere' }))
     expect(await screen.findByRole('alertdialog', { name: 'Discard changes?' })).toBeInTheDocument()
   })
 
-  it('begins as a copy', async () => {
+  it('can start as a copy', async () => {
     const original = makeSchedule({ name: 'Summary', cron: '*/5 * * * *', agentId: ada.id, timezone: 'Asia/Tokyo', dailyBudgetUsd: 2.5 })
     open(`/automations/schedules/new?from=${original.id}`, [original])
     expect(await nameField()).toHaveValue('Summary (copy)')
@@ -156,7 +156,7 @@ describe('a new schedule', () => {
 })
 
 describe('an existing schedule', () => {
-  it('sends only what was changed', async () => {
+  it('sends only changed fields', async () => {
     const schedule = makeSchedule({ name: 'Summary', agentId: ada.id })
     const view = open(`/automations/schedules/${schedule.id}/edit`, [schedule])
     expect(await screen.findByRole('button', { name: 'Save changes' })).toBeDisabled()
@@ -168,7 +168,7 @@ describe('an existing schedule', () => {
     expect(Object.keys(view.runner.callsOf('updateSchedule')[0]!.body)).toEqual(['dailyBudgetUsd'])
   })
 
-  it('takes over what was changed elsewhere, unless somebody writes', async () => {
+  it('takes over changes from elsewhere, unless there are unsaved changes', async () => {
     const schedules = [makeSchedule({ name: 'Summary', agentId: ada.id })]
     const id = schedules[0]!.id
     const view = open(`/automations/schedules/${id}/edit`, schedules)
@@ -183,7 +183,7 @@ describe('an existing schedule', () => {
     expect(await nameField()).toHaveValue('Digest!')
   })
 
-  it('says when it is gone', async () => {
+  it('says that a schedule does not exist', async () => {
     open(`/automations/schedules/${makeSchedule().id}/edit`)
     expect(await screen.findByText('Schedule not found')).toBeInTheDocument()
   })

@@ -25,7 +25,7 @@ function open(schedules: Schedule[], { occurrences = [], runs = [] }: { occurren
 
 const row = async (name: string) => (await screen.findByText(name)).closest('li')!
 
-it('says of each schedule when it comes round, how it stands and what it may still spend', async () => {
+it('shows the rhythm, the state and the budget of each schedule', async () => {
   open([
     makeSchedule({
       name: 'Summary',
@@ -51,7 +51,7 @@ it('says of each schedule when it comes round, how it stands and what it may sti
   expect(await row('Held')).toHaveTextContent('Needs approval')
 })
 
-it('says an unusual expression in words too, in the language of the person', async () => {
+it('describes an unusual expression in the language of the person', async () => {
   open([makeSchedule({ name: 'Odd', cron: '0 9-17/2 * 6 *' })])
   expect(await screen.findByText(/every 2 hours, between 09:00 AM and 05:00 PM, only in June/i)).toBeInTheDocument()
   changeLanguage('de')
@@ -59,7 +59,7 @@ it('says an unusual expression in words too, in the language of the person', asy
   changeLanguage('en')
 })
 
-it('shows the last times as signs that can be read out', async () => {
+it('shows the last runs as glyphs with a label', async () => {
   open([makeSchedule({ name: 'Summary' })], {
     occurrences: [
       makeOccurrence({ state: 'ran', jobStatus: 'running' }),
@@ -86,7 +86,7 @@ it('shows the last times as signs that can be read out', async () => {
   expect(new Set(drawings).size).toBe(6)
 })
 
-it('lists what is due within a day, and what would keep it from running', async () => {
+it('lists the runs within a day, and what would block them', async () => {
   const now = Date.now()
   const [first, second] = [makeSchedule({ name: 'Summary' }), makeSchedule({ name: 'Watch' })]
   open([first, second], {
@@ -118,13 +118,13 @@ it('lists what is due within a day, and what would keep it from running', async 
   expect(items[1]).toHaveTextContent(/92 runs until/)
 })
 
-it('teaches when there is none', async () => {
+it('explains schedules when there are none', async () => {
   open([])
   expect(await screen.findByText('No schedules yet')).toBeInTheDocument()
   expect(screen.getByRole('link', { name: 'Use an example' })).toHaveAttribute('href', '/automations/schedules/new?example=1')
 })
 
-it('shows many a part at a time, and finds one by a part of its name wherever it stands', async () => {
+it('shows a part of many schedules, and finds any by its name', async () => {
   const all = Array.from({ length: 60 }, (_, n) => makeSchedule({ name: `Watch ${n}`, agentName: n === 59 ? 'Bruno' : 'Ada' }))
   const { user, runner, path } = open([])
   runner.answer({
@@ -142,7 +142,7 @@ it('shows many a part at a time, and finds one by a part of its name wherever it
   expect(await screen.findByText('No results for “brux”')).toBeVisible()
 })
 
-it('has nothing to search with where a glance is enough', async () => {
+it('has no search for a few schedules', async () => {
   open([makeSchedule({ name: 'Summary' })])
   await row('Summary')
   expect(screen.queryByRole('searchbox')).toBeNull()

@@ -90,7 +90,7 @@ describe('one schedule', () => {
     expect(screen.getByRole('link', { name: 'Change limit' })).toHaveAttribute('href', expect.stringMatching(/\/edit$/))
   })
 
-  it('says that a run waits for a decision, or has been going for long', async () => {
+  it('says that a run waits for an approval, or has been active for long', async () => {
     const jobId = makeId()
     const { held, runner } = open({ liveJobId: jobId, lastStatus: 'awaiting_approval' })
     held.liveStatus = 'awaiting_approval'
@@ -113,7 +113,7 @@ describe('one schedule', () => {
     expect(await screen.findByRole('button', { name: 'Pause' })).toBeInTheDocument()
   })
 
-  it('is deleted by name', async () => {
+  it('asks by name before it is deleted', async () => {
     const { user, path, runner, held } = open()
     await user.click(await screen.findByRole('button', { name: 'More' }))
     await user.click(await screen.findByRole('menuitem', { name: 'Delete' }))
@@ -123,7 +123,7 @@ describe('one schedule', () => {
     expect(runner.callsOf('deleteSchedule')[0]!.params).toEqual({ scheduleId: held.schedule.id })
   })
 
-  it('shows what a watcher keeps, and clears it after a question', async () => {
+  it('shows the saved notes, and asks before it clears them', async () => {
     const { user, runner } = open({ isWatcher: true, scheduleCursor: 'last seen: #41' })
     expect(await screen.findByRole('group', { name: 'Notes' })).toHaveTextContent('last seen: #41')
     await user.click(screen.getByRole('button', { name: 'Clear…' }))
@@ -150,7 +150,7 @@ describe('its run history', () => {
     expect(new Set(items.map((item) => item.querySelector('svg')!.innerHTML)).size).toBe(rows.length)
   })
 
-  it('shows what a run cost, that it found nothing new, and leads to its job', async () => {
+  it('shows the cost and the no-op result of a run, and links to its job', async () => {
     const run = makeOccurrence({ noOp: true, costUsd: 0.0042 })
     open({}, [run])
     const item = within(await runHistory()).getByRole('listitem')
@@ -159,7 +159,7 @@ describe('its run history', () => {
     expect(within(item).getByRole('link', { name: 'Completed' })).toHaveAttribute('href', `/jobs/${run.jobId}`)
   })
 
-  it('sums up what happened many times in a row', async () => {
+  it('sums up repeated outcomes', async () => {
     const at = Date.parse('2026-05-12T07:00:00Z')
     open({}, [makeOccurrence({ state: 'missed', jobId: null, jobStatus: null, times: 92, dueAt: at, untilAt: at + 23 * 3_600_000 })])
     const item = within(await runHistory()).getByRole('listitem')
@@ -167,7 +167,7 @@ describe('its run history', () => {
     expect(item).toHaveTextContent(/May 12, 9:00.AM.–.Wed, May 13, 8:00.AM/)
   })
 
-  it('tells of what was missed for the same reason as one, which opens to each of them', async () => {
+  it('folds runs missed for the same reason, and unfolds them', async () => {
     const missed = [5, 4, 3, 2, 1].map((hour) =>
       makeOccurrence({
         state: 'missed',
@@ -188,7 +188,7 @@ describe('its run history', () => {
     expect(within(await runHistory()).getAllByRole('listitem')).toHaveLength(2)
   })
 
-  it('opens what is told as one when the address names one of them', async () => {
+  it('unfolds an entry when the URL names one of its runs', async () => {
     const missed = [3, 2, 1].map((hour) =>
       makeOccurrence({
         state: 'missed',
@@ -203,7 +203,7 @@ describe('its run history', () => {
     expect(items.map((item) => item.getAttribute('aria-current'))).toEqual([null, null, 'true', null])
   })
 
-  it('reads on until it knows the end of what it tells as one', async () => {
+  it('loads pages until the last entry is complete', async () => {
     const missed = Array.from({ length: 5 }, () =>
       makeOccurrence({ state: 'missed', reason: quote('Asleep.'), jobId: null, jobStatus: null }),
     )
@@ -220,7 +220,7 @@ describe('its run history', () => {
     expect(screen.getAllByRole('button', { name: 'More' })).toHaveLength(2)
   })
 
-  it('shows the newest lines first, and more of them when asked', async () => {
+  it('shows the newest lines first, and more on request', async () => {
     const { user } = open(
       {},
       Array.from({ length: 60 }, () => makeOccurrence()),
@@ -235,7 +235,7 @@ describe('its run history', () => {
     expect(screen.getAllByRole('button', { name: 'More' })).toHaveLength(1)
   })
 
-  it('says what the last week came to, and what that cost', async () => {
+  it('shows the outcomes and the cost of the last week', async () => {
     const { runner, held } = open({}, [makeOccurrence()])
     runner.answer({
       sumUpSchedules: () => ({
@@ -262,7 +262,7 @@ describe('its run history', () => {
     expect(Date.now() - asked!.query.from).toBeGreaterThanOrEqual(7 * 86_400_000)
   })
 
-  it('marks the one that an address names', async () => {
+  it('marks the run that the URL names', async () => {
     const [one, other] = [makeOccurrence({ reason: quote('First.') }), makeOccurrence({ reason: quote('Second.') })]
     open({}, [one, other], `?occurrence=${other.id}`)
     const items = within(await runHistory()).getAllByRole('listitem')

@@ -7,7 +7,7 @@ import { foldOccurrences } from './fold-occurrences.ts'
 const missed = (dueAt: number, fields: Partial<Occurrence> = {}) =>
   makeOccurrence({ state: 'missed', jobId: null, jobStatus: null, reason: quote('Away.'), dueAt, ...fields })
 
-it('tells of what came to the same many times in a row as one, from the first to the last', () => {
+it('folds consecutive runs with the same outcome', () => {
   const run = makeOccurrence({ dueAt: 9 })
   const row = [missed(8), missed(7), missed(2, { times: 5, untilAt: 6 })] as const
   const [first, second, ...rest] = foldOccurrences([run, ...row])
@@ -19,7 +19,7 @@ it('tells of what came to the same many times in a row as one, from the first to
   expect(foldOccurrences([missed(10), ...row])[0]!.key).toBe(second!.key)
 })
 
-it('keeps apart what has a job, another reason or is only a few', () => {
+it('does not fold runs with jobs, with another reason, or only a few', () => {
   const rows = [
     ...[makeOccurrence(), makeOccurrence(), makeOccurrence()],
     ...[missed(5), missed(4), missed(3, { reason: { code: 'due_missed', params: {} } }), missed(2, { state: 'paused' })],

@@ -6,7 +6,7 @@ const run = (scheduleId: string, dueAt: number, blockedBy: UpcomingRun['blockedB
   ...{ scheduleId, name: scheduleId, agentName: 'Ada', dueAt, untilAt: dueAt, times: 1, blockedBy },
 })
 
-it('tells of many runs of one schedule as one, and of those that would not run apart', () => {
+it('folds many runs of one schedule, but not blocked ones with others', () => {
   const hourly = [1, 2, 3, 4, 5].map((hour) => run('hourly', hour, 'budget'))
   const later = [6, 7, 8, 9].map((hour) => run('hourly', hour))
   expect(foldRuns([...hourly, run('daily', 5), ...later])).toEqual([
@@ -16,7 +16,7 @@ it('tells of many runs of one schedule as one, and of those that would not run a
   ])
 })
 
-it('leaves a few runs as they are, the soonest first', () => {
+it('leaves a few runs alone, the soonest first', () => {
   const runs = [run('a', 1), run('b', 2), run('a', 3), run('a', 4)]
   expect(foldRuns(runs)).toEqual(runs)
 })

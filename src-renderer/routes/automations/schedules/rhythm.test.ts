@@ -17,7 +17,7 @@ const rhythm: fc.Arbitrary<Rhythm> = fc.oneof(
   fc.record({ kind: fc.constant('monthly' as const), day: fc.integer({ min: 1, max: 31 }), time }),
 )
 
-it('means the same in words and in cron', () => {
+it('converts to cron and back', () => {
   fc.assert(
     fc.property(rhythm, (one) => {
       expect(rhythmOf(cronOf(one, ''))).toEqual(one)
@@ -25,7 +25,7 @@ it('means the same in words and in cron', () => {
   )
 })
 
-it('keeps a custom text as it is', () => {
+it('keeps a custom expression', () => {
   expect(cronOf({ kind: 'custom' }, '0 9 * 6 1')).toBe('0 9 * 6 1')
 })
 
@@ -40,7 +40,7 @@ describe.each([
   ['0 8 * * TUE', 'Every Tuesday at 8:00 AM', 'Jeden Dienstag um 08:00'],
   ['0 7 31 * *', 'Every month on day 31 at 7:00 AM', 'Jeden Monat am 31. um 07:00'],
 ])('%s', (cron, english, german) => {
-  it('is said in words', () => {
+  it('is described in words', () => {
     // Some versions put a narrow space before AM.
     expect(sayRhythm(rhythmOf(cron), 'en-US')?.replace('\u202f', ' ')).toBe(english)
     changeLanguage('de')
@@ -56,7 +56,7 @@ it.each([['*/7 * * * *'], ['0 9 1 * 1'], ['0 9 * 6 *'], ['0 9-17 * * *'], ['0 25
   },
 )
 
-it('keeps the time from one kind to the next', () => {
+it('keeps the time when the kind changes', () => {
   const last: Rhythm = { kind: 'daily', time: '17:30' }
   for (const kind of RHYTHM_KINDS) expect(rhythmAs(kind, last).kind).toBe(kind)
   expect(rhythmAs('weekly', last)).toEqual({ kind: 'weekly', weekday: 1, time: '17:30' })

@@ -15,18 +15,18 @@ describe('nextDayIn', () => {
   })
 })
 
-it('tells the time on the clock of a zone, and in UTC where nobody knows the zone', () => {
+it('formats a time in a zone, and in UTC for an unknown zone', () => {
   const at = Date.parse('2026-05-12T07:00:00Z')
   expect(zoneTime(at, 'Asia/Tokyo', 'en-GB')).toBe('Tue 12 May, 16:00')
   expect(zoneTime(at, 'Mars/Olympus', 'en-GB')).toBe('Tue 12 May, 07:00')
 })
 
-it('tells of a day from when until when, and the day once', () => {
+it('formats a span with the day only once', () => {
   const at = Date.parse('2026-05-12T07:00:00Z')
   expect(zoneTimes(at, at + 3_600_000, 'Asia/Tokyo', 'en-GB')).toMatch(/^Tue 12 May, 16:00.?–.?17:00$/)
   expect(zoneTimes(at, at + 86_400_000, 'Asia/Tokyo', 'en-GB')).toMatch(/^Tue 12 May, 16:00.?–.?Wed 13 May, 16:00$/)
 })
 
-it('knows every zone, the own one and UTC among them', () => {
+it('lists all zones, with the machine’s own and UTC', () => {
   expect(allTimezones()).toEqual(expect.arrayContaining(['Europe/Berlin', 'UTC', ownTimezone()]))
 })

@@ -65,7 +65,7 @@ const nameField = () => screen.findByRole('textbox', { name: 'Name' })
 const create = () => screen.getByRole('button', { name: 'Create webhook' })
 
 describe('a new webhook', () => {
-  it('is made with what was chosen, for the agent that is asked by default', async () => {
+  it('is created with the chosen values, for the default agent', async () => {
     const view = open()
     await view.user.type(await nameField(), 'Orders')
     await view.user.type(field(/^Task/), 'Order {{name} came in.')
@@ -89,7 +89,7 @@ describe('a new webhook', () => {
     })
   })
 
-  it('is not sent while something is missing, and says so there', async () => {
+  it('is not sent while a field is missing, and says so at the field', async () => {
     const view = open()
     await nameField()
     await view.user.click(create())
@@ -99,7 +99,7 @@ describe('a new webhook', () => {
     expect(view.runner.callsOf('createTrigger')).toHaveLength(0)
   })
 
-  it('opens what is folded away when something in there is wrong', async () => {
+  it('opens the advanced fields when one has a problem', async () => {
     const view = open('/automations/webhooks/new?preset=github_push')
     view.runner.answer({ createTrigger: () => new Refusal('trigger_slug_taken') })
     await nameField()
@@ -108,7 +108,7 @@ describe('a new webhook', () => {
     expect(screen.getByText('Advanced').closest('details')).toHaveAttribute('open')
   })
 
-  it('asks for the signing secret that a scheme needs', async () => {
+  it('requires the signing secret of a scheme', async () => {
     const view = open('/automations/webhooks/new?preset=github_push')
     await nameField()
     await view.user.click(screen.getByText('Advanced'))
@@ -127,7 +127,7 @@ describe('a new webhook', () => {
     )
   })
 
-  it('fills in an example, and the places of its sample can be put into the task', async () => {
+  it('fills in an example whose fields can be inserted into the task', async () => {
     const view = open('/automations/webhooks/new?preset=github_issue')
     expect(await nameField()).toHaveValue('Triage issues')
     expect(field(/^Task/)).toHaveDisplayValue(/issue\.title/)
@@ -137,7 +137,7 @@ describe('a new webhook', () => {
     expect(screen.queryByRole('button', { name: 'Insert {issue.number}' })).not.toBeInTheDocument()
   })
 
-  it('shows what the agent would be given, and what the sample leaves empty', async () => {
+  it('shows the agent’s input, and the placeholders that stay empty', async () => {
     const runner = createWorkspace()
     runner.answer({
       previewTemplate: ({ body }) =>
@@ -169,7 +169,7 @@ describe('a new webhook', () => {
     expect(runner.callsOf('previewTemplate').length).toBeLessThan(12)
   })
 
-  it('copies another one, but not its secrets', async () => {
+  it('copies another webhook without its secrets', async () => {
     const original = makeTrigger({ name: 'Orders', taskTemplate: 'Order {order.name}', signature: 'stripe', dedupe: true, agentId: ada.id })
     const runner = createWorkspace()
     runner.answer({ getTrigger: () => ({ trigger: original }) })
@@ -181,14 +181,14 @@ describe('a new webhook', () => {
     expect(screen.getByText('Signing secrets are not copied. Enter it again.')).toBeInTheDocument()
   })
 
-  it('asks before what was written is left behind', async () => {
+  it('asks before unsaved changes are discarded', async () => {
     const view = open()
     await view.user.type(await nameField(), 'Orders')
     await view.user.click(screen.getByRole('link', { name: 'Elsewhere' }))
     expect(await screen.findByRole('alertdialog', { name: 'Discard changes?' })).toBeInTheDocument()
   })
 
-  it('says that nobody could do it when there is no agent', async () => {
+  it('says that an agent is needed', async () => {
     const runner = createWorkspace()
     runner.answer({ listAgents: () => ({ agents: [], nextCursor: null }) })
     open('/automations/webhooks/new', runner)
@@ -197,7 +197,7 @@ describe('a new webhook', () => {
 })
 
 describe('telling the person', () => {
-  it('cannot be chosen while the agent has no channel, and says where to get one', async () => {
+  it('is disabled while the agent has no channel, and links to channels', async () => {
     open()
     await waitFor(async () => expect(await screen.findByRole('checkbox', { name: 'Notify on success' })).toBeDisabled())
     expect(screen.getByRole('link', { name: 'Connect a channel' })).toHaveAttribute('href', '/channels')
@@ -256,7 +256,7 @@ describe('its address', () => {
     return { ...view, trigger, copied }
   }
 
-  it('is shown once, with a command that tries it, and is gone afterwards', async () => {
+  it('is shown once, with a command to try it', async () => {
     const { user, copied, path } = await createOne()
     const panel = screen.getByRole('region', { name: 'Webhook address' })
     expect(panel).toHaveTextContent(URL)
@@ -273,7 +273,7 @@ describe('its address', () => {
     expect(document.body).not.toHaveTextContent('s3cret')
   })
 
-  it('asks before it is left behind uncopied', async () => {
+  it('asks before it is left uncopied', async () => {
     const { user, path } = await createOne()
     await user.click(screen.getByRole('link', { name: 'Elsewhere' }))
     const dialog = await screen.findByRole('alertdialog', { name: 'Leave without copying the address?' })
@@ -281,7 +281,7 @@ describe('its address', () => {
     await waitFor(() => expect(path()).toBe('/elsewhere'))
   })
 
-  it('is not in the way of what is on the same page', async () => {
+  it('does not block other links of the page', async () => {
     const { user, runner, trigger, path } = await createOne()
     const delivery = makeDelivery({ triggerId: trigger.id })
     runner.answer({
@@ -295,7 +295,7 @@ describe('its address', () => {
     expect(screen.queryByRole('alertdialog')).not.toBeInTheDocument()
   })
 
-  it('becomes another one when the secret is rotated, which is asked first', async () => {
+  it('changes when the secret is rotated, after a question', async () => {
     const { user, runner } = await createOne()
     await user.click(screen.getByRole('button', { name: 'I copied it' }))
     await user.click(screen.getByRole('button', { name: 'More' }))

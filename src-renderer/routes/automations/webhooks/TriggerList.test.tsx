@@ -16,7 +16,7 @@ function open(triggers: Trigger[], path = '/automations') {
 
 const row = async (name: string) => (await screen.findByText(name)).closest('li')!
 
-it('shows how each webhook stands, and why the last post was refused', async () => {
+it('shows the state of each webhook, and why its last delivery was refused', async () => {
   const [orders, old] = [
     makeTrigger({ name: 'Orders', firesThisHour: 30, triggerCount: 412 }),
     makeTrigger({ name: 'Old', status: 'paused', lastOutcome: 'bad_signature', lastTriggeredAt: null, triggerCount: 0 }),
@@ -31,7 +31,7 @@ it('shows how each webhook stands, and why the last post was refused', async () 
   expect(within(await row('Orders')).getByRole('link')).toHaveAttribute('href', `/automations/webhooks/${orders.id}`)
 })
 
-it('counts on by itself when a job comes in', async () => {
+it('updates the count when a job arrives', async () => {
   const triggers = [makeTrigger({ name: 'Orders', firesThisHour: 1 })]
   const { runner } = open(triggers)
   expect(await row('Orders')).toHaveTextContent('1 of 30')
@@ -63,13 +63,13 @@ it('moves through the list with the arrows', async () => {
   expect(links[0]).toHaveFocus()
 })
 
-it('teaches when there is none, with one example', async () => {
+it('explains webhooks when there are none, with an example', async () => {
   open([])
   expect(await screen.findByText('No webhooks yet')).toBeInTheDocument()
   expect(screen.getByRole('link', { name: 'Use an example' })).toHaveAttribute('href', '/automations/webhooks/new?preset=github_issue')
 })
 
-it('says in place that the list could not be read', async () => {
+it('says that the list could not be loaded', async () => {
   const runner = createFakeRunner({ listTriggers: () => new Refusal('internal') })
   const { user } = renderScreen(AutomationsScreen, { route: '/automations/:shelf?', path: '/automations', runner })
   await screen.findByRole('alert')
@@ -78,7 +78,7 @@ it('says in place that the list could not be read', async () => {
   await row('Orders')
 })
 
-it('keeps the tab in the address', async () => {
+it('keeps the tab in the URL', async () => {
   const view = open([makeTrigger({ name: 'Orders' })])
   await row('Orders')
   await view.user.click(screen.getByRole('tab', { name: 'Schedules' }))
@@ -87,7 +87,7 @@ it('keeps the tab in the address', async () => {
   expect(screen.getAllByRole('link', { name: 'New schedule' })).not.toHaveLength(0)
 })
 
-it('shows many a part at a time, and finds one by its name or its agent wherever it stands', async () => {
+it('shows a part of many webhooks, and finds any by its name or agent', async () => {
   const all = Array.from({ length: 60 }, (_, n) => makeTrigger({ name: `Shop ${n}`, agentName: n === 59 ? 'Bruno' : 'Ada' }))
   const { user, runner, path } = open([])
   runner.answer({

@@ -59,7 +59,7 @@ describe('one webhook', () => {
     expect(screen.getByRole('link', { name: 'Duplicate' })).toHaveAttribute('href', `/automations/webhooks/new?from=${trigger.id}`)
   })
 
-  it('is paused at once, and says what that means', async () => {
+  it('is paused at once, and explains it', async () => {
     const { user, held } = open()
     await user.click(await screen.findByRole('button', { name: 'Pause' }))
     expect(await screen.findByText(/the address responds as if it did not exist/)).toBeInTheDocument()
@@ -76,7 +76,7 @@ describe('one webhook', () => {
     expect(screen.getByRole('button', { name: 'Pause' })).toBeInTheDocument()
   })
 
-  it('is deleted by name', async () => {
+  it('asks by name before it is deleted', async () => {
     const { user, path, runner, held } = open()
     await user.click(await screen.findByRole('button', { name: 'More' }))
     await user.click(await screen.findByRole('menuitem', { name: 'Delete' }))
@@ -86,7 +86,7 @@ describe('one webhook', () => {
     expect(runner.callsOf('deleteTrigger')[0]!.params).toEqual({ triggerId: held.trigger.id })
   })
 
-  it('says when it is gone', async () => {
+  it('says that a webhook does not exist', async () => {
     const runner = createFakeRunner({ getTrigger: () => new Refusal('trigger_not_found') })
     renderScreen(TriggerScreen, { route: '/automations/webhooks/:triggerId', path: `/automations/webhooks/${makeId()}`, runner })
     expect(await screen.findByText('Webhook not found')).toBeInTheDocument()
@@ -94,7 +94,7 @@ describe('one webhook', () => {
 })
 
 describe('a test delivery', () => {
-  it('begins with what fills the task, and leads to its job', async () => {
+  it('starts with a sample for the task, and links to its job', async () => {
     const { user, runner } = open({ trigger: makeTrigger({ taskTemplate: 'Order {order.name} of {order.total}, {name}' }) })
     const jobId = makeId()
     runner.answer({ testTrigger: () => ({ jobId, delivery: makeDelivery({ kind: 'test', jobId }) }) })
@@ -103,7 +103,7 @@ describe('a test delivery', () => {
     expect(JSON.parse(runner.callsOf('testTrigger')[0]!.body.payload)).toEqual({ order: { name: 'name', total: 'total' }, name: 'name' })
   })
 
-  it('says in place why it could not be sent, until it is written again', async () => {
+  it('says why it could not be sent, until the payload changes', async () => {
     const { user, runner } = open()
     runner.answer({ testTrigger: () => new Refusal('invalid_request', 'No.', [{ path: 'payload', message: 'This is not JSON.' }]) })
     await user.click(await screen.findByRole('button', { name: 'Send test' }))
@@ -124,7 +124,7 @@ describe('its inbox', () => {
     expect(await screen.findByText('The payload has no value for {order.name}.')).toBeInTheDocument()
   })
 
-  it('has a word for each outcome, counts what came in a row, and names the event', async () => {
+  it('names each outcome and event, and counts repeats', async () => {
     const deliveries = DeliveryOutcome.options.map((outcome) => makeDelivery({ outcome, times: outcome === 'wrong_secret' ? 41 : 1 }))
     deliveries[0] = { ...deliveries[0]!, eventName: 'push', jobId: makeId() }
     open({ deliveries })
@@ -136,7 +136,7 @@ describe('its inbox', () => {
     expect(within(await row(/Job started/)).getByRole('link', { name: 'Job' })).toHaveAttribute('href', `/jobs/${deliveries[0].jobId}`)
   })
 
-  it('opens a delivery in its place and keeps it in the address', async () => {
+  it('unfolds a delivery and keeps it in the URL', async () => {
     const delivery = makeDelivery({ outcome: 'invalid_json', status: 400, senderId: 'evt_7' })
     const view = open({
       deliveries: [delivery],
@@ -154,7 +154,7 @@ describe('its inbox', () => {
     expect(screen.queryByText('The payload is not valid JSON.')).not.toBeInTheDocument()
   })
 
-  it('opens the one that started a job, not the repeat that names it', async () => {
+  it('opens the delivery that started a job, not its repeat', async () => {
     const jobId = makeId()
     const [repeat, first] = [makeDelivery({ outcome: 'duplicate', jobId }), makeDelivery({ outcome: 'accepted', jobId })]
     open({ deliveries: [repeat, first], query: `?job=${jobId}` })
@@ -163,7 +163,7 @@ describe('its inbox', () => {
     expect(screen.getByRole('button', { name: /Duplicate/ })).toHaveAttribute('aria-expanded', 'false')
   })
 
-  it('shows the task in the words of the person, and what the agent was given on request', async () => {
+  it('shows the task in the person’s words, and the agent’s input on request', async () => {
     const delivery = makeDelivery()
     const { user } = open({ deliveries: [delivery], query: `?delivery=${delivery.id}` })
     const task = await screen.findByRole('region', { name: 'Task' })
@@ -174,7 +174,7 @@ describe('its inbox', () => {
     expect(given).toHaveTextContent('A webhook started this job. Order {name} came in.')
   })
 
-  it('shows the task of an earlier version as it was kept', async () => {
+  it('shows the task of an earlier version as it was stored', async () => {
     const delivery = makeDelivery()
     const detail = { prompt: 'A webhook started this job.', plainPrompt: null }
     open({ deliveries: [delivery], detail, query: `?delivery=${delivery.id}` })
@@ -183,12 +183,12 @@ describe('its inbox', () => {
     expect(within(task).queryByRole('button')).not.toBeInTheDocument()
   })
 
-  it('says when a delivery that an address names is not kept any more', async () => {
+  it('says that a delivery is no longer kept', async () => {
     open({ deliveries: [makeDelivery()], query: `?job=${makeId()}` })
     expect(await screen.findByText('Delivery not found')).toBeInTheDocument()
   })
 
-  it('shows a payload of a megabyte from its beginning', async () => {
+  it('shows the beginning of a large payload', async () => {
     const delivery = makeDelivery({ bytes: 1_000_000 })
     const { user } = open({
       deliveries: [delivery],
@@ -201,7 +201,7 @@ describe('its inbox', () => {
     expect(shown.textContent.length).toBeLessThan(150_000)
   })
 
-  it('replays a delivery after a question', async () => {
+  it('asks before it replays a delivery', async () => {
     const delivery = makeDelivery()
     const { user, runner } = open({ deliveries: [delivery], query: `?delivery=${delivery.id}` })
     runner.answer({ replayDelivery: () => ({ jobId: makeId(), delivery: makeDelivery({ kind: 'replay', replayOfId: delivery.id }) }) })
@@ -214,7 +214,7 @@ describe('its inbox', () => {
     expect(runner.callsOf('replayDelivery')[0]!.params).toEqual({ deliveryId: delivery.id })
   })
 
-  it('says in the question why a replay was refused', async () => {
+  it('says why a replay was refused', async () => {
     const delivery = makeDelivery()
     const { user, runner } = open({ deliveries: [delivery], query: `?delivery=${delivery.id}` })
     runner.answer({ replayDelivery: () => new Refusal('trigger_is_paused', 'The webhook is paused. Resume it first.') })
@@ -223,14 +223,14 @@ describe('its inbox', () => {
     expect(await within(screen.getByRole('alertdialog')).findByRole('alert')).toHaveTextContent('Resume it first.')
   })
 
-  it('offers no replay of what was not kept', async () => {
+  it('offers no replay without a payload', async () => {
     const delivery = makeDelivery({ outcome: 'payload_too_large' })
     open({ deliveries: [delivery], detail: { payload: null, prompt: null, plainPrompt: null }, query: `?delivery=${delivery.id}` })
     expect(await screen.findByText('The payload was not stored.')).toBeInTheDocument()
     expect(screen.queryByRole('button', { name: 'Replay…' })).not.toBeInTheDocument()
   })
 
-  it('shows a refused post the moment it comes', async () => {
+  it('shows a refused delivery at once', async () => {
     const view = open()
     expect(await screen.findByText('No deliveries yet')).toBeInTheDocument()
     view.held.deliveries.push(makeDelivery({ outcome: 'rate_limited', status: 429 }))

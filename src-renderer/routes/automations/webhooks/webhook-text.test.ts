@@ -44,13 +44,13 @@ describe('sampleFor', () => {
     expect(JSON.parse(sampleFor(template))).toEqual(sample)
   })
 
-  it('takes __proto__ for the name of a place', () => {
+  it('treats __proto__ as a name', () => {
     expect(sampleFor('{__proto__.x}')).toContain('"__proto__"')
     expect(({} as { x?: string }).x).toBeUndefined()
   })
 })
 
-it('quotes a payload so that nothing in it means anything to a shell', () => {
+it('quotes a payload for the shell', () => {
   const command = curlCommand('http://127.0.0.1:3001/webhooks/a/b', `{"a":"it's $HOME"}`)
   expect(command).toContain("curl -X POST 'http://127.0.0.1:3001/webhooks/a/b'")
   expect(command).toContain(String.raw`-d '{"a":"it'\''s $HOME"}'`)
