@@ -45,7 +45,7 @@ export function App() {
           <Route path="/rules" component={RulesScreen} />
           <Route path="/activity" component={ActivityScreen} />
           <Route path="/jobs/:jobId" component={JobScreen} />
-          <Route path="/automations/:shelf?" matchFilters={{ shelf: ['webhooks', 'schedules'] }} component={AutomationsScreen} />
+          <Route path="/automations/:tab?" matchFilters={{ tab: ['webhooks', 'schedules'] }} component={AutomationsScreen} />
           <Route path="/automations/webhooks/new" component={NewTriggerScreen} />
           <Route path="/automations/webhooks/:triggerId" component={TriggerScreen} />
           <Route path="/automations/schedules/new" component={ScheduleEditScreen} />

@@ -18,7 +18,7 @@ async function speakGerman({ client, page }: Deckhand): Promise<void> {
 test.describe('with automations', () => {
   test.use({ scenario: 'automations' })
 
-  test('a German page shows the runner's messages in German', async ({ deckhand }) => {
+  test('a German page shows the messages of the runner in German', async ({ deckhand }) => {
     const { client, page } = deckhand
     await speakGerman(deckhand)
     const { schedules } = await client.ok('listSchedules', {})

@@ -82,7 +82,7 @@ test('the page runs and loads only what came with the app', async ({ page, stran
   expect(stranger.connections()).toBe(0)
 })
 
-test('a model's reply fetches and runs nothing, and its links ask before they open', async ({ deckhand, page, models, stranger }) => {
+test('the reply of a model fetches and runs nothing, and its links ask before they open', async ({ deckhand, page, models, stranger }) => {
   await setUpAgent(deckhand.client, models)
   const there = `http://127.0.0.1:${stranger.port}`
   models.play({

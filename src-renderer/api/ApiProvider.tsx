@@ -48,13 +48,13 @@ export function createQueries(): QueryClient {
  * Refetches the queries in use and marks the others as stale. A first fetch that is under way may have been answered before
  * the event, and the cache would keep that answer, so such a query is fetched again once it has arrived.
  */
-function refresh(queries: QueryClient, meant: QueryFilters = {}): void {
-  for (const query of queries.getQueryCache().findAll(meant)) {
+function refresh(queries: QueryClient, filters: QueryFilters = {}): void {
+  for (const query of queries.getQueryCache().findAll(filters)) {
     if (query.state.data !== undefined || query.state.fetchStatus === 'idle') continue
     const again = () => void queries.invalidateQueries({ queryKey: query.queryKey, exact: true })
     query.promise?.then(again, again)
   }
-  void queries.invalidateQueries(meant)
+  void queries.invalidateQueries(filters)
 }
 
 export function ApiProvider(props: { client?: Client; children: JSX.Element }) {

@@ -28,24 +28,24 @@ export function followEvents(client: Client, listener: EventStreamListener, wait
     const connection = new AbortController()
     const abort = () => connection.abort()
     whole.signal.addEventListener('abort', abort)
-    let quiet: ReturnType<typeof setTimeout> | undefined
-    const hear = () => {
-      clearTimeout(quiet)
-      quiet = setTimeout(abort, QUIET_MS)
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const restartTimer = () => {
+      clearTimeout(timer)
+      timer = setTimeout(abort, QUIET_MS)
     }
     try {
-      hear()
+      restartTimer()
       const body = await client.open('streamEvents', {}, { signal: connection.signal, lastEventId })
       onOpen()
       listener.onConnection('open')
-      for await (const raw of readSse(body, hear)) {
+      for await (const raw of readSse(body, restartTimer)) {
         if (raw.id !== undefined) lastEventId = raw.id
         const event = parseEvent(raw)
         if (event?.kind === 'recorded') listener.onRecorded(event.event)
         else if (event?.kind === 'live') listener.onLive(event.event)
       }
     } finally {
-      clearTimeout(quiet)
+      clearTimeout(timer)
       whole.signal.removeEventListener('abort', abort)
     }
   }

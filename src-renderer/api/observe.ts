@@ -97,21 +97,21 @@ export function useRoute<N extends JsonRoute>(
   const callLoosely = useApi().client.call as LooseCall
   const queries = useQueryClient()
   const query = createMemo(() => {
-    const asked = request() as AnyRequest | null
+    const wanted = request() as AnyRequest | null
     return queries.defaultQueryOptions<RouteAnswer<N>>({
-      queryKey: [name, asked],
+      queryKey: [name, wanted],
       queryFn: async ({ signal, queryKey }) => {
         const { grows } = options
         const held = () => grows && queries.getQueryData<RouteAnswer<N>>(queryKey)
         const before = held()
-        const rest = before && { ...asked, query: { ...asked?.query, ...grows!.after(before) } }
-        const fetched = (await callLoosely(name, rest ?? asked, { signal })) as RouteAnswer<N>
+        const rest = before && { ...wanted, query: { ...wanted?.query, ...grows!.after(before) } }
+        const fetched = (await callLoosely(name, rest ?? wanted, { signal })) as RouteAnswer<N>
         // Read again: more may have come on a stream in the meantime.
         const now = held()
         return now === undefined ? fetched : grows!.join(now, fetched)
       },
-      enabled: asked !== null,
-      meta: { tags: tagsOf(name, asked?.params) },
+      enabled: wanted !== null,
+      meta: { tags: tagsOf(name, wanted?.params) },
       ...(options.keepPrevious && { placeholderData: keepPreviousData }),
       ...(options.isOutside && { refetchOnMount: 'always' as const, refetchOnWindowFocus: 'always' as const }),
     })

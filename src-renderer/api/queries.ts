@@ -33,8 +33,8 @@ export function useJobs(filter: () => JobFilter | null): Pages<JobSummary> {
   return usePages(
     'listJobs',
     () => {
-      const asked = filter()
-      return asked === null ? null : { ...asked, status: asked.status?.length ? asked.status.join(',') : undefined }
+      const wanted = filter()
+      return wanted === null ? null : { ...wanted, status: wanted.status?.length ? wanted.status.join(',') : undefined }
     },
     (page) => page.jobs,
   )
@@ -256,8 +256,8 @@ export function useOccurrences(scheduleId: Given): Pages<Occurrence> {
 /** How all runs since `from` ended, for all schedules or for one. A null span fetches nothing. */
 export function useScheduleSummary(span: () => { from: number; scheduleId?: string } | null): Loaded<RouteAnswer<'sumUpSchedules'>> {
   return useRoute('sumUpSchedules', () => {
-    const asked = span()
-    return asked === null ? null : { query: asked }
+    const wanted = span()
+    return wanted === null ? null : { query: wanted }
   })
 }
 

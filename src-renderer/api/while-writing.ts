@@ -16,22 +16,22 @@ const PAUSE_MS = 200
 export function useWhileWriting<N extends JsonRoute>(name: N, request: () => RouteRequest<N> | null): Written<RouteAnswer<N>> {
   const call = useApi().client.call as (name: N, request: RouteRequest<N>, options: { signal: AbortSignal }) => Promise<RouteAnswer<N>>
   const [held, setHeld] = createSignal<Written<RouteAnswer<N>>>({ data: undefined, error: null })
-  createEffect<boolean>((wasAsked) => {
-    const asked = request()
-    if (asked === null) {
+  createEffect<boolean>((hadRequest) => {
+    const current = request()
+    if (current === null) {
       setHeld({ data: undefined, error: null })
-      return wasAsked
+      return hadRequest
     }
     const aborter = new AbortController()
-    const ask = async () => {
+    const fetchNow = async () => {
       try {
-        const data = await call(name, asked, { signal: aborter.signal })
+        const data = await call(name, current, { signal: aborter.signal })
         setHeld({ data, error: null })
       } catch (error) {
         if (!aborter.signal.aborted) setHeld((before) => ({ data: before.data, error }))
       }
     }
-    const timer = setTimeout(() => void ask(), wasAsked ? PAUSE_MS : 0)
+    const timer = setTimeout(() => void fetchNow(), hadRequest ? PAUSE_MS : 0)
     onCleanup(() => {
       clearTimeout(timer)
       aborter.abort()

@@ -44,9 +44,9 @@ export function Shell(props: RouteSectionProps) {
   })
   onMount(() => {
     onCleanup(
-      desktop.onCommand((wish) => {
-        if (wish.command === 'go') navigate(wish.path)
-        else setOpen(wish.command)
+      desktop.onCommand((request) => {
+        if (request.command === 'go') navigate(request.path)
+        else setOpen(request.command)
       }),
     )
   })

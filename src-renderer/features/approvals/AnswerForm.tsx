@@ -19,7 +19,7 @@ export function AnswerForm(props: FormProps): JSX.Element {
   const [open, setOpen] = createSignal<'reject' | 'always' | null>(null)
   let answerField: HTMLTextAreaElement | undefined
   const approve = (remember: Remember = 'once') => void props.answering.send({ decision: 'approve', remember })
-  const answer = (said: string) => void props.answering.send({ decision: 'approve', answer: said })
+  const answer = (choice: string) => void props.answering.send({ decision: 'approve', answer: choice })
   const reject = (note: string) => void props.answering.send({ decision: 'reject', note })
 
   const plainYes = () => {
@@ -34,8 +34,8 @@ export function AnswerForm(props: FormProps): JSX.Element {
     }
   }
   const choose = (at: number) => {
-    const said = props.approval.question?.choices[at]
-    if (said !== undefined) answer(said)
+    const choice = props.approval.question?.choices[at]
+    if (choice !== undefined) answer(choice)
   }
   createEffect(() => {
     if (!props.hasKeys) return
@@ -221,8 +221,8 @@ function AnswerField(props: {
   onAnswer: (answer: string) => void
   ref: (field: HTMLTextAreaElement) => void
 }): JSX.Element {
-  const [said, setSaid] = createSignal('')
-  const send = () => said().trim() !== '' && props.onAnswer(said().trim())
+  const [text, setText] = createSignal('')
+  const send = () => text().trim() !== '' && props.onAnswer(text().trim())
   return (
     <div class="flex flex-col gap-3">
       <Show when={props.choices.length > 0}>
@@ -251,13 +251,13 @@ function AnswerField(props: {
             rows={1}
             maxRows={10}
             maxLength={20_000}
-            value={said()}
-            onValue={setSaid}
+            value={text()}
+            onValue={setText}
             onKeyDown={sendKeys(send)}
             ref={(field) => props.ref(field)}
           />
         </div>
-        <Button variant="primary" busy={props.isBusy} disabled={said().trim() === ''} onClick={send}>
+        <Button variant="primary" busy={props.isBusy} disabled={text().trim() === ''} onClick={send}>
           {t('approvals.answerSend')}
         </Button>
       </div>

@@ -46,14 +46,14 @@ export function AnsweredLine(props: { approval: Approval; compact?: boolean }): 
         </Show>
       </p>
       <Show when={props.approval.kind === 'question' && props.approval.answer}>
-        {(answer) => <Said name={t('approvals.yourAnswer')} text={answer()} />}
+        {(answer) => <LabelledText name={t('approvals.yourAnswer')} text={answer()} />}
       </Show>
-      <Show when={props.approval.note}>{(note) => <Said name={t('approvals.yourNote')} text={note()} />}</Show>
+      <Show when={props.approval.note}>{(note) => <LabelledText name={t('approvals.yourNote')} text={note()} />}</Show>
     </div>
   )
 }
 
-function Said(props: { name: string; text: string }): JSX.Element {
+function LabelledText(props: { name: string; text: string }): JSX.Element {
   return (
     <p class="wrap-anywhere whitespace-pre-wrap text-ink-2">
       <span class="text-ink-3">{props.name}:</span> {props.text}

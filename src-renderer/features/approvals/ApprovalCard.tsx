@@ -17,7 +17,7 @@ import type { Icon } from '../../ui/icon.ts'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { AnswerForm } from './AnswerForm.tsx'
 import { AnsweredLine, OutcomeNote } from './AnsweredLine.tsx'
-import { commandOf, headlineOf, isSaidWhole, riskOf, sentenceOf } from './approval-text.ts'
+import { commandOf, headlineOf, headContainsArguments, riskOf, sentenceOf } from './approval-text.ts'
 import { ApprovalDetails } from './ApprovalDetails.tsx'
 import { Arguments } from './Arguments.tsx'
 import { focusNextCard } from './next-card.ts'
@@ -117,7 +117,7 @@ function What(props: { approval: Approval }): JSX.Element {
       <Match when={props.approval.kind === 'tool' && CHANGES_A_FILE.has(props.approval.tool ?? '')}>
         <FileChange approval={props.approval} />
       </Match>
-      <Match when={isCall() && !isSaidWhole(props.approval)}>
+      <Match when={isCall() && !headContainsArguments(props.approval)}>
         <Arguments args={props.approval.args} compact />
       </Match>
     </Switch>

@@ -56,7 +56,7 @@ export function commandOf({ kind, facts }: Pick<Approval, 'kind' | 'facts'>): st
 }
 
 /** Whether the head of the card contains all arguments. */
-export function isSaidWhole(approval: Approval): boolean {
+export function headContainsArguments(approval: Approval): boolean {
   const { args } = approval
   if (typeof args !== 'object' || args === null) return args === null || args === undefined
   const sentence = sentenceOf(approval)

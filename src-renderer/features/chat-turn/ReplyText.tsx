@@ -7,16 +7,16 @@ import { Markdown } from '../../ui/Markdown.tsx'
 /** A model's text. Opening a link asks first: in the app the desktop asks, in a browser this component. */
 export function ReplyText(props: { text: string; streaming?: boolean }) {
   const desktop = useDesktop()
-  const [asked, setAsked] = createSignal<string | null>(null)
-  const open = (url: string) => (desktop.inApp ? void desktop.openExternal(url) : setAsked(url))
+  const [askedUrl, setAskedUrl] = createSignal<string | null>(null)
+  const open = (url: string) => (desktop.inApp ? void desktop.openExternal(url) : setAskedUrl(url))
   return (
     <>
       <Markdown text={props.text} streaming={props.streaming} onOpenLink={open} copy={(text) => desktop.copyText(text)} />
-      <Show when={asked()}>
+      <Show when={askedUrl()}>
         {(url) => (
           <ConfirmDialog
             open
-            onClose={() => setAsked(null)}
+            onClose={() => setAskedUrl(null)}
             title={t('turn.openLink', { host: new URL(url()).host })}
             confirm={t('turn.openLinkNow')}
             onConfirm={() => void desktop.openExternal(url())}

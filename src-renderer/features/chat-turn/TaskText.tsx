@@ -15,7 +15,7 @@ type Props = {
 
 /** The person's own text of a task. The agent's whole input is shown on request. */
 export function TaskText(props: Props) {
-  const [isWhole, setWhole] = createSignal(false)
+  const [isExpanded, setExpanded] = createSignal(false)
   const [showsGiven, setShowsGiven] = createSignal(false)
   const from = (): 'automations.webhook.previewGiven' | 'job' => (props.isPreview ? 'automations.webhook.previewGiven' : 'job')
   const text = () => props.plain ?? props.given
@@ -23,11 +23,11 @@ export function TaskText(props: Props) {
   return (
     <>
       <p class="text-md wrap-anywhere whitespace-pre-wrap text-ink">
-        {isLong() && !isWhole() ? `${text().slice(0, FOLD_CHARS)}…` : text()}
+        {isLong() && !isExpanded() ? `${text().slice(0, FOLD_CHARS)}…` : text()}
       </p>
       <div class="mt-2 flex flex-wrap gap-x-4 gap-y-1 empty:hidden">
         <Show when={isLong()}>
-          <TaskSwitch isOn={isWhole()} toggle={() => setWhole(!isWhole())} on={t('job.showWholeTask')} off={t('job.showLess')} />
+          <TaskSwitch isOn={isExpanded()} toggle={() => setExpanded(!isExpanded())} on={t('job.showWholeTask')} off={t('job.showLess')} />
         </Show>
         <Show when={props.plain !== null}>
           <TaskSwitch

@@ -24,13 +24,13 @@ import { TextField } from '../../ui/TextField.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 
-type Shelf = 'own' | 'shared'
+type Tab = 'own' | 'shared'
 const SEARCH_AFTER_MS = 180
 const NAMED_BY_CHARS = 40
 
 /** The memories of an agent and those of all agents, to search, add, edit and delete. */
 export function MemoryPanel(props: { agent: Agent }): JSX.Element {
-  const [shelf, setShelf] = createSignal<Shelf>('own')
+  const [tab, setTab] = createSignal<Tab>('own')
   const [typed, setTyped] = createSignal('')
   const [query, setQuery] = createSignal('')
   createEffect(
@@ -43,7 +43,7 @@ export function MemoryPanel(props: { agent: Agent }): JSX.Element {
       { defer: true },
     ),
   )
-  const memories = useMemories(() => ({ agentId: shelf() === 'own' ? props.agent.id : 'shared', q: query() === '' ? undefined : query() }))
+  const memories = useMemories(() => ({ agentId: tab() === 'own' ? props.agent.id : 'shared', q: query() === '' ? undefined : query() }))
   return (
     <Panel title={t('memory.title')} description={t('memory.text')}>
       <div class="flex flex-col gap-3">
@@ -54,8 +54,8 @@ export function MemoryPanel(props: { agent: Agent }): JSX.Element {
               { value: 'own', label: t('memory.own') },
               { value: 'shared', label: t('memory.shared') },
             ]}
-            value={shelf()}
-            onValue={setShelf}
+            value={tab()}
+            onValue={setTab}
           />
           <div class="min-w-44 flex-1">
             <TextField
@@ -80,8 +80,8 @@ export function MemoryPanel(props: { agent: Agent }): JSX.Element {
           </Match>
           <Match when={memories.items.length === 0}>
             <p class="text-sm text-ink-2">
-              <span class="font-medium text-ink">{shelf() === 'own' ? t('memory.none') : t('memory.noneShared')}.</span>{' '}
-              {shelf() === 'own' ? t('memory.noneText') : t('memory.noneSharedText')}
+              <span class="font-medium text-ink">{tab() === 'own' ? t('memory.none') : t('memory.noneShared')}.</span>{' '}
+              {tab() === 'own' ? t('memory.noneText') : t('memory.noneSharedText')}
             </p>
           </Match>
           <Match when={true}>
@@ -97,7 +97,7 @@ export function MemoryPanel(props: { agent: Agent }): JSX.Element {
             </Show>
           </Match>
         </Switch>
-        <NewMemory agentId={shelf() === 'own' ? props.agent.id : null} />
+        <NewMemory agentId={tab() === 'own' ? props.agent.id : null} />
       </div>
     </Panel>
   )

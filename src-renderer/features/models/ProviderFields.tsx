@@ -29,7 +29,7 @@ export function problemsOf(draft: ProviderDraft, hasKey: boolean): DraftProblems
   return problems
 }
 
-export function wishOf(draft: ProviderDraft): CreateProvider {
+export function requestOf(draft: ProviderDraft): CreateProvider {
   const url = draft.baseUrl.trim()
   const key = draft.apiKey.trim()
   return {

@@ -19,9 +19,9 @@ export function useConnect() {
   const [error, setError] = createSignal<unknown>(null)
   const [notAccepted, setNotAccepted] = createSignal<NotAccepted | null>(null)
 
-  const store = async (wish: CreateProvider, known: Provider | undefined): Promise<Provider> => {
-    if (known === undefined) return (await client.call('createProvider', { body: wish })).provider
-    const { name, baseUrl, apiKey } = wish
+  const store = async (request: CreateProvider, known: Provider | undefined): Promise<Provider> => {
+    if (known === undefined) return (await client.call('createProvider', { body: request })).provider
+    const { name, baseUrl, apiKey } = request
     const { provider, keyRemoved } = await client.call('updateProvider', {
       params: { providerId: known.id },
       body: { name, baseUrl: baseUrl ?? null, ...(apiKey && { apiKey }) },
@@ -42,13 +42,13 @@ export function useConnect() {
       return notAccepted()
     },
     /** Returns null when the provider did not accept it, or on an error; see the fields above. */
-    async connect(wish: CreateProvider, existing?: Provider): Promise<Connected | null> {
+    async connect(request: CreateProvider, existing?: Provider): Promise<Connected | null> {
       const before = notAccepted()?.provider
-      const known = existing ?? (before?.kind === wish.kind ? before : undefined)
+      const known = existing ?? (before?.kind === request.kind ? before : undefined)
       setRunning(true)
       setError(null)
       try {
-        const provider = await store(wish, known)
+        const provider = await store(request, known)
         const check = await client.call('checkProvider', { params: { providerId: provider.id } })
         if (!check.ok) {
           setNotAccepted({ provider, message: messageText(check.message) })

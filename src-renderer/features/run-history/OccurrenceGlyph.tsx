@@ -3,12 +3,12 @@ import type { Occurrence } from '../../../src-runner/contract/schedules.ts'
 import { t } from '../../lib/language.ts'
 
 /** The fields of a run that its glyph shows. */
-export type Seen = Pick<Occurrence, 'state' | 'jobStatus' | 'noOp'>
+export type GlyphFields = Pick<Occurrence, 'state' | 'jobStatus' | 'noOp'>
 
 type Shape = 'disc' | 'small' | 'triangle' | 'cross' | 'slashed' | 'ring' | 'square' | 'diamond' | 'bars' | 'dashes' | 'target' | 'held'
 
 /** Each outcome has its own shape, so that nobody needs the colour. */
-function lookOf(occurrence: Seen): { shape: Shape; tone: string } {
+function lookOf(occurrence: GlyphFields): { shape: Shape; tone: string } {
   switch (occurrence.state) {
     case 'ran':
     case 'caught_up':
@@ -41,7 +41,7 @@ function lookOf(occurrence: Seen): { shape: Shape; tone: string } {
 }
 
 /** The glyph of one scheduled run. The text beside it, or its label, says what it means. */
-export function OccurrenceGlyph(props: { occurrence: Seen; size?: number }): JSX.Element {
+export function OccurrenceGlyph(props: { occurrence: GlyphFields; size?: number }): JSX.Element {
   const look = () => lookOf(props.occurrence)
   return (
     <svg
@@ -100,7 +100,7 @@ export function OccurrenceGlyph(props: { occurrence: Seen; size?: number }): JSX
 }
 
 /** The state of a scheduled run in a word, with the status of its job where that says more. */
-export function occurrenceWord(occurrence: Seen): string {
+export function occurrenceWord(occurrence: GlyphFields): string {
   const word = t(`automations.schedule.state.${occurrence.state}`)
   const { jobStatus } = occurrence
   if (jobStatus !== null && jobStatus !== 'completed') return `${word}: ${t(`common.status.${jobStatus}`)}`

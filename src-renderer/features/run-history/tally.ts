@@ -1,7 +1,7 @@
 import type { Message } from '../../../src-runner/contract/messages.ts'
 import type { OccurrenceSum } from '../../../src-runner/contract/schedules.ts'
 import { messageText } from '../../lib/message-text.ts'
-import type { Seen } from './OccurrenceGlyph.tsx'
+import type { GlyphFields } from './OccurrenceGlyph.tsx'
 
 /** The outcomes of scheduled runs, as a person counts them. A no-op result counts as a run. */
 export const TALLY_KINDS = [
@@ -22,7 +22,7 @@ export type TallyKind = (typeof TALLY_KINDS)[number]
 export type Tally = Pick<OccurrenceSum, 'times' | 'lastAt'> & { reason: Message | null; kind: TallyKind }
 
 /** A run of each kind, for its glyph. */
-export const SIGN_OF: Record<TallyKind, Seen> = {
+export const EXAMPLE_OF: Record<TallyKind, GlyphFields> = {
   ran: { state: 'ran', jobStatus: 'completed', noOp: false },
   caught_up: { state: 'caught_up', jobStatus: 'completed', noOp: false },
   going: { state: 'ran', jobStatus: 'running', noOp: false },

@@ -38,8 +38,8 @@ export function isFiltered(filter: ActivityFilter): boolean {
 }
 
 export function groupOf(status: readonly JobStatus[]): StatusGroup | null {
-  const wanted = [...status].toSorted().join()
-  return (Object.keys(STATUS_GROUPS) as StatusGroup[]).find((group) => [...STATUS_GROUPS[group]].toSorted().join() === wanted) ?? null
+  const sorted = [...status].toSorted().join()
+  return (Object.keys(STATUS_GROUPS) as StatusGroup[]).find((group) => [...STATUS_GROUPS[group]].toSorted().join() === sorted) ?? null
 }
 
 const DAYS_BEFORE: Record<Period, number> = { today: 0, week: 6, month: 29 }

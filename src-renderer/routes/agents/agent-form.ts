@@ -27,11 +27,11 @@ const MINUTE_MS = 60_000
 export const LIMIT_FIELDS = ['maxCostUsd', 'maxWorkingMinutes', 'maxTurns', 'maxToolCalls'] as const
 export type LimitField = (typeof LIMIT_FIELDS)[number]
 
-const BOUNDS: Record<LimitField, { min: number; max: number; isWhole: boolean }> = {
-  maxTurns: { min: 1, max: 1000, isWhole: true },
-  maxCostUsd: { min: 0.01, max: 1000, isWhole: false },
-  maxWorkingMinutes: { min: 1, max: 24 * 60, isWhole: false },
-  maxToolCalls: { min: 0, max: 10_000, isWhole: true },
+const BOUNDS: Record<LimitField, { min: number; max: number; isInteger: boolean }> = {
+  maxTurns: { min: 1, max: 1000, isInteger: true },
+  maxCostUsd: { min: 0.01, max: 1000, isInteger: false },
+  maxWorkingMinutes: { min: 1, max: 24 * 60, isInteger: false },
+  maxToolCalls: { min: 0, max: 10_000, isInteger: true },
 }
 
 export const BUDGET_FIELDS = ['dayUsd', 'monthUsd'] as const
@@ -95,10 +95,10 @@ export function problemsOf(form: AgentForm, locale: string): Partial<Record<Agen
   if (form.instructions.length > 100_000) problems.instructions = t('agents.problems.instructionsLong')
   const show = new Intl.NumberFormat(locale)
   for (const field of LIMIT_FIELDS) {
-    const { min, max, isWhole } = BOUNDS[field]
+    const { min, max, isInteger } = BOUNDS[field]
     const value = readNumber(form[field])
     if (!Number.isFinite(value)) problems[field] = t('agents.problems.number')
-    else if (isWhole && !Number.isInteger(value)) problems[field] = t('agents.problems.whole')
+    else if (isInteger && !Number.isInteger(value)) problems[field] = t('agents.problems.whole')
     else if (value < min || value > max) problems[field] = t('agents.problems.between', { min: show.format(min), max: show.format(max) })
   }
   for (const field of BUDGET_FIELDS) {

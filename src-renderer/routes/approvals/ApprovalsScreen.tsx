@@ -23,7 +23,7 @@ import { SegmentedControl } from '../../ui/SegmentedControl.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { ApprovalRow } from './ApprovalRow.tsx'
 
-type Shelf = 'waiting' | 'answered'
+type Tab = 'waiting' | 'answered'
 
 /**
  * The list of approvals at the left, one of them at the right. An answered card stays until the person moves on, so that
@@ -33,18 +33,18 @@ export function ApprovalsScreen(): JSX.Element {
   const params = useParams<{ approvalId?: string }>()
   const [search] = useSearchParams<{ show?: string; id?: string }>()
   const navigate = useNavigate()
-  const shelf = (): Shelf => (search.show === 'answered' ? 'answered' : 'waiting')
+  const tab = (): Tab => (search.show === 'answered' ? 'answered' : 'waiting')
   const waiting = usePendingApprovals()
-  const answered = useApprovals(() => (shelf() === 'answered' ? {} : null))
+  const answered = useApprovals(() => (tab() === 'answered' ? {} : null))
 
   // The soonest to expire comes first. New ones come last, so that no row moves under the finger.
   const pending = createMemo(() =>
     (waiting.data?.approvals ?? []).filter((approval) => approval.status === 'pending').toSorted((a, b) => a.expiresAt - b.expiresAt),
   )
-  const rows = () => (shelf() === 'waiting' ? pending() : answered.items.filter((approval) => approval.status !== 'pending'))
+  const rows = () => (tab() === 'waiting' ? pending() : answered.items.filter((approval) => approval.status !== 'pending'))
 
   const [heldId, setHeldId] = createSignal<string | null>(null)
-  createComputed(on([() => params.approvalId, shelf], ([id]) => setHeldId(id ?? null)))
+  createComputed(on([() => params.approvalId, tab], ([id]) => setHeldId(id ?? null)))
   createComputed(() => {
     const first = rows()[0]
     if (heldId() === null && first !== undefined) setHeldId(first.id)
@@ -55,7 +55,7 @@ export function ApprovalsScreen(): JSX.Element {
     return rows().find((approval) => approval.id === heldId())
   })
 
-  const hrefOf = (id: string) => `/approvals/${id}${shelf() === 'answered' ? '?show=answered' : ''}`
+  const hrefOf = (id: string) => `/approvals/${id}${tab() === 'answered' ? '?show=answered' : ''}`
   const nextId = () => {
     const others = pending().filter((approval) => approval.id !== heldId())
     const after = others.find((approval) => approval.expiresAt >= (shown()?.expiresAt ?? 0))
@@ -78,11 +78,11 @@ export function ApprovalsScreen(): JSX.Element {
 
   return (
     <div class="flex h-full min-h-0 flex-col">
-      <ScreenHeader shelf={shelf()} pending={isKnown() ? waiting.data?.pending : undefined} onPhoneCard={onPhoneCard()} />
+      <ScreenHeader tab={tab()} pending={isKnown() ? waiting.data?.pending : undefined} onPhoneCard={onPhoneCard()} />
       <Switch>
         <Match when={isEmpty()}>
-          <NothingYet answer={shelf() === 'waiting' ? waiting : answered} class="mx-auto w-full max-w-3xl p-6">
-            <Nothing shelf={shelf()} />
+          <NothingYet answer={tab() === 'waiting' ? waiting : answered} class="mx-auto w-full max-w-3xl p-6">
+            <Nothing tab={tab()} />
           </NothingYet>
         </Match>
         <Match when={true}>
@@ -100,14 +100,14 @@ export function ApprovalsScreen(): JSX.Element {
                   )}
                 </KeyedFor>
               </ul>
-              <Show when={shelf() === 'waiting'} fallback={<MoreAnswered answered={answered} />}>
+              <Show when={tab() === 'waiting'} fallback={<MoreAnswered answered={answered} />}>
                 <ListEnd shown={pending().length} pending={waiting.data?.pending ?? 0} />
               </Show>
             </nav>
             <div class={`scroll-quiet min-w-0 flex-1 overflow-y-auto ${onPhoneCard() ? '' : 'max-md:hidden'}`}>
               <div class="mx-auto w-full max-w-3xl p-6 max-md:p-3">
                 <A
-                  href={shelf() === 'answered' ? '/approvals?show=answered' : '/approvals'}
+                  href={tab() === 'answered' ? '/approvals?show=answered' : '/approvals'}
                   class="mb-3 inline-flex items-center gap-1 text-xs text-ink-3 hover:text-ink md:hidden"
                 >
                   <ChevronLeft size={14} aria-hidden="true" />
@@ -123,11 +123,7 @@ export function ApprovalsScreen(): JSX.Element {
   )
 }
 
-function ScreenHeader(props: {
-  shelf: Shelf
-  /** undefined: not known. */ pending: number | undefined
-  onPhoneCard: boolean
-}): JSX.Element {
+function ScreenHeader(props: { tab: Tab; /** undefined: not known. */ pending: number | undefined; onPhoneCard: boolean }): JSX.Element {
   const navigate = useNavigate()
   return (
     <>
@@ -149,7 +145,7 @@ function ScreenHeader(props: {
             { value: 'waiting', label: t('approvals.waiting') },
             { value: 'answered', label: t('approvals.answered') },
           ]}
-          value={props.shelf}
+          value={props.tab}
           onValue={(next) => navigate(next === 'answered' ? '/approvals?show=answered' : '/approvals')}
         />
         <ButtonLink icon={Scale} href="/rules">
@@ -251,10 +247,10 @@ function NextLink(props: { href: string }): JSX.Element {
   )
 }
 
-function Nothing(props: { shelf: Shelf }): JSX.Element {
+function Nothing(props: { tab: Tab }): JSX.Element {
   return (
     <Show
-      when={props.shelf === 'waiting'}
+      when={props.tab === 'waiting'}
       fallback={
         <EmptyState icon={ShieldCheck} title={t('approvals.noneAnswered')}>
           {t('approvals.noneAnsweredText')}

@@ -122,15 +122,15 @@ type FoundPart<T> = {
 
 function createFoundPart<T>(pages: Pages<T>, textOf: (one: T) => string): FoundPart<T> {
   const [params, setParams] = useSearchParams<{ q?: string }>()
-  const [wanted, setWanted] = createSignal(ROWS)
-  const wish = () => (params.q ?? '').trim()
+  const [limit, setLimit] = createSignal(ROWS)
+  const query = () => (params.q ?? '').trim()
   const found = createMemo(() => {
-    const name = wish()
+    const name = query()
     return name === '' ? pages.items : pages.items.filter((one) => matchesWords(textOf(one), name))
   })
-  const shown = () => found().slice(0, wanted())
+  const shown = () => found().slice(0, limit())
   // The search needs all pages.
-  createEffect(() => wish() !== '' && pages.hasMore && !pages.isLoadingMore && pages.error === null && pages.more())
+  createEffect(() => query() !== '' && pages.hasMore && !pages.isLoadingMore && pages.error === null && pages.more())
   return {
     shown,
     search: () => params.q ?? '',
@@ -140,8 +140,8 @@ function createFoundPart<T>(pages: Pages<T>, textOf: (one: T) => string): FoundP
     hasMore: () => shown().length < found().length || pages.hasMore,
     isLoadingMore: () => pages.isLoadingMore,
     more() {
-      setWanted(shown().length + ROWS)
-      if (pages.hasMore && found().length < wanted()) pages.more()
+      setLimit(shown().length + ROWS)
+      if (pages.hasMore && found().length < limit()) pages.more()
     },
   }
 }

@@ -9,13 +9,13 @@ import { Tabs } from '../../ui/Tabs.tsx'
 import { ScheduleList } from './schedules/ScheduleList.tsx'
 import { TriggerList } from './webhooks/TriggerList.tsx'
 
-type Shelf = 'webhooks' | 'schedules'
+type Tab = 'webhooks' | 'schedules'
 
 /** Webhooks and schedules. */
 export function AutomationsScreen(): JSX.Element {
-  const params = useParams<{ shelf?: string }>()
+  const params = useParams<{ tab?: string }>()
   const navigate = useNavigate()
-  const shelf = (): Shelf => (params.shelf === 'schedules' ? 'schedules' : 'webhooks')
+  const tab = (): Tab => (params.tab === 'schedules' ? 'schedules' : 'webhooks')
   return (
     <Screen>
       <PageHeader
@@ -23,7 +23,7 @@ export function AutomationsScreen(): JSX.Element {
         description={t('automations.intro')}
         actions={
           <Show
-            when={shelf() === 'webhooks'}
+            when={tab() === 'webhooks'}
             fallback={
               <ButtonLink variant="primary" icon={Plus} href="/automations/schedules/new">
                 {t('automations.schedule.new')}
@@ -36,10 +36,10 @@ export function AutomationsScreen(): JSX.Element {
           </Show>
         }
       />
-      <Tabs<Shelf>
+      <Tabs<Tab>
         label={t('automations.tabs')}
-        value={shelf()}
-        onValue={(next) => next !== shelf() && navigate(`/automations/${next}`)}
+        value={tab()}
+        onValue={(next) => next !== tab() && navigate(`/automations/${next}`)}
         tabs={[
           { value: 'webhooks', label: t('automations.webhooks'), content: () => <TriggerList /> },
           { value: 'schedules', label: t('automations.schedules'), content: () => <ScheduleList /> },

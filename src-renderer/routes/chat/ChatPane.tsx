@@ -38,8 +38,8 @@ export function ChatPane(props: PaneProps) {
 
   const allAgents = () => props.agents.data?.agents ?? []
   const newAgent = createMemo((): Agent | undefined => {
-    const wanted = chosenId() ?? props.urlAgentId
-    return allAgents().find((agent) => agent.id === wanted) ?? allAgents().find((agent) => agent.isDefault) ?? allAgents()[0]
+    const preferredId = chosenId() ?? props.urlAgentId
+    return allAgents().find((agent) => agent.id === preferredId) ?? allAgents().find((agent) => agent.isDefault) ?? allAgents()[0]
   })
   const turns = createMemo(() => chatTurns(conversation.data?.messages ?? [], conversation.data?.jobs ?? [], props.chat.sent()))
   const agentId = () => conversation.data?.conversation.agentId ?? props.chat.sent()[0]?.agentId ?? newAgent()?.id ?? null

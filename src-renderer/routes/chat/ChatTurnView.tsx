@@ -88,10 +88,10 @@ function Answer(props: ChatTurnViewProps) {
   const progress = useProgress(() => props.turn.jobId)
   const isOpen = () => props.turn.job === null || !isTerminal(props.turn.job.status)
   // Once the stream was followed, what it said stays on the page after the end.
-  const heard = createMemo<boolean>((before) => before || (isOpen() && props.turn.jobId !== null), false)
+  const wasFollowed = createMemo<boolean>((before) => before || (isOpen() && props.turn.jobId !== null), false)
   const work = useTurn({
     jobId: () => props.turn.jobId,
-    wantsSteps: () => heard() || opened() || (props.isRecent && (props.turn.job?.toolCalls ?? 0) > 0),
+    wantsSteps: () => wasFollowed() || opened() || (props.isRecent && (props.turn.job?.toolCalls ?? 0) > 0),
     follows: () =>
       props.turn.waitsBehind === 0 &&
       (props.turn.job === null || props.turn.job.status === 'pending' || props.turn.job.status === 'running'),
@@ -163,7 +163,7 @@ function Answer(props: ChatTurnViewProps) {
             {(job) => <TurnFooter job={job()} text={text()} isEstimated={isEstimated()} isOver={isTerminal(status())} />}
           </Show>
         </Show>
-        <Show when={heard()}>
+        <Show when={wasFollowed()}>
           <p class="sr-only" aria-live="polite">
             {announcementOf(status(), props.agentName, text())}
           </p>

@@ -23,7 +23,7 @@ export function useChat(conversationId: Accessor<string | null>, onOpened: (conv
     setTurns((all) => all.map((turn) => (turn.localId === localId ? { ...turn, ...part } : turn)))
   const isNew = (turn: SentTurn) => turn.conversationId === null
 
-  async function handOver(turn: SentTurn): Promise<void> {
+  async function submit(turn: SentTurn): Promise<void> {
     change(turn.localId, { problem: null })
     try {
       const begun = await streams.start({ agentId: turn.agentId, message: turn.text, conversationId: turn.conversationId ?? undefined })
@@ -48,9 +48,9 @@ export function useChat(conversationId: Accessor<string | null>, onOpened: (conv
         problem: null,
       }
       setTurns((all) => [...all, turn])
-      void handOver(turn)
+      void submit(turn)
     },
-    sendAgain: (turn) => void handOver(turn),
+    sendAgain: (turn) => void submit(turn),
     forget: (turn) => setTurns((all) => all.filter((one) => one.localId !== turn.localId)),
     forgetNew: () => setTurns((all) => all.filter((turn) => !isNew(turn) || turn.problem === null)),
   }

@@ -14,7 +14,7 @@ import { PageHeader } from '../../ui/PageHeader.tsx'
 import { Screen } from '../../ui/Screen.tsx'
 import { AttentionList } from './AttentionList.tsx'
 import { failuresOf } from './failures.ts'
-import { HandOver } from './NewJob.tsx'
+import { NewJob } from './NewJob.tsx'
 import { NoAgentYet } from './NoAgentYet.tsx'
 import { RecentJobs } from './RecentJobs.tsx'
 import { RecoveryNote } from './RecoveryNote.tsx'
@@ -98,9 +98,9 @@ export function HomeScreen() {
           <AttentionList failed={lookAt()} items={items()} lacksModel={lacksModel()} />
           <Show when={since()}>{(from) => <WhileAway from={from()} />}</Show>
           <Show when={hasAgents()} fallback={<NoAgentYet />}>
-            <HandOver
+            <NewJob
               agents={agents.data!.agents}
-              isAsked={search.compose !== undefined}
+              isRequested={search.compose !== undefined}
               text={search.compose === '1' ? '' : search.compose}
               onTaken={() => setSearch({ compose: undefined }, { replace: true })}
             />

@@ -13,7 +13,7 @@ const AGENT_STORED_AS = 'deckhand.hand-over-agent'
 const DRAFT_STORED_AS = 'deckhand.hand-over-draft'
 
 /** Runs a job without leaving the screen. It then appears below, running. */
-export function HandOver(props: { agents: readonly Agent[]; isAsked: boolean; text: string | undefined; onTaken: () => void }) {
+export function NewJob(props: { agents: readonly Agent[]; isRequested: boolean; text: string | undefined; onTaken: () => void }) {
   const submit = useSubmitTask()
   // A draft survives a reload.
   const [task, setTask] = createSignal(sessionStorage.getItem(DRAFT_STORED_AS) ?? '')
@@ -29,9 +29,9 @@ export function HandOver(props: { agents: readonly Agent[]; isAsked: boolean; te
   }
   createEffect(
     on(
-      () => [props.isAsked, props.text] as const,
-      ([isAsked, text]) => {
-        if (!isAsked) return
+      () => [props.isRequested, props.text] as const,
+      ([isRequested, text]) => {
+        if (!isRequested) return
         if (text) write(text)
         area?.focus()
         props.onTaken()

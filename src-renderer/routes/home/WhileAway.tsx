@@ -25,10 +25,10 @@ const WEBHOOK_JOBS = 200
 export function WhileAway(props: { from: number }): JSX.Element {
   const summary = useScheduleSummary(() => ({ from: props.from }))
   const posted = useJobs(() => ({ channel: 'webhook', from: props.from, limit: WEBHOOK_JOBS }))
-  const [isWhole, setWhole] = createSignal(false)
+  const [isExpanded, setExpanded] = createSignal(false)
   const all = () => tallyOf(summary.data?.all ?? [])
   const schedules = () => summary.data?.schedules ?? []
-  const shown = () => (isWhole() ? schedules() : schedules().slice(0, AT_FIRST))
+  const shown = () => (isExpanded() ? schedules() : schedules().slice(0, AT_FIRST))
   const left = () => (summary.data?.count ?? 0) - shown().length
   const costUsd = () => (summary.data?.costUsd ?? 0) + posted.items.reduce((sum, job) => sum + job.costUsd, 0)
   return (
@@ -59,14 +59,14 @@ export function WhileAway(props: { from: number }): JSX.Element {
           <Show when={left() > 0}>
             <div class="px-2 pb-2">
               <Show
-                when={!isWhole()}
+                when={!isExpanded()}
                 fallback={
                   <A href="/automations/schedules" class="px-2 text-xs text-accent-ink hover:underline">
                     {t('home.away.more', { count: left() })}
                   </A>
                 }
               >
-                <Button size="sm" variant="ghost" onClick={() => setWhole(true)}>
+                <Button size="sm" variant="ghost" onClick={() => setExpanded(true)}>
                   {t('home.away.more', { count: left() })}
                 </Button>
               </Show>

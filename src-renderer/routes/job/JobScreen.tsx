@@ -81,7 +81,7 @@ function JobPage(props: { job: Job }) {
   const decisions = useDecisions(() => props.job.id)
   const approvals = useJobApprovals(() => props.job.id)
   const taints = createMemo(() => joinTaints((decisions.data?.decisions ?? []).map((one) => one.taints)))
-  const asked = () => approvals.data?.approvals ?? []
+  const allApprovals = () => approvals.data?.approvals ?? []
   const files = useJobFiles(() => props.job.id)
   // Waits for everything above and between the steps, which would push them away again.
   useStepInSight(() => work.items().length > 0 && !decisions.isPending && !approvals.isPending && !files.isPending)
@@ -93,7 +93,7 @@ function JobPage(props: { job: Job }) {
         <JobProblem job={props.job} actions={<RetryButton job={props.job} size="sm" />} />
       </Show>
       <Links job={props.job} />
-      <ApprovalCards approvals={asked()} />
+      <ApprovalCards approvals={allApprovals()} />
       <div
         id={stepAnchor(0)}
         class={location.hash === `#${stepAnchor(0)}` ? 'rounded-xl outline-2 outline-offset-2 outline-accent-ink' : ''}
@@ -107,7 +107,7 @@ function JobPage(props: { job: Job }) {
         fallback={
           <Now
             job={props.job}
-            isAsked={asked().some((one) => one.status === 'pending')}
+            hasPendingApproval={allApprovals().some((one) => one.status === 'pending')}
             doing={isWriting(work.items()) && progress()?.activity !== 'retry_wait' ? null : doingText(status(), progress())}
           />
         }
@@ -133,7 +133,7 @@ function JobPage(props: { job: Job }) {
               result={isTerminal(status()) ? props.job.result : null}
               isOver={isTerminal(status())}
               decisions={decisions.data?.decisions ?? []}
-              approvals={asked()}
+              approvals={allApprovals()}
             />
           </Match>
           <Match when={work.isPending()}>
@@ -157,11 +157,11 @@ function JobPage(props: { job: Job }) {
 }
 
 /** Scrolls to the step that the URL names, once it is there. */
-function useStepInSight(isThere: () => boolean): void {
+function useStepInSight(isLoaded: () => boolean): void {
   const location = useLocation()
   createEffect(
-    on([isThere, () => location.hash], ([there, hash]) => {
-      if (there && hash !== '') requestAnimationFrame(() => document.getElementById(hash.slice(1))?.scrollIntoView({ block: 'center' }))
+    on([isLoaded, () => location.hash], ([loaded, hash]) => {
+      if (loaded && hash !== '') requestAnimationFrame(() => document.getElementById(hash.slice(1))?.scrollIntoView({ block: 'center' }))
     }),
   )
 }
@@ -365,10 +365,10 @@ function Links(props: { job: Job }) {
   )
 }
 
-function Now(props: { job: Job; isAsked: boolean; doing: string | null }) {
+function Now(props: { job: Job; hasPendingApproval: boolean; doing: string | null }) {
   const waits = () => {
     // The approvals are shown above.
-    if (props.job.status === 'awaiting_approval') return props.isAsked ? null : t('job.waitingApproval')
+    if (props.job.status === 'awaiting_approval') return props.hasPendingApproval ? null : t('job.waitingApproval')
     return props.job.status === 'awaiting_child' ? t('job.waitingChild') : null
   }
   return (
@@ -382,13 +382,13 @@ function Now(props: { job: Job; isAsked: boolean; doing: string | null }) {
 
 function Result(props: { job: Job }) {
   const desktop = useDesktop()
-  const isWhole = () => props.job.status === 'completed'
+  const isComplete = () => props.job.status === 'completed'
   return (
     <Panel
-      title={isWhole() ? t('job.result') : t('job.soFar')}
+      title={isComplete() ? t('job.result') : t('job.soFar')}
       actions={
         <span class="flex items-center gap-2">
-          <Show when={!isWhole() && props.job.result}>
+          <Show when={!isComplete() && props.job.result}>
             <Pill tone="warn">{t('turn.interrupted')}</Pill>
           </Show>
           <Show when={props.job.result}>{(result) => <CopyButton text={() => result()} copy={desktop.copyText} size="sm" />}</Show>

@@ -37,10 +37,10 @@ export function Timeline(props: {
     const before = props.items.slice(0, props.items.indexOf(item)).findLast((one) => attemptOf(one) !== null)
     if (before === undefined || attemptOf(before) === own) return null
     // The job waited for an approval, which is shown at its call.
-    const wasAsked = props.approvals.some(
+    const hadApproval = props.approvals.some(
       (one) => one.answeredAt !== null && one.answeredAt >= timeOf(before) && one.answeredAt <= timeOf(item),
     )
-    return wasAsked ? null : own
+    return hadApproval ? null : own
   }
   // For a call with several decisions, the last counts.
   const decisionOf = createMemo(() => new Map(props.decisions.map((one) => [one.callId, one.decision])))
@@ -49,7 +49,7 @@ export function Timeline(props: {
   )
   const location = useLocation()
   // The browser sets :target on load, when there are no steps yet.
-  const isMeant = (item: TurnItem) => seqOf(item) !== undefined && location.hash === `#${stepAnchor(seqOf(item)!)}`
+  const isTarget = (item: TurnItem) => seqOf(item) !== undefined && location.hash === `#${stepAnchor(seqOf(item)!)}`
   const seqOf = (item: TurnItem) => (item.kind === 'text' ? item.step?.seq : item.result?.seq)
   return (
     <ol class="flex flex-col">
@@ -57,7 +57,7 @@ export function Timeline(props: {
         {(item) => (
           <li
             id={seqOf(item()) === undefined ? undefined : stepAnchor(seqOf(item())!)}
-            class={`relative border-l-2 pb-1.5 pl-4 last:pb-0 ${isMeant(item()) ? 'border-accent bg-accent-soft' : 'border-line'}`}
+            class={`relative border-l-2 pb-1.5 pl-4 last:pb-0 ${isTarget(item()) ? 'border-accent bg-accent-soft' : 'border-line'}`}
           >
             <Show when={beginsAttempt(item())}>
               {(attempt) => (

@@ -9,7 +9,7 @@ import {
   problemsOf,
   type ProviderDraft,
   ProviderFields,
-  wishOf,
+  requestOf,
 } from '../../features/models/ProviderFields.tsx'
 import { ADDABLE_KINDS, type AddableKind } from '../../features/models/provider-kinds.ts'
 import { useConnect } from '../../features/models/use-connect.ts'
@@ -39,7 +39,7 @@ export function ProviderDialog(props: {
     const found = problemsOf(draft(), existing?.hasKey ?? connect.notAccepted?.provider.hasKey ?? false)
     setProblems(found)
     if (Object.keys(found).length > 0) return
-    const connected = await connect.connect(wishOf(draft()), existing)
+    const connected = await connect.connect(requestOf(draft()), existing)
     if (connected === null) return
     props.onClose()
     if (existing === undefined) props.onAdded(connected.models)

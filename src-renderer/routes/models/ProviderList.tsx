@@ -37,8 +37,8 @@ function ProviderLine(props: { provider: Provider; models: ModelList | undefined
 
   /** The result of the last check, or before one, what the list of models says. */
   const state = (): { ok: boolean; models: number; message: string } | null => {
-    const asked = checked()
-    if (asked !== null || props.models === undefined) return asked
+    const result = checked()
+    if (result !== null || props.models === undefined) return result
     const problem = props.models.problems.find((one) => one.providerId === props.provider.id)
     if (problem !== undefined) return { ok: false, models: 0, message: messageText(problem.message) }
     return { ok: true, models: props.models.models.filter((model) => model.providerId === props.provider.id).length, message: '' }

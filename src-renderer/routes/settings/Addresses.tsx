@@ -110,11 +110,11 @@ function PortDialog(props: { server: Server; port: number; onClose: () => void }
   const [problem, setProblem] = createSignal<string | null>(null)
   const [isRunning, setRunning] = createSignal(false)
   const use = async () => {
-    const wanted = Number(port())
-    if (!/^\d{1,5}$/.test(port().trim()) || wanted < 1024 || wanted > 65_535) return setProblem(t('settings.servers.portHint'))
+    const chosen = Number(port())
+    if (!/^\d{1,5}$/.test(port().trim()) || chosen < 1024 || chosen > 65_535) return setProblem(t('settings.servers.portHint'))
     setRunning(true)
     try {
-      await desktop.api?.usePort({ server: props.server, port: wanted })
+      await desktop.api?.usePort({ server: props.server, port: chosen })
       props.onClose()
     } catch (thrown) {
       setProblem(thrown instanceof Error ? thrown.message : String(thrown))

@@ -178,16 +178,16 @@ function Listener(props: { address: PublicAddress }): JSX.Element {
             onChecked={(isOn) => put(isOn ? FIRST_INGRESS_PORT : null)}
           />
           <Show when={props.address.ingressProblem}>
-            {(said) => (
+            {(message) => (
               <p role="alert" class="text-xs wrap-anywhere text-bad">
-                {messageText(said())}
+                {messageText(message())}
               </p>
             )}
           </Show>
           <Show when={props.address.ingressPort === null && problem()}>
-            {(said) => (
+            {(message) => (
               <p role="alert" class="text-xs text-bad">
-                {said()}
+                {message()}
               </p>
             )}
           </Show>

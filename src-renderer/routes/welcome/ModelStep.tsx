@@ -14,7 +14,7 @@ import { messageText } from '../../lib/message-text.ts'
 import { t } from '../../lib/language.ts'
 import { ModelPicker } from '../../features/models/ModelPicker.tsx'
 import { preferredModel } from '../../features/models/preferred-model.ts'
-import { type DraftProblems, emptyDraft, problemsOf, ProviderFields, wishOf } from '../../features/models/ProviderFields.tsx'
+import { type DraftProblems, emptyDraft, problemsOf, ProviderFields, requestOf } from '../../features/models/ProviderFields.tsx'
 import { type AddableKind, KEY_KINDS } from '../../features/models/provider-kinds.ts'
 import { useConnect } from '../../features/models/use-connect.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
@@ -236,7 +236,7 @@ function ConnectDialog(props: { kind: AddableKind; onClose: () => void }) {
     const found = problemsOf(draft(), false)
     setProblems(found)
     if (Object.keys(found).length > 0) return
-    if ((await connect.connect(wishOf(draft()))) !== null) props.onClose()
+    if ((await connect.connect(requestOf(draft()))) !== null) props.onClose()
   }
   const cancel = () => {
     void connect.giveUp().catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))

@@ -6,7 +6,7 @@ import { Meter } from '../../../ui/Meter.tsx'
 
 /** What the schedule's agent has spent today, against the schedule's daily budget. */
 export function BudgetMeter(props: { schedule: Schedule; class?: string }): JSX.Element {
-  const said = () =>
+  const text = () =>
     t('automations.schedule.budgetOf', {
       spent: moneyText(props.schedule.agentSpentTodayUsd, locale()),
       budget: moneyText(props.schedule.dailyBudgetUsd, locale()),
@@ -14,12 +14,12 @@ export function BudgetMeter(props: { schedule: Schedule; class?: string }): JSX.
   const isReached = () => props.schedule.agentSpentTodayUsd >= props.schedule.dailyBudgetUsd
   return (
     <span class={`flex flex-col gap-1 ${props.class ?? ''}`}>
-      <span class={`text-xs ${isReached() ? 'text-warn' : 'text-ink-2'}`}>{said()}</span>
+      <span class={`text-xs ${isReached() ? 'text-warn' : 'text-ink-2'}`}>{text()}</span>
       <Meter
         label={t('automations.schedule.budgetLabel')}
         value={props.schedule.agentSpentTodayUsd}
         max={props.schedule.dailyBudgetUsd}
-        text={said()}
+        text={text()}
         tone={isReached() ? 'warn' : 'plain'}
       />
     </span>

@@ -141,11 +141,11 @@ function Details(props: { rhythm: Rhythm; onRhythm: (rhythm: Rhythm) => void }):
 }
 
 function NextTimes(props: { cron: string; timezone: string; next: readonly number[] | null; trouble: string | null }): JSX.Element {
-  const said = useCronWords(() => props.cron)
+  const words = useCronWords(() => props.cron)
   const isElsewhere = () => props.timezone !== ownTimezone()
   return (
     <section aria-label={t('automations.schedule.nextFive')} aria-live="polite" class="min-w-0 self-start rounded-lg bg-inset p-3.5">
-      <p class="text-sm font-medium text-ink">{said()}</p>
+      <p class="text-sm font-medium text-ink">{words()}</p>
       <h3 class="mt-2 text-2xs font-semibold tracking-wide text-ink-3">{t('automations.schedule.nextFive')}</h3>
       <Show when={props.trouble}>
         {(sentence) => (

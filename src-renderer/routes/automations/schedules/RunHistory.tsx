@@ -40,14 +40,14 @@ export function RunHistory(props: { schedule: Schedule }): JSX.Element {
     if (runHistory.hasMore && !runHistory.isLoadingMore && runHistory.error === null && (entries().at(-1)?.occurrences.length ?? 1) > 1)
       runHistory.more()
   })
-  const [wanted, setWanted] = createSignal(LINES)
+  const [limit, setLimit] = createSignal(LINES)
   const shown = createMemo(() => {
     const marked = entries().findIndex(({ occurrences }) => occurrences.some(({ id }) => id === search.occurrence))
-    return entries().slice(0, Math.max(wanted(), marked + 1))
+    return entries().slice(0, Math.max(limit(), marked + 1))
   })
   const more = () => {
-    setWanted(shown().length + LINES)
-    if (runHistory.hasMore && entries().length < wanted()) runHistory.more()
+    setLimit(shown().length + LINES)
+    if (runHistory.hasMore && entries().length < limit()) runHistory.more()
   }
   const inStrip = () =>
     entries()

@@ -20,7 +20,7 @@ function open(schedules: Schedule[], { occurrences = [], runs = [] }: { occurren
       }),
     }),
   })
-  return renderScreen(AutomationsScreen, { route: '/automations/:shelf?', path: '/automations/schedules', runner })
+  return renderScreen(AutomationsScreen, { route: '/automations/:tab?', path: '/automations/schedules', runner })
 }
 
 const row = async (name: string) => (await screen.findByText(name)).closest('li')!

@@ -37,7 +37,7 @@ export function ScheduleList(): JSX.Element {
 }
 
 function ScheduleRow(props: { schedule: Schedule }): JSX.Element {
-  const said = useCronWords(() => props.schedule.cron)
+  const cronWords = useCronWords(() => props.schedule.cron)
   const last = useLastOccurrences(() => props.schedule.id, DOTS)
   return (
     <AutomationRow
@@ -48,7 +48,7 @@ function ScheduleRow(props: { schedule: Schedule }): JSX.Element {
       pill={<SchedulePill schedule={props.schedule} onlyOdd />}
       detail={
         <span class="block text-xs wrap-anywhere text-ink-3" title={`${props.schedule.cron} (${props.schedule.timezone})`}>
-          <span class="text-ink-2">{props.schedule.agentName}</span> · {said()} · {props.schedule.timezone}
+          <span class="text-ink-2">{props.schedule.agentName}</span> · {cronWords()} · {props.schedule.timezone}
         </span>
       }
     >

@@ -228,11 +228,11 @@ function Standing(props: { schedule: Schedule }): JSX.Element {
 }
 
 function ScheduleFacts(props: { schedule: Schedule }): JSX.Element {
-  const said = useCronWords(() => props.schedule.cron)
+  const cronWords = useCronWords(() => props.schedule.cron)
   return (
     <Facts footer={<TaskText task={props.schedule.task} />}>
       <Fact name={t('automations.schedule.when')} note={`${props.schedule.cron} · ${props.schedule.timezone}`}>
-        {said()}
+        {cronWords()}
       </Fact>
       <Fact
         name={t('automations.schedule.next')}
@@ -282,15 +282,15 @@ const TASK_LINES = 4
 const LINE_CHARS = 130
 
 function TaskText(props: { task: string }): JSX.Element {
-  const [isWhole, setWhole] = createSignal(false)
+  const [isExpanded, setExpanded] = createSignal(false)
   const isLong = () => props.task.split('\n').reduce((lines, line) => lines + Math.ceil(line.length / LINE_CHARS || 1), 0) > TASK_LINES
   return (
     <section aria-label={t('automations.schedule.task')} class="border-t border-line pt-3">
       <h2 class="text-2xs text-ink-3">{t('automations.schedule.task')}</h2>
-      <p class={`text-md wrap-anywhere whitespace-pre-wrap text-ink ${isLong() && !isWhole() ? 'line-clamp-4' : ''}`}>{props.task}</p>
+      <p class={`text-md wrap-anywhere whitespace-pre-wrap text-ink ${isLong() && !isExpanded() ? 'line-clamp-4' : ''}`}>{props.task}</p>
       <Show when={isLong()}>
-        <Button size="sm" variant="ghost" class="mt-1 -ml-2" aria-expanded={isWhole()} onClick={() => setWhole(!isWhole())}>
-          {isWhole() ? t('automations.schedule.taskLess') : t('automations.schedule.taskWhole')}
+        <Button size="sm" variant="ghost" class="mt-1 -ml-2" aria-expanded={isExpanded()} onClick={() => setExpanded(!isExpanded())}>
+          {isExpanded() ? t('automations.schedule.taskLess') : t('automations.schedule.taskWhole')}
         </Button>
       </Show>
     </section>

@@ -18,9 +18,9 @@ const AT_FIRST = 8
 /** The runs expected within a day, as a chart of the hours and as a list. */
 export function UpcomingRuns(): JSX.Element {
   const answer = useUpcomingRuns(HOURS)
-  const [isWhole, setWhole] = createSignal(false)
+  const [isExpanded, setExpanded] = createSignal(false)
   const runs = createMemo(() => foldRuns(answer.data?.runs ?? []))
-  const shown = () => (isWhole() ? runs() : runs().slice(0, AT_FIRST))
+  const shown = () => (isExpanded() ? runs() : runs().slice(0, AT_FIRST))
   return (
     <Panel title={t('automations.schedule.upcoming')}>
       <Switch>
@@ -63,8 +63,8 @@ export function UpcomingRuns(): JSX.Element {
               )}
             </For>
           </ol>
-          <Show when={!isWhole() && runs().length > AT_FIRST}>
-            <Button size="sm" variant="ghost" class="mt-1" onClick={() => setWhole(true)}>
+          <Show when={!isExpanded() && runs().length > AT_FIRST}>
+            <Button size="sm" variant="ghost" class="mt-1" onClick={() => setExpanded(true)}>
               {t('automations.schedule.upcomingMore', { count: runs().length - AT_FIRST })}
             </Button>
           </Show>

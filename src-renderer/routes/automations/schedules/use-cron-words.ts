@@ -7,15 +7,15 @@ export function useCronWords(cron: Accessor<string>): Accessor<string> {
   const [described, setDescribed] = createSignal({ cron: '', locale: '', text: '' })
   const own = () => sayRhythm(rhythmOf(cron()), locale())
   createEffect(() => {
-    const asked = { cron: cron(), locale: locale() }
-    if (own() !== null || asked.cron.trim() === '') return
+    const current = { cron: cron(), locale: locale() }
+    if (own() !== null || current.cron.trim() === '') return
     // Loaded with the first unusual expression.
     void import('./describe-cron.ts').then(({ describeCron }) => {
       try {
-        setDescribed({ ...asked, text: describeCron(asked.cron, asked.locale) })
+        setDescribed({ ...current, text: describeCron(current.cron, current.locale) })
       } catch {
         // Half typed, or understood only by the runner.
-        setDescribed({ ...asked, text: asked.cron })
+        setDescribed({ ...current, text: current.cron })
       }
     })
   })

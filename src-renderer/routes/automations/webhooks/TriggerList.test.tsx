@@ -11,7 +11,7 @@ function open(triggers: Trigger[], path = '/automations') {
     listTriggers: () => ({ triggers, nextCursor: null }),
     listSchedules: () => ({ schedules: [], nextCursor: null }),
   })
-  return renderScreen(AutomationsScreen, { route: '/automations/:shelf?', path, runner })
+  return renderScreen(AutomationsScreen, { route: '/automations/:tab?', path, runner })
 }
 
 const row = async (name: string) => (await screen.findByText(name)).closest('li')!
@@ -71,7 +71,7 @@ it('explains webhooks when there are none, with an example', async () => {
 
 it('says that the list could not be loaded', async () => {
   const runner = createFakeRunner({ listTriggers: () => new Refusal('internal') })
-  const { user } = renderScreen(AutomationsScreen, { route: '/automations/:shelf?', path: '/automations', runner })
+  const { user } = renderScreen(AutomationsScreen, { route: '/automations/:tab?', path: '/automations', runner })
   await screen.findByRole('alert')
   runner.answer({ listTriggers: () => ({ triggers: [makeTrigger({ name: 'Orders' })], nextCursor: null }) })
   await user.click(screen.getByRole('button', { name: 'Try again' }))
