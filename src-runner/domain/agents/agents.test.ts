@@ -36,11 +36,11 @@ test.each([
   ['***', 'agent'],
   ['x'.repeat(120), 'x'.repeat(60)],
   [`${'x'.repeat(59)} yz`, 'x'.repeat(59)],
-])('the slug of %s is %s', (name, slug) => {
+])('makes the slug of %s into %s', (name, slug) => {
   expect(slugFor(name)).toBe(slug)
 })
 
-test('a slug is a path segment whatever the name, and never one that is taken', () => {
+test('makes a free path segment from any name', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'grapheme', maxLength: 120 }),
@@ -54,8 +54,8 @@ test('a slug is a path segment whatever the name, and never one that is taken', 
   )
 })
 
-describe('create', () => {
-  test('with a name alone: the defaults, in the shape of the contract', () => {
+describe('creating an agent', () => {
+  test('uses the defaults if only a name is given', () => {
     const agent = create()
     expect(Agent.parse(agent)).toEqual(agent)
     expect(agent).toMatchObject({
@@ -72,7 +72,7 @@ describe('create', () => {
     })
   })
 
-  test('with everything, and it is read back as it was given', () => {
+  test('stores all fields as given', () => {
     const given: CreateAgent = {
       name: 'Grace',
       avatar: '⚓',
@@ -88,20 +88,20 @@ describe('create', () => {
     expect(getAgent(rig.db, agent.id)).toEqual(agent)
   })
 
-  test('the same name again gets another slug; a deleted one leaves its slug', () => {
+  test('gives a repeated name another slug, and frees the slug of a deleted agent', () => {
     const first = create()
     expect([first, create(), create()].map((agent) => agent.slug)).toEqual(['ada', 'ada-2', 'ada-3'])
     remove(first.id)
     expect(create().slug).toBe('ada')
   })
 
-  test('in a workspace that does not exist is refused', () => {
+  test('rejects an unknown workspace', () => {
     expect(() => create({ entityId: rig.ids.next() })).toThrow(expect.objectContaining({ code: 'entity_not_found' }))
   })
 })
 
-describe('update', () => {
-  test('changes what is given and nothing else; null takes the model away', () => {
+describe('updating an agent', () => {
+  test('changes only the given fields, and removes the model with null', () => {
     const before = create({ model: { providerId: 'demo', model: 'demo' }, limits: { maxTurns: 7 }, instructions: 'Keep.' })
     rig.clock.advance(10)
     const after = update(before.id, { name: 'Ada B', limits: { maxToolCalls: 3 }, avatar: undefined })
@@ -109,7 +109,7 @@ describe('update', () => {
     expect(update(before.id, { model: null })).toMatchObject({ model: null, instructions: 'Keep.', slug: 'ada' })
   })
 
-  test('there is one default, and it moves', () => {
+  test('keeps exactly one default agent', () => {
     const [first, second] = [create(), create()]
     expect([first.isDefault, second.isDefault]).toEqual([true, false])
     update(second.id, { isDefault: true })
@@ -117,7 +117,7 @@ describe('update', () => {
     expect(getAgent(rig.db, first.id).isDefault).toBe(false)
   })
 
-  test('what is not there cannot be changed', () => {
+  test('rejects changes to an unknown agent', () => {
     const { id } = create()
     remove(id)
     expect(() => update(id, { name: 'x' })).toThrow(expect.objectContaining({ code: 'agent_not_found' }))
@@ -125,7 +125,7 @@ describe('update', () => {
   })
 })
 
-test('deleting: gone from every list, and the oldest one left is the default', () => {
+test('removes a deleted agent from every list, and makes the oldest one the default', () => {
   const [first, second] = [create(), create({ name: 'Bob' })]
   create({ name: 'Cy' })
   remove(first.id)
@@ -135,7 +135,7 @@ test('deleting: gone from every list, and the oldest one left is the default', (
   expect(findDefaultAgent(rig.db, entityId())!.id).toBe(second.id)
 })
 
-test('the list goes by name without regard to case, page by page, each once', () => {
+test('lists agents by name without regard to case, each once over all pages', () => {
   for (const name of ['bea', 'Ada', 'ada', 'Cy', 'ADA']) create({ name })
   const names: string[] = []
   let cursor: string | undefined
@@ -150,7 +150,7 @@ test('the list goes by name without regard to case, page by page, each once', ()
   expect(() => listAgents(rig.db, { limit: 2, cursor: 'nonsense' })).toThrow(expect.objectContaining({ code: 'invalid_request' }))
 })
 
-test('who uses a provider: as the own model or as a fallback', () => {
+test('finds the agents that use a provider, also as a fallback', () => {
   const ref = { providerId: 'p', model: 'm' }
   create({ name: 'own', model: ref })
   create({ name: 'fallback', fallbacks: [{ providerId: 'demo', model: 'demo' }, ref] })

@@ -16,7 +16,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-describe('what needs a person', () => {
+describe('the attention list', () => {
   let rig: ScheduleRig
   beforeEach(() => {
     rig = openScheduleRig(Date.UTC(2026, 10, 20, 9, 0))
@@ -55,11 +55,11 @@ describe('what needs a person', () => {
     }
   }
 
-  it('is nothing, at first', () => {
+  it('is empty at first', () => {
     expect(list()).toEqual([])
   })
 
-  it('is a schedule whose budget is spent, until its next day begins', () => {
+  it('lists a schedule whose budget is spent, until its next day begins', () => {
     const schedule = rig.create({ name: 'Digest', cron: '0 * * * *', timezone: 'UTC', dailyBudgetUsd: 1 })
     rig.spend(1_000_000)
     rig.clock.advance(HOUR)
@@ -78,7 +78,7 @@ describe('what needs a person', () => {
     expect(kinds()).toEqual([])
   })
 
-  it('is a schedule that missed runs, until one succeeds', () => {
+  it('lists a schedule that missed runs, until one succeeds', () => {
     const schedule = rig.create({ name: 'Digest', cron: '0 * * * *', timezone: 'UTC', catchUpHours: 0 })
     rig.clock.advance(3 * HOUR + 10 * MINUTE)
     rig.look()
@@ -95,7 +95,7 @@ describe('what needs a person', () => {
     expect(kinds()).toEqual([])
   })
 
-  it('is no schedule that missed a run more than a day ago, or that is paused', () => {
+  it('omits missed runs older than a day, and paused schedules', () => {
     const schedule = rig.create({ cron: '0 9 * * 1', timezone: 'UTC', catchUpHours: 0 })
     rig.clock.advance(3 * DAY + HOUR)
     rig.look()
@@ -108,7 +108,7 @@ describe('what needs a person', () => {
     expect(kinds()).toEqual([])
   })
 
-  it('is what a real sender was refused within a day, and not who guesses', () => {
+  it('lists refused deliveries of the last day from senders that know the secret', () => {
     const orders = addTrigger()
     orders.refuse('wrong_secret', 1000)
     orders.refuse('bad_signature')
@@ -131,7 +131,7 @@ describe('what needs a person', () => {
     expect(list()).toEqual([])
   })
 
-  it('is a message that could not be delivered, as long as somebody can do something about it', () => {
+  it('lists an undelivered message while a person can still send it', () => {
     const channelId = addChannel()
     const { db, ids } = rig.records
     const to = { channelId, personId: ids.next(), chatId: '1' }
@@ -155,7 +155,7 @@ describe('what needs a person', () => {
     expect(list()).toEqual([])
   })
 
-  it('is a channel that is logged out at once, and one that fails after five minutes', () => {
+  it('lists a logged-out channel at once, and a failing one after five minutes', () => {
     const [out, failing] = [addChannel(), addChannel()]
     write((tx) => setChannelStatus(tx, out, 'logged_out', quote('The token is refused.')))
     write((tx) => setChannelStatus(tx, failing, 'failing', quote('No network.')))
@@ -173,7 +173,7 @@ describe('what needs a person', () => {
     expect(list()).toEqual([])
   })
 
-  it('is somebody who asks to be let in, until they are answered', () => {
+  it('lists an access request until it is answered', () => {
     const channelId = addChannel()
     const sender = { externalId: '7', chatId: '7', displayName: 'Bo', handle: null }
     const person = write((tx) => addRequest(tx, rig.records, { id: channelId, agentId: rig.agentId }, sender))!
@@ -184,7 +184,7 @@ describe('what needs a person', () => {
     expect(list()).toEqual([])
   })
 
-  it('is a public address that cannot be reached', () => {
+  it('lists a public address that cannot be reached', () => {
     const address = (state: PublicAddress['check']['state']): PublicAddress => ({
       ...{ url: 'https://hooks.example', source: 'setting', localUrl: '', ingressPort: null, programs: [], tunnel: null },
       check: { state, checkedAt: rig.clock.now(), problem: state === 'unreachable' ? quote('Nothing came in.') : null },
@@ -195,7 +195,7 @@ describe('what needs a person', () => {
     for (const state of ['reachable', 'unknown', 'checking'] as const) expect(list(address(state))).toEqual([])
   })
 
-  it('is told with the newest first', () => {
+  it('lists the newest first', () => {
     const orders = addTrigger()
     orders.refuse('invalid_json')
     rig.clock.advance(MINUTE)
@@ -204,7 +204,7 @@ describe('what needs a person', () => {
     expect(kinds()).toEqual(['channel_logged_out', 'delivery_refused'])
   })
 
-  it('is found by indices that hold nothing else', () => {
+  it('uses indexes that contain nothing else', () => {
     const plans = plansOf(rig.records.db, () => void list())
     const lines = plans.flatMap(({ plan }) => plan)
     // There are a handful of channels, and what is grouped has been found by an index before.

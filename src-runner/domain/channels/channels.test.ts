@@ -57,8 +57,8 @@ const talk = (personId: string, agent = agentId) =>
     return conversationId!
   })
 
-describe('an account', () => {
-  test('speaks for one agent', () => {
+describe('a channel', () => {
+  test('belongs to one agent', () => {
     connect('telegram', agentId, '42')
     expect(() => connect('telegram', rig.addAgent('Bob').id, '42')).toThrow(
       expect.objectContaining({ code: 'channel_exists', message: expect.any(String) }),
@@ -66,13 +66,13 @@ describe('an account', () => {
     expect(connect('discord', agentId, '42')).toMatchObject({ kind: 'discord' })
   })
 
-  test('is listed the newest first, for all agents or one', () => {
+  test('is listed newest first, for all agents or one', () => {
     const [first, second] = [connect(), connect('telegram', rig.addAgent('Bob').id)]
     expect(listChannels(rig.db).map(({ id }) => id)).toEqual([second.id, first.id])
     expect(listChannels(rig.db, { agentId }).map(({ id }) => id)).toEqual([first.id])
   })
 
-  test('tells of a state once, of none after it is gone, and of round trips not at all', () => {
+  test('emits one event for each new status, none after its deletion, and none for round trips', () => {
     const { id } = connect()
     const heard: string[] = []
     rig.db.onEvents((event) => void heard.push(event.type))
@@ -89,7 +89,7 @@ describe('an account', () => {
     expect(heard).toEqual(['channel.changed', 'channel.changed', 'channel.changed', 'channel.deleted'])
   })
 
-  test('keeps its place in the transaction that keeps what stood before it, or not at all', () => {
+  test('stores its position in the transaction of the messages before it', () => {
     const { id } = connect()
     write((tx) => moveChannelPosition(tx, id, '5'))
     expect(() =>
@@ -101,7 +101,7 @@ describe('an account', () => {
     expect(findConnectable(rig.db, id)).toMatchObject({ position: '5' })
   })
 
-  test('goes with its agent, and what was said stays', () => {
+  test('is deleted with its agent, and its conversations stay', () => {
     const channel = connect()
     const conversationId = talk(meet(channel, 1, 'owner')!.id)
     rig.addAgent('Bob')
@@ -113,7 +113,7 @@ describe('an account', () => {
 })
 
 describe('people', () => {
-  test('a channel has one owner; the one before stays as a guest', () => {
+  test('have one owner, and the former owner becomes a guest', () => {
     const channel = connect()
     const [first, second] = [meet(channel, 1, 'owner')!, meet(channel, 2, 'owner')!]
     expect(findOwner(rig.db, channel.id)).toMatchObject({ id: second.id })
@@ -128,7 +128,7 @@ describe('people', () => {
     const meetWithCode = (channel: { id: string; agentId: string }, number: number) =>
       write((tx) => addRequest(tx, rig, channel, sender(number), { hasCode: true }))
 
-    test('takes 50 requests and no more, however long they wait', () => {
+    test('takes at most 50 requests, however long they wait', () => {
       const channel = connect()
       for (let i = 0; i < MOST_REQUESTS; i++) expect(meet(channel, i)).not.toBeNull()
       const before = listed(channel)
@@ -139,7 +139,7 @@ describe('people', () => {
       expect(listed(channel)).toEqual(before)
     })
 
-    test('takes somebody who sends the pairing code although it is full, and removes nobody for it', () => {
+    test('takes a sender of the pairing code although it is full, and removes nobody', () => {
       const channel = connect()
       for (let i = 0; i < MOST_REQUESTS; i++) meet(channel, i)
       const before = listed(channel)
@@ -148,20 +148,20 @@ describe('people', () => {
       expect(meet(channel, 1001)).toBeNull()
     })
 
-    test('stays bounded when the pairing code leaks', () => {
+    test('stays limited if the pairing code leaks', () => {
       const channel = connect()
       for (let i = 0; i < 200; i++) meetWithCode(channel, i)
       expect(listed(channel)).toHaveLength(MOST_REQUESTS + MOST_REQUESTS_WITH_CODE)
     })
 
-    test('has a free place again when a request was answered', () => {
+    test('has a free place after a request was answered', () => {
       const channel = connect()
       for (let i = 0; i < MOST_REQUESTS; i++) meet(channel, i)
       write((tx) => setPersonRole(tx, channel, listPeople(rig.db, channel.id)[0]!.id, 'refused'))
       expect(meet(channel, 1000)).not.toBeNull()
     })
 
-    test('deletes a request that nobody answered for a week', () => {
+    test('deletes a request that was not answered for a week', () => {
       const channel = connect()
       for (let i = 0; i < 3; i++) meet(channel, i)
       rig.clock.advance(7 * 24 * 3_600_000 + 1)
@@ -179,7 +179,7 @@ describe('people', () => {
     })
   })
 
-  test('the code of a channel is its own, and is known with and without the command of a link', () => {
+  test('accepts only the pairing code of its own channel, with and without the command of a link', () => {
     const [one, other] = [connect(), connect()]
     const code = getChannel(rig.db, one.id).pairingCode
     expect(code).toMatch(/^[2-9A-HJKMNP-TV-Z]{8}$/)
@@ -190,7 +190,7 @@ describe('people', () => {
     expect(isPairingCode(other.id, code)).toBe(false)
   })
 
-  test('those who were answered take no place of a request', () => {
+  test('does not count people whose request was answered', () => {
     const channel = connect()
     for (let i = 0; i < MOST_REQUESTS; i++) meet(channel, i, 'refused')
     expect(meet(channel, 1000)).toMatchObject({ role: 'requested' })
@@ -206,16 +206,16 @@ describe('people', () => {
     ['😀'.repeat(100), '😀'.repeat(64)],
     ['Zoe\u0308', 'Zoë'],
     ['\ud800x', 'x'],
-  ])('the name %j is shown as %j', (given, shown) => expect(nameForPeople(given)).toBe(shown))
+  ])('shows the name %j as %j', (given, shown) => expect(nameForPeople(given)).toBe(shown))
 })
 
-describe('where the owner is told something', () => {
+describe('the address of the owner', () => {
   const chatOf = (via: Parameters<typeof findOwnerConversation>[2]) => {
     const found = findOwnerConversation(rig.db, agentId, via)
     return 'noAddress' in found ? found.noAddress : found.chatId
   }
 
-  test('Auto: Telegram, Discord, Slack, whatever was connected first, and never WhatsApp', () => {
+  test('is on Telegram, Discord or Slack for Auto, in this order, and never on WhatsApp', () => {
     expect(chatOf('auto')).toBe('no_channel')
     meet(connect('messenger'), 4, 'owner')
     expect(chatOf('auto')).toBe('no_channel')
@@ -227,7 +227,7 @@ describe('where the owner is told something', () => {
     expect(chatOf('auto')).toBe('1')
   })
 
-  test('Auto passes over what is off, logged out, or nobody’s', () => {
+  test('skips channels that are off, logged out or without an owner for Auto', () => {
     const [telegram, discord] = [connect('telegram'), connect('discord')]
     meet(connect('slack'), 3, 'owner')
     meet(telegram, 1)
@@ -242,7 +242,7 @@ describe('where the owner is told something', () => {
     expect(chatOf('auto')).toBe('3')
   })
 
-  test('a pick is that channel and no other', () => {
+  test('is on the chosen channel only', () => {
     expect(chatOf('telegram')).toBe('not_on_that_channel')
     const telegram = connect('telegram')
     meet(connect('slack'), 3, 'owner')
@@ -256,13 +256,13 @@ describe('where the owner is told something', () => {
     expect(chatOf('discord')).toBe('not_on_that_channel')
   })
 
-  test('a channel of another agent is none of this one', () => {
+  test('is never on a channel of another agent', () => {
     const bob = rig.addAgent('Bob').id
     meet(connect('telegram', bob), 1, 'owner')
     expect(chatOf('auto')).toBe('no_channel')
   })
 
-  test('a conversation that was left for a newer one still has its person, until it is deleted', () => {
+  test('finds the person of a former conversation until it is deleted', () => {
     const channel = connect()
     const person = meet(channel, 1, 'owner')!
     const [old, present] = [talk(person.id), talk(person.id)]

@@ -73,7 +73,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
  * standing at that moment; no word of anybody else is anywhere; and there is never more than one owner. However many ask, who
  * knows the code is among them, each account has one place, and what the person said of somebody stands.
  */
-test('a walk through all that people may do to a channel', () => {
+test('keeps every promise in a random walk of messages, roles and crashes', () => {
   const rig = openRecordsRig()
   let runs = 0
   fc.assert(

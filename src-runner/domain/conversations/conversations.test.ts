@@ -20,7 +20,7 @@ function chat(task: string, more: { conversation?: string; agentId?: string } = 
 const titles = (query: { q?: string; agentId?: string } = {}) =>
   listConversations(rig.db, { limit: 50, ...query }).conversations.map((one) => one.title)
 
-test('the last used is on top, with the state of its newest turn', () => {
+test('lists the last used conversation first, with the state of its newest turn', () => {
   const first = chat('first')
   chat('second')
   chat('more', { conversation: first })
@@ -35,7 +35,7 @@ test('the last used is on top, with the state of its newest turn', () => {
   expect(getConversation(rig.db, first).lastJobStatus).toBe('pending')
 })
 
-test('pages show each once, also when several were used in the same millisecond', () => {
+test('lists each conversation once over all pages, also if several were used in the same millisecond', () => {
   const made = Array.from(
     { length: 7 },
     (_, i) => write((tx) => rig.store.enqueue(tx, { agentId, channel: 'chat', task: `c${i}` })).conversationId!,
@@ -50,7 +50,7 @@ test('pages show each once, also when several were used in the same millisecond'
   expect(seen.toSorted()).toEqual(made.toSorted())
 })
 
-test('found by a part of the title, taken literally, and by agent', () => {
+test('finds conversations by a literal part of the title, and by agent', () => {
   const bob = rig.addAgent('Bob').id
   chat('Plan the trip to Oslo')
   chat('100% sure_thing', { agentId: bob })
@@ -63,7 +63,7 @@ test('found by a part of the title, taken literally, and by agent', () => {
   expect(titles({ agentId: rig.ids.next() })).toEqual([])
 })
 
-test('found by what was said in it, by either side, and forgotten when it is removed', () => {
+test('finds conversations by messages of either side, until they are deleted', () => {
   const id = chat('Plan the week')
   chat('Something else')
   chat('Water the ferns too', { conversation: id })
@@ -76,14 +76,14 @@ test('found by what was said in it, by either side, and forgotten when it is rem
   expect(titles({ q: 'ferns' })).toEqual([])
 })
 
-test('the newest messages, oldest first', () => {
+test('lists the newest messages, oldest first', () => {
   const id = chat('m0')
   for (let i = 1; i < 5; i++) chat(`m${i}`, { conversation: id })
   expect(listMessages(rig.db, id, 3).map((one) => one.text)).toEqual(['m2', 'm3', 'm4'])
   expect(rig.store.listJobsOfConversation(rig.db, id, 3).map((one) => one.title)).toEqual(['m2', 'm3', 'm4'])
 })
 
-test('removed: it and its messages are gone, and a second time it is not there', () => {
+test('deletes a conversation with its messages, and rejects deleting it again', () => {
   const id = chat('bye')
   write((tx) => deleteConversation(tx, { jobs: rig.store }, id))
   expect(() => getConversation(rig.db, id)).toThrow(expect.objectContaining({ code: 'conversation_not_found' }))

@@ -35,8 +35,8 @@ const settle = (held: Claim, outcome: AttemptOutcome, lastReply?: NewReply) => w
 const recordReply = (held: Claim, reply: NewReply) => write((tx) => rig.store.recordReply(tx, held, reply))
 const complete = (held: Claim, text = 'Done.') => settle(held, { kind: 'completed', text })
 
-describe('enqueue', () => {
-  test('a job is pending, named by the first line that says something', () => {
+describe('enqueueing', () => {
+  test('makes a pending job with the first non-empty line as its title', () => {
     const { id } = enqueue({ task: '\n   \n  Sum   up the report\nwith three points' })
     expect(job(id)).toMatchObject({
       status: 'pending',
@@ -49,12 +49,12 @@ describe('enqueue', () => {
     expect(types()).toEqual(['job.created'])
   })
 
-  test('a long first line is cut to 80 characters, never within one', () => {
+  test('cuts a long title to 80 characters without splitting one', () => {
     expect(enqueue({ task: 'x'.repeat(200) }).title).toBe(`${'x'.repeat(79)}…`)
     expect(enqueue({ task: `${'x'.repeat(78)}😀${'y'.repeat(20)}` }).title).toBe(`${'x'.repeat(78)}…`)
   })
 
-  test('a chat message opens a conversation, and the next turn goes on in it', () => {
+  test('opens a conversation for a chat message, and continues it with the next turn', () => {
     const first = enqueue({ channel: 'chat', task: 'Hello' })
     const conversationId = first.conversationId!
     rig.clock.advance(1000)
@@ -69,7 +69,7 @@ describe('enqueue', () => {
     expect(types()).toEqual(['conversation.created', 'job.created', 'conversation.changed', 'job.created'])
   })
 
-  test('what does not exist is named, and nothing is written', () => {
+  test('names what does not exist, and writes nothing', () => {
     const nobody = rig.ids.next()
     const other = rig.addAgent('Bob').id
     const { conversationId } = enqueue({ channel: 'chat' })
@@ -84,7 +84,7 @@ describe('enqueue', () => {
     expect(events).toEqual([])
   })
 
-  test('an id that was made before is of one job', () => {
+  test('rejects a second job with the same id', () => {
     const insert = () =>
       write((tx) => rig.store.insertAll(tx, [{ job: { agentId, channel: 'schedule', task: 'Do it', scheduleId: 's' }, id: 'made-before' }]))
     expect(insert()[0]!.id).toBe('made-before')
@@ -92,7 +92,7 @@ describe('enqueue', () => {
     expect(rig.store.countJobs(rig.db).pending).toBe(1)
   })
 
-  test.each([1, 15, 16, 17, 50])('%i at once are in their order, each with its own texts and its event', (count) => {
+  test.each([1, 15, 16, 17, 50])('inserts %i jobs in order, each with its own texts and event', (count) => {
     const other = rig.addAgent('Bob').id
     const toMake = Array.from({ length: count }, (_, i) => ({
       job: { agentId: i % 3 === 0 ? other : agentId, channel: 'api' as const, task: `Task ${i}`, context: { i } },
@@ -108,7 +108,7 @@ describe('enqueue', () => {
     expect(created.map(({ id }) => id - created[0]!.id)).toEqual([...created.keys()])
   })
 
-  test('of many, all are made or none', () => {
+  test('inserts all jobs of a batch or none', () => {
     const job = { agentId, channel: 'api' as const, task: 'Do it' }
     const toMake = [...Array.from({ length: 20 }, () => ({ job })), { job: { ...job, agentId: 'nobody' } }]
     expect(() => write((tx) => rig.store.insertAll(tx, toMake))).toThrow('This agent does not exist.')
@@ -116,8 +116,8 @@ describe('enqueue', () => {
   })
 })
 
-describe('claim', () => {
-  test('gives the job, its number and its attempt, and tells of it', () => {
+describe('claiming', () => {
+  test('returns the job with its claim and attempt, and emits an event', () => {
     const { id } = enqueue()
     const claimed = claimNext()!
     expect(claimed.claim).toMatchObject({ jobId: id, claim: 1, attempt: 1 })
@@ -126,7 +126,7 @@ describe('claim', () => {
     expect(claimNext()).toBeNull()
   })
 
-  test('is fair: an agent with a hundred jobs does not keep another one waiting', () => {
+  test('serves another agent beside one with a hundred jobs', () => {
     const busy = Array.from({ length: 100 }, () => enqueue().id)
     const quiet = rig.addAgent('Bob').id
     const lone = enqueue({ agentId: quiet }).id
@@ -134,7 +134,7 @@ describe('claim', () => {
     expect(new Set(served)).toEqual(new Set([busy[0], lone]))
   })
 
-  test('an agent that has something running comes after one that has not', () => {
+  test('prefers an agent without a running job', () => {
     claim(enqueue().id)
     const quiet = rig.addAgent('Bob').id
     enqueue()
@@ -142,7 +142,7 @@ describe('claim', () => {
     expect(claimNext()!.job.id).toBe(lone)
   })
 
-  test('agents that wait alike are served in turn', () => {
+  test('serves equally waiting agents in turn', () => {
     const others = [rig.addAgent('Bob').id, rig.addAgent('Cy').id]
     for (const id of [agentId, ...others]) for (let i = 0; i < 2; i++) enqueue({ agentId: id })
     const order: string[] = []
@@ -155,7 +155,7 @@ describe('claim', () => {
     expect(order.slice(3)).toEqual(order.slice(0, 3))
   })
 
-  test('turns of a conversation run one after another, also while one waits for a person', () => {
+  test('runs turns of a conversation one after another, also while one waits for a person', () => {
     const first = enqueue({ channel: 'chat', task: 'one' })
     const second = enqueue({ channel: 'chat', task: 'two', conversation: first.conversationId })
     const held = claimNext()!.claim
@@ -168,7 +168,7 @@ describe('claim', () => {
     expect(claimNext()!.job.id).toBe(second.id)
   })
 
-  test('a schedule runs once at a time, and never more than the limit runs at all', () => {
+  test('runs one job of a schedule at a time, and never more jobs than the limit', () => {
     const fire = enqueue({ channel: 'schedule', scheduleId: 's' })
     enqueue({ channel: 'schedule', scheduleId: 's' })
     enqueue()
@@ -178,7 +178,7 @@ describe('claim', () => {
     expect(write((tx) => rig.store.claimNext(tx, 3))).toBeNull()
   })
 
-  test('a job that is asked for by name is left alone when it ended or runs', () => {
+  test('returns null for a named job that runs or has ended', () => {
     const { id } = enqueue()
     const held = claim(id)
     expect(write((tx) => rig.store.claim(tx, id, 100))).toBeNull()
@@ -189,8 +189,8 @@ describe('claim', () => {
   })
 })
 
-describe('record', () => {
-  test('a reply is a step and counts on the job at once', () => {
+describe('recording', () => {
+  test('stores a reply as a step and adds it to the job at once', () => {
     const { id } = enqueue()
     const held = claim(id)
     rig.clock.advance(2500)
@@ -225,14 +225,14 @@ describe('record', () => {
     expect(events.filter((event) => event.type === 'job.step_recorded').map((event) => event.payload.seq)).toEqual([1, 2, 3, 4])
   })
 
-  test('nonsense from a provider is counted as nothing, not refused', () => {
+  test('counts invalid numbers of a provider as 0', () => {
     const { id } = enqueue()
     const usage = { input: 10, output: Number.NaN, cached: 99 }
     recordReply(claim(id), replyOf('x', { usage, costMicros: 0.4, durationMs: -1 }))
     expect(job(id)).toMatchObject({ inputTokens: 10, outputTokens: 0, cachedTokens: 10, costUsd: 0 })
   })
 
-  test('waiting is not working', () => {
+  test('does not count waiting as working time', () => {
     const { id } = enqueue()
     const first = claim(id)
     rig.clock.advance(1000)
@@ -246,8 +246,8 @@ describe('record', () => {
   })
 })
 
-describe('settle', () => {
-  test('completed: result, answer in the conversation, and one transaction with the last reply', () => {
+describe('settling', () => {
+  test('completes a job with its result and message in the transaction of the last reply', () => {
     const { id, conversationId } = enqueue({ channel: 'chat' })
     const held = claim(id)
     events.length = 0
@@ -258,7 +258,7 @@ describe('settle', () => {
     expect(events.at(-1)).toMatchObject({ payload: { status: 'completed', costUsd: 0.00015, error: null } })
   })
 
-  test.each(['failed', 'cancelled'] as const)('%s: what was said so far is kept', (outcome) => {
+  test.each(['failed', 'cancelled'] as const)('keeps the text so far of a job that is %s', (outcome) => {
     const { id, conversationId } = enqueue({ channel: 'chat' })
     const held = claim(id)
     recordReply(held, replyOf('First half.'))
@@ -270,14 +270,14 @@ describe('settle', () => {
     expect(listMessages(rig.db, conversationId!)).toHaveLength(2)
   })
 
-  test('a job that said nothing has no result, and its conversation no answer', () => {
+  test('stores no result and no message for a job without text', () => {
     const { id, conversationId } = enqueue({ channel: 'chat' })
     settle(claim(id), { kind: 'failed', error: 'model_auth', message: quote('The key is wrong.'), text: '' })
     expect(job(id)).toMatchObject({ result: null, errorMessage: quote('The key is wrong.') })
     expect(listMessages(rig.db, conversationId!).map((one) => one.role)).toEqual(['user'])
   })
 
-  test('released: pending again with its steps, and no crash is counted', () => {
+  test('makes a released job pending with its steps, without counting a crash', () => {
     const { id } = enqueue()
     for (let i = 1; i <= 4; i++) {
       const held = claim(id)
@@ -288,7 +288,7 @@ describe('settle', () => {
     expect(rig.store.listSteps(rig.db, id)).toHaveLength(1)
   })
 
-  test('a Stop that came meanwhile wins over failing, waiting and releasing, not over an answer that is there', () => {
+  test('lets a Stop win over failing, waiting and releasing, but not over a complete answer', () => {
     const outcomes = [
       [{ kind: 'failed', error: 'internal', message: quote('aborted') }, 'cancelled'],
       [{ kind: 'waiting', status: 'awaiting_approval' }, 'cancelled'],
@@ -305,8 +305,8 @@ describe('settle', () => {
   })
 })
 
-describe('guard: a wake is never lost', () => {
-  test('an answer that comes before the job sleeps makes it pending instead', () => {
+describe('a wake', () => {
+  test('makes the job pending if it comes before the job sleeps', () => {
     const { id } = enqueue()
     const held = claim(id)
     expect(write((tx) => rig.store.wake(tx, id))).toBe('marked')
@@ -314,7 +314,7 @@ describe('guard: a wake is never lost', () => {
     expect(claimNext()!.job.id).toBe(id)
   })
 
-  test('the mark is good for one sleep', () => {
+  test('counts for one sleep only', () => {
     const { id } = enqueue()
     const first = claim(id)
     write((tx) => rig.store.wake(tx, id))
@@ -323,8 +323,8 @@ describe('guard: a wake is never lost', () => {
   })
 })
 
-describe('guard: only waiting jobs wake', () => {
-  test.each(['completed', 'failed', 'cancelled', 'pending'] as const)('%s stays %s', (status) => {
+describe('a late wake', () => {
+  test.each(['completed', 'failed', 'cancelled', 'pending'] as const)('leaves a job %s', (status) => {
     const { id } = enqueue()
     if (status === 'completed') complete(claim(id))
     if (status === 'failed') settle(claim(id), { kind: 'failed', error: 'stuck', message: quote('x') })
@@ -335,7 +335,7 @@ describe('guard: only waiting jobs wake', () => {
     expect(events).toEqual([])
   })
 
-  test('two answers start one run', () => {
+  test('starts one run for two answers', () => {
     const { id } = enqueue()
     settle(claim(id), { kind: 'waiting', status: 'awaiting_approval' })
     expect([1, 2].map(() => write((tx) => rig.store.wake(tx, id)))).toEqual(['woken', 'ignored'])
@@ -344,7 +344,7 @@ describe('guard: only waiting jobs wake', () => {
   })
 })
 
-describe('guard: only the present claim may write', () => {
+describe('a lost claim', () => {
   const WRITES: Record<string, (tx: Tx, held: Claim) => unknown> = {
     reply: (tx, held) => rig.store.recordReply(tx, held, replyOf('late')),
     'tool start': (tx, held) => rig.store.recordToolStarted(tx, held, { callId: 'a', name: 't' }),
@@ -372,7 +372,7 @@ describe('guard: only the present claim may write', () => {
     },
   }
   for (const [loss, lose] of Object.entries(LOSSES)) {
-    test.each(Object.keys(WRITES))(`after ${loss}: no %s`, (kind) => {
+    test.each(Object.keys(WRITES))(`after ${loss} allows no %s`, (kind) => {
       const { id } = enqueue({ channel: 'chat' })
       const held = claim(id)
       lose(id)
@@ -388,7 +388,7 @@ describe('guard: only the present claim may write', () => {
   }
 })
 
-test('a job says since when it works, and nothing while it waits', () => {
+test('shows since when a job works, and nothing while it waits', () => {
   const { id } = enqueue()
   expect(rig.store.getJob(rig.db, id)).toMatchObject({ workingMs: 0, workingSince: null })
   const held = claim(id)
@@ -402,8 +402,8 @@ test('a job says since when it works, and nothing while it waits', () => {
   expect(rig.store.getJob(rig.db, id)).toMatchObject({ workingMs: 1_000, workingSince: null })
 })
 
-describe('stop', () => {
-  test('what does not run ends at once', () => {
+describe('stopping', () => {
+  test('ends a job that does not run at once', () => {
     const { id } = enqueue()
     expect(write((tx) => rig.store.cancel(tx, id))).toMatchObject({
       status: 'cancelled',
@@ -414,7 +414,7 @@ describe('stop', () => {
     expect(() => write((tx) => rig.store.cancel(tx, rig.ids.next()))).toThrow(expect.objectContaining({ code: 'job_not_found' }))
   })
 
-  test('a forced stop keeps what was recorded and what was being said', () => {
+  test('keeps recorded replies and the reply under way of a forced stop', () => {
     const { id } = enqueue()
     const held = claim(id)
     recordReply(held, replyOf('Recorded.'))
@@ -425,7 +425,7 @@ describe('stop', () => {
     expect(job(id)).toMatchObject({ status: 'cancelled', result: 'Recorded.\n\nHalf a sen' })
   })
 
-  test('with the agent go its jobs, and stay readable', () => {
+  test('stops the jobs of a deleted agent, which stay readable', () => {
     const pending = enqueue()
     const running = enqueue()
     const held = claim(running.id)
@@ -437,7 +437,7 @@ describe('stop', () => {
     expect(() => write((tx) => rig.store.retry(tx, pending.id))).toThrow(expect.objectContaining({ code: 'agent_not_found' }))
   })
 
-  test('a conversation that is removed stops its turns and leaves its jobs', () => {
+  test('stops the turns of a deleted conversation, whose jobs stay', () => {
     const done = enqueue({ channel: 'chat' })
     complete(claim(done.id))
     const waiting = enqueue({ channel: 'chat', conversation: done.conversationId })
@@ -449,7 +449,7 @@ describe('stop', () => {
 })
 
 describe('after a crash', () => {
-  test('jobs go on from their last step, stopped ones end, finished ones are not touched', () => {
+  test('continues jobs from their last step, ends stopped ones and leaves finished ones alone', () => {
     const [done, running, stopping, asked] = [enqueue().id, enqueue().id, enqueue().id, enqueue().id]
     complete(claim(done))
     const held = claim(running)
@@ -467,7 +467,7 @@ describe('after a crash', () => {
     expect(write((tx) => rig.store.rescue(tx))).toEqual({ pending: [], cancelled: [], failed: [] })
   })
 
-  test('a job that kills the process twice without getting on is given up', () => {
+  test('fails a job that crashes the process twice without progress', () => {
     const { id } = enqueue()
     for (const expected of ['pending', 'failed']) {
       claim(id)
@@ -478,7 +478,7 @@ describe('after a crash', () => {
     expect(job(id)).toMatchObject({ error: 'crash_loop' })
   })
 
-  test('one that gets on each time is not', () => {
+  test('does not fail a job that makes progress each time', () => {
     const { id } = enqueue()
     for (let i = 0; i < 5; i++) {
       const held = claim(id)
@@ -489,7 +489,7 @@ describe('after a crash', () => {
     expect(job(id)).toMatchObject({ status: 'pending', attempt: 5, turns: 5 })
   })
 
-  test('the one that kills the process does not take those beside it down', () => {
+  test('does not fail the jobs beside the one that crashes the process', () => {
     const ids = Array.from({ length: 4 }, () => enqueue().id)
     const poison = ids[1]!
     for (let boots = 0; boots < 10; boots++) {
@@ -505,8 +505,8 @@ describe('after a crash', () => {
   })
 })
 
-describe('stuck', () => {
-  test('a job that gives no sign of life for 15 minutes is failed; a step or a heartbeat is one', () => {
+describe('stuck jobs', () => {
+  test('fail after 15 minutes without a step or heartbeat', () => {
     const [silent, stepping, beating] = [enqueue().id, enqueue().id, enqueue().id].map((id) => claim(id)) as [Claim, Claim, Claim]
     rig.clock.advance(10 * 60_000)
     write((tx) => rig.store.recordToolStarted(tx, stepping, { callId: 'a', name: 't' }))
@@ -523,8 +523,8 @@ describe('stuck', () => {
   })
 })
 
-describe('retry', () => {
-  test('makes a new job with the same task, linked both ways, in the same conversation', () => {
+describe('retrying', () => {
+  test('makes a new job with the same task in the same conversation, linked both ways', () => {
     const old = enqueue({ channel: 'chat', task: 'Try this', context: { from: 'me' } })
     expect(() => write((tx) => rig.store.retry(tx, old.id))).toThrow(expect.objectContaining({ code: 'job_not_finished' }))
     write((tx) => rig.store.cancel(tx, old.id))
@@ -542,7 +542,7 @@ describe('retry', () => {
     expect(job(old.id).retriedByJobId).toBe(again.id)
   })
 
-  test('a chat turn whose conversation is gone opens a new one', () => {
+  test('opens a new conversation if the old one was deleted', () => {
     const old = enqueue({ channel: 'chat' })
     write((tx) => deleteConversation(tx, { jobs: rig.store }, old.conversationId!))
     const again = write((tx) => rig.store.retry(tx, old.id))
@@ -551,12 +551,12 @@ describe('retry', () => {
   })
 })
 
-describe('what the database itself refuses', () => {
+describe('the database', () => {
   test.each([
     "UPDATE agent_jobs SET status = 'pending', finished_at = NULL",
     "UPDATE agent_jobs SET result_preview = 'another'",
     'UPDATE agent_jobs SET cost_micros = 0',
-  ])('rewriting history: %s', (sql) => {
+  ])('rejects rewriting history: %s', (sql) => {
     complete(claim(enqueue().id))
     expect(() => rig.db.connection.exec(sql)).toThrow('a finished job never changes')
   })
@@ -569,14 +569,14 @@ describe('what the database itself refuses', () => {
     ['UPDATE agent_jobs SET claim = claim - 1', /a claim is never given back/],
     ["UPDATE agent_jobs SET turns = 'many'", /cannot store TEXT/],
     ["UPDATE agent_jobs SET agent_id = 'nobody'", /FOREIGN KEY/],
-  ])('a state that cannot be: %s', (sql, message) => {
+  ])('rejects an impossible state: %s', (sql, message) => {
     const { id } = enqueue()
     settle(claim(id), { kind: 'released' })
     expect(() => rig.db.connection.exec(sql)).toThrow(message)
   })
 })
 
-test('whoever watches a job hears of steps and outcomes after their commits', () => {
+test('streams steps and outcomes after their commits', () => {
   const { id } = enqueue()
   const held = claim(id)
   const heard: LiveJobStream[] = []

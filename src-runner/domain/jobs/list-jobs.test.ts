@@ -61,7 +61,7 @@ describe('filters and pages', () => {
     return seen
   }
 
-  test('every filter, alone and with others, gives what it says, newest first, each once', () => {
+  test('returns the matching jobs newest first, each once, for every combination of filters', () => {
     const moments = all.map((job) => job.createdAt)
     const moment = fc.integer({ min: Math.min(...moments) - 50, max: Math.max(...moments) + 50 })
     const filters = fc.record(
@@ -98,12 +98,12 @@ describe('filters and pages', () => {
     )
   }
 
-  test('what is answered has the shapes of the contract', () => {
+  test('return the shapes of the contract', () => {
     for (const job of rig.store.listJobs(rig.db, { limit: 60 }).jobs) expect(JobSummary.parse(job)).toEqual(job)
     for (const job of all) expect(Job.parse(job)).toEqual(job)
   })
 
-  test('what waits for very many agents is listed too', () => {
+  test('list pending jobs of very many agents', () => {
     const ids = Array.from({ length: 210 }, (_, i) => {
       const { id: agentId } = rig.addAgent(`Agent ${i}`)
       return write((tx) => rig.store.enqueue(tx, { agentId, channel: 'webhook', task: 'Do it' })).id
@@ -114,7 +114,7 @@ describe('filters and pages', () => {
     expect(rig.store.countJobs(rig.db).pending).toBe(210 + waiting.length)
   })
 
-  test('of very many jobs that do not fit, a page looks at a bounded number and says where the next goes on', { timeout: 30_000 }, () => {
+  test('examine a limited number of jobs for a page, and say where the next one continues', { timeout: 30_000 }, () => {
     const [ada, bob] = agents as [string, string]
     const first = rig.db.prepare<{ seq: number }>('SELECT max(seq) AS seq FROM agent_jobs').get()!.seq
     rig.db.connection.exec(`
@@ -142,7 +142,7 @@ describe('filters and pages', () => {
     expect(rig.store.listJobs(rig.db, { agentId: ada, limit: 5 }).jobs).toHaveLength(5)
   })
 
-  test('a cursor that was never given out is refused', () => {
+  test('reject a cursor of another list', () => {
     for (const cursor of ['x', 'WzBd', 'WyJhIl0', 'e30']) {
       expect(() => rig.store.listJobs(rig.db, { limit: 5, cursor })).toThrow(expect.objectContaining({ code: 'invalid_request' }))
     }
@@ -160,7 +160,7 @@ describe('search', () => {
   const add = (task: string) => write((tx) => rig.store.enqueue(tx, { agentId, channel: 'api', task }))
   const find = (q: string) => rig.store.listJobs(rig.db, { q, limit: 50 }).jobs.map((job) => job.title)
 
-  test('finds a job the moment it was made, and its result the moment it ended', () => {
+  test('finds a job as soon as it exists, and its result as soon as it ends', () => {
     const { id } = add('Écrire un résumé')
     expect(find('resume')).toEqual(['Écrire un résumé'])
     const { claim } = write((tx) => rig.store.claim(tx, id, 1))!
@@ -170,7 +170,7 @@ describe('search', () => {
     expect(find('nothing')).toEqual([])
   })
 
-  test('indexes by itself a moment after the commit, and goes on after a crash', async () => {
+  test('indexes by itself a moment after the commit, and continues after a crash', async () => {
     add('first')
     const waiting = () =>
       rig.db.prepare<{ n: number }>('SELECT count(*) AS n FROM agent_jobs WHERE seq > (SELECT job_seq FROM search_mark)').get()!.n
@@ -184,7 +184,7 @@ describe('search', () => {
     expect(waiting()).toBe(1)
   })
 
-  test('waits while more jobs keep coming, and not for long', async () => {
+  test('delays indexing while more jobs arrive, for a limited time', async () => {
     const left = () =>
       rig.db.prepare<{ n: number }>('SELECT count(*) AS n FROM agent_jobs WHERE seq > (SELECT job_seq FROM search_mark)').get()!.n
     let made = 0
@@ -202,7 +202,7 @@ describe('search', () => {
     expect(left()).toBe(0)
   })
 
-  test.each(['before', 'after'])('a result that came %s its job was indexed is found after a crash', (when) => {
+  test.each(['before', 'after'])('finds a result after a crash that came %s its job was indexed', (when) => {
     const { id } = add('first')
     if (when === 'after') find('first')
     const { claim } = write((tx) => rig.store.claim(tx, id, 1))!
@@ -211,7 +211,7 @@ describe('search', () => {
     expect(find('voila')).toEqual(['first'])
   })
 
-  test('writes nothing, also where the database may only be read, and finds the newest that are not indexed yet', async () => {
+  test('writes nothing, and finds the newest jobs that are not indexed yet', async () => {
     for (let i = 0; i < 300; i++) add(`needle ${i}`)
     rig.db.connection.pragma('query_only = ON')
     expect(find('needle 299')).toEqual(['needle 299'])
@@ -226,7 +226,7 @@ describe('search', () => {
     expect(rig.db.prepare('SELECT job_seq FROM search_mark').get()).toEqual({ job_seq: 0 })
   })
 
-  test('finds the same before and after the index has a job, in any order of words, capitals and taints', () => {
+  test('finds the same before and after indexing, whatever the order, case and diacritics of words', () => {
     const texts = ['Ärger im Büro', 'buro', 'ARGER 42', 'naïve café', 'Kaffee', 'two two words', 'x1 y2', '']
     for (const text of texts) add(`${text} end`)
     const typed = fc.oneof(
@@ -239,7 +239,7 @@ describe('search', () => {
     for (const [q, found] of before) expect([q, find(q)]).toEqual([q, found])
   })
 
-  test('a beginning of more words than are looked up is still one', () => {
+  test('accepts a prefix of more words than are expanded', () => {
     for (let i = 1000; i < 1300; i++) add(`needle${i} n${i}`)
     createJobSearch(rig.db).catchUp()
     expect(rig.store.listJobs(rig.db, { q: 'need', limit: 200 }).jobs).toHaveLength(200)
@@ -248,14 +248,14 @@ describe('search', () => {
     expect(find('n')).toEqual([])
   })
 
-  test('a word is found by its beginning without gathering every place of every word that has it', () => {
+  test('finds a word by its prefix without collecting all positions of all such words', () => {
     add('In the inbox, an invoice')
     createJobSearch(rig.db).catchUp()
     expect(searchExpressionFor('the in', (prefix) => listTerms(rig.db, prefix))).toBe('"the" AND ("in" OR "inbox" OR "invoice")')
     expect(find('the in')).toHaveLength(1)
   })
 
-  test('whatever a person types is looked for and never a syntax error', () => {
+  test('accepts any input without a syntax error', () => {
     add('plain words')
     fc.assert(
       fc.property(
@@ -275,7 +275,7 @@ describe('search', () => {
     ['two words', '"two" AND "words" *'],
     ['"quoted" -x', '"quoted" AND "x" *'],
     [' …! ', null],
-  ])('%s is looked for as %s', (typed, expression) => {
+  ])('searches %s as %s', (typed, expression) => {
     expect(searchExpressionFor(typed, () => [])).toBe(expression)
   })
 })

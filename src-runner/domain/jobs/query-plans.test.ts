@@ -87,7 +87,7 @@ describe('lists of jobs walk an index and sort nothing', () => {
   })
 })
 
-test('what a job delegated is found by its own index', () => {
+test('finds delegated jobs by their own index', () => {
   const plans = plansOf(() => void rig.store.listJobs(rig.db, { parentJobId: 'p', agentId: 'a', status: ['failed', 'running'], limit: 50 }))
   expect(plans.flatMap(({ plan }) => plan).filter((line) => line.startsWith('SEARCH agent_jobs '))).toEqual([
     // How far is looked, then what is found.
@@ -96,7 +96,7 @@ test('what a job delegated is found by its own index', () => {
   ])
 })
 
-describe('other readings do, too', () => {
+describe('other queries walk an index and sort nothing', () => {
   const READINGS: Record<string, () => unknown> = {
     'a job': () => rig.store.findJob(rig.db, 'x'),
     steps: () => rig.store.listSteps(rig.db, rig.store.listJobs(rig.db, { limit: 1 }).jobs[0]!.id),
@@ -114,7 +114,7 @@ describe('other readings do, too', () => {
     expect(slowParts(plans)).toEqual([])
   })
 
-  test('spend looks only at the time that is asked for', () => {
+  test('reads spend only of the requested time', () => {
     const plans = plansOf(() => void readSpend(rig.db, { by: 'agent', from: 100, to: 200_000_000 }))
     expect(plans.flatMap(({ plan }) => plan).filter((line) => /^(SCAN|SEARCH) (step|spend)/.test(line))).toEqual([
       'SEARCH step USING INDEX job_steps_replies_by_time (created_at>? AND created_at<?)',
@@ -123,7 +123,7 @@ describe('other readings do, too', () => {
   })
 })
 
-test('budgets look only at their day and month', () => {
+test('reads spend of a budget only for its day and month', () => {
   write((tx) => changeSettings(tx, rig, { dayBudgetUsd: 5 }))
   rig.db.prepare('UPDATE agents SET day_budget_micros = 1, month_budget_micros = 1').run()
   const [job] = rig.store.listJobs(rig.db, { limit: 1 }).jobs
@@ -136,12 +136,12 @@ test('budgets look only at their day and month', () => {
   )
 })
 
-test('of approvals only those are moved that wait', () => {
+test('moves the expiry of pending approvals only', () => {
   const plans = write((tx) => plansOf(() => moveExpiry(tx, 0)))
   expect(plans.flatMap(({ plan }) => plan)).toEqual(['SEARCH approvals USING COVERING INDEX approvals_by_status (status=?)'])
 })
 
-test('who is next is found agent by agent, however long the queue is', () => {
+test('finds the next job agent by agent, however long the queue is', () => {
   const plan = rig.db.connection
     .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${QUEUED_AGENTS}`)
     .all()
@@ -153,7 +153,7 @@ test('who is next is found agent by agent, however long the queue is', () => {
   ])
 })
 
-test('a whole life of a job, and removing its conversation, scans no table', () => {
+test('scans no table in the life of a job, nor when its conversation is deleted', () => {
   const used: { sql: string; plan: string[] }[] = []
   const doIn = (work: (tx: Tx) => unknown) =>
     write((tx) => {

@@ -65,7 +65,7 @@ function createToolPolicy() {
 
 const started = (attempts: Attempt[], count: number) => expect.poll(() => attempts.length).toBe(count)
 
-test('jobs are performed as they come, and done when drained', async () => {
+test('performs jobs as they arrive', async () => {
   employ(complete)
   const made = await Promise.all(Array.from({ length: 20 }, () => enqueue()))
   await worker.drain()
@@ -73,7 +73,7 @@ test('jobs are performed as they come, and done when drained', async () => {
   expect(worker.running()).toEqual([])
 })
 
-test('never more at once than the limit, and a free place is taken at once', async () => {
+test('runs at most as many jobs as the limit, and fills a free slot at once', async () => {
   const gate = createToolPolicy()
   employ(gate.perform, 2)
   for (let i = 0; i < 5; i++) await enqueue()
@@ -88,14 +88,14 @@ test('never more at once than the limit, and a free place is taken at once', asy
   await worker.drain()
 })
 
-test('what was pending before the start is found', async () => {
+test('runs jobs that were pending before the start', async () => {
   const { id } = await enqueue()
   employ(complete)
   await worker.drain()
   expect(job(id).status).toBe('completed')
 })
 
-test('an executor that throws fails its job, and is logged; the others go on', async () => {
+test('fails and logs a job whose executor throws, and continues with the others', async () => {
   employ(async (attempt) => {
     if (attempt.job.task === 'bad') throw new Error('a bug')
     await complete(attempt)
@@ -109,7 +109,7 @@ test('an executor that throws fails its job, and is logged; the others go on', a
   expect(errors).toContain('an attempt failed unexpectedly: a bug')
 })
 
-test('an executor that just ends without an outcome fails its job, too', async () => {
+test('fails a job whose executor ends without an outcome', async () => {
   employ(async () => {})
   const { id } = await enqueue()
   await worker.drain()
@@ -117,7 +117,7 @@ test('an executor that just ends without an outcome fails its job, too', async (
   expect(errors).toHaveLength(1)
 })
 
-test('settings that cannot be read now are read again at the next look, and nothing dies of it', async () => {
+test('retries reading the settings after a failure', async () => {
   let isReadable = false
   const limit = () => {
     if (!isReadable) throw new Error('the file cannot be read')
@@ -147,7 +147,7 @@ describe('Stop', () => {
     expect(errors).toEqual([])
   })
 
-  test('an attempt that does not listen loses its job after a second and a half, and its place', async () => {
+  test('takes job and slot away from an attempt that does not stop within 1.5 seconds', async () => {
     const attempts: Attempt[] = []
     employ((attempt) => (attempts.push(attempt), attempt.job.task === 'deaf' ? deaf() : complete(attempt)), 1)
     const { id } = await enqueue({ task: 'deaf' })
@@ -164,7 +164,7 @@ describe('Stop', () => {
     expect(() => write((tx) => rig.store.recordReply(tx, attempts[0]!.claim, replyOf('late')))).toThrow('not the current one')
   })
 
-  test('an attempt that ends as it likes after losing its job changes nothing and disturbs nobody', async () => {
+  test('ignores how an attempt ends after it has lost its job', async () => {
     let let_go = () => {}
     employ(async () => {
       await new Promise<void>((resolve) => (let_go = resolve))
@@ -187,7 +187,7 @@ describe('signs of life', () => {
     for (let i = 0; i < count * 12; i++) rig.clock.advance(5000)
   }
 
-  test('a silent job is given up after 15 minutes; one that moves is not', async () => {
+  test('fail a silent job after 15 minutes, and keep an active one', async () => {
     const attempts: Attempt[] = []
     employ((attempt) => (attempts.push(attempt), deaf()))
     const silent = await enqueue()
@@ -205,7 +205,7 @@ describe('signs of life', () => {
     expect(worker.running()).toEqual([moving.id])
   })
 
-  test('a machine that slept does not make its jobs look stuck', async () => {
+  test('do not count the time asleep', async () => {
     const attempts: Attempt[] = []
     // The clock jumps as it does over a sleep: nothing ticks in between.
     let away = 0
@@ -222,8 +222,8 @@ describe('signs of life', () => {
   })
 })
 
-describe('outcome the process', () => {
-  test('jobs are pending again with their steps, and it was no crash', async () => {
+describe('stopping the process', () => {
+  test('makes jobs pending again with their steps, without counting a crash', async () => {
     const attempts: Attempt[] = []
     employ(async (attempt) => {
       write((tx) => rig.store.recordToolStarted(tx, attempt.claim, { callId: 'a', name: 'send' }))
@@ -243,7 +243,7 @@ describe('outcome the process', () => {
     expect(rig.store.listSteps(rig.db, id)).toHaveLength(1)
   })
 
-  test('one that does not listen is released when the time is up', async () => {
+  test('releases a job whose attempt does not stop in time', async () => {
     employ(deaf)
     const { id } = await enqueue()
     await expect.poll(() => worker.running()).toEqual([id])
@@ -254,7 +254,7 @@ describe('outcome the process', () => {
     expect(job(id).status).toBe('pending')
   })
 
-  test('nothing is claimed afterwards', async () => {
+  test('claims nothing afterwards', async () => {
     employ(complete)
     await worker.stop({ graceMs: 0 })
     const { id } = await enqueue()
@@ -265,7 +265,7 @@ describe('outcome the process', () => {
   })
 })
 
-test('paused: nothing is claimed, what runs goes on; resumed: it is', async () => {
+test('claims nothing while paused, and continues when resumed', async () => {
   employ(complete)
   worker.pause()
   const { id } = await enqueue()
@@ -277,8 +277,8 @@ test('paused: nothing is claimed, what runs goes on; resumed: it is', async () =
   expect(job(id).status).toBe('completed')
 })
 
-describe('one job by name', () => {
-  test('runs without anything else being started', async () => {
+describe('running one job by id', () => {
+  test('starts nothing else', async () => {
     const [other, named] = [await enqueue(), await enqueue()]
     worker = createWorker({ store: rig.store, db: rig.db, clock: rig.clock, log: rig.db.log, limit: () => 4, perform: complete })
     worker.run(named.id)
@@ -286,7 +286,7 @@ describe('one job by name', () => {
     expect(job(other.id).status).toBe('pending')
   })
 
-  test('that ended, runs, or does not exist is left alone', async () => {
+  test('ignores a job that runs, has ended or does not exist', async () => {
     const attempts: Attempt[] = []
     employ((attempt) => (attempts.push(attempt), complete(attempt)))
     const { id } = await enqueue()
@@ -311,7 +311,7 @@ describe('a full disk', () => {
   }
   const makeRoom = () => rig.db.connection.pragma('max_page_count = 1073741823')
 
-  test('is a pause: the job goes back, and is done when there is room', async () => {
+  test('makes the job pending, and it is done when there is room', async () => {
     let attempts = 0
     const failed = Promise.withResolvers<unknown>()
     employ(async (attempt) => {

@@ -26,7 +26,7 @@ function slowParts(act: () => void): string[] {
   )
 }
 
-describe('an outbox with years of messages is looked through as fast as an empty one', () => {
+describe('an outbox with years of messages', () => {
   const READINGS: Record<string, () => unknown> = {
     'channels that send': () => listSendingChannels(rig.db),
     'the next message of a channel': () => findDueOf(rig.db, 'c', 0),
@@ -45,19 +45,19 @@ describe('an outbox with years of messages is looked through as fast as an empty
     expect(slow.filter((line) => !/TEMP B-TREE FOR ORDER BY in SELECT message\.seq.*message\.job_id = /.test(line))).toEqual([])
   })
 
-  it('forgets from the old end', () => {
+  it('prunes from the oldest message on', () => {
     const plans = transact(rig.db, (tx) => plansOf(rig.db, () => void pruneOutbox(tx, 0)))
     const lines = plans.flatMap(({ plan }) => plan)
     expect(lines).toContain('SEARCH outbox USING INTEGER PRIMARY KEY (rowid=?)')
     expect(lines.filter((line) => line.includes('TEMP B-TREE'))).toEqual([])
   })
 
-  it('moves only what is pending when the clock is set', () => {
+  it('moves only pending messages when the clock is set', () => {
     const plans = transact(rig.db, (tx) => plansOf(rig.db, () => moveGivingUp(tx, 0)))
     expect(plans.flatMap(({ plan }) => plan)).toEqual(['SEARCH outbox USING INDEX outbox_by_state (state=?)'])
   })
 
-  it('finds what a channel sends next by its own pending messages', () => {
+  it('finds the next message of a channel by its own pending messages', () => {
     for (const look of [READINGS['the next message of a channel']!, READINGS['when the next message is due']!]) {
       const lines = plansOf(rig.db, () => void look()).flatMap(({ plan }) => plan)
       expect(lines.filter((line) => /^(SCAN|SEARCH)/.test(line))).toEqual([

@@ -18,7 +18,7 @@ const add = (id = 'mine') =>
   write((tx) => insertProvider(tx, rig, { id, kind: 'openai', name: 'Mine', baseUrl: null, hasKey: true, origin: 'user' }))
 const model = { providerId: 'mine', model: 'gpt' }
 
-test('the demo is there from the start and stays as it is', () => {
+test('has the demo from the start, which cannot be changed', () => {
   expect(listProviders(rig.db)).toEqual([
     { id: 'demo', kind: 'demo', name: 'Demo', baseUrl: null, hasKey: false, origin: 'built_in', createdAt: rig.clock.now() },
   ])
@@ -26,7 +26,7 @@ test('the demo is there from the start and stays as it is', () => {
   expect(() => write((tx) => updateProvider(tx, 'demo', { name: 'x' }))).toThrow(expect.objectContaining({ code: 'provider_read_only' }))
 })
 
-test('a provider is added, changed and removed', () => {
+test('adds, changes and deletes a provider', () => {
   const added = add()
   expect(getProvider(rig.db, 'mine')).toEqual(added)
   expect(listProviders(rig.db).map((one) => one.id)).toEqual(['demo', 'mine'])
@@ -45,7 +45,7 @@ test('a provider is added, changed and removed', () => {
   expect(() => write((tx) => deleteProvider(tx, 'mine'))).toThrow(expect.objectContaining({ code: 'provider_not_found' }))
 })
 
-test('one that is in use stays: by an agent, as a fallback, or as the default', () => {
+test('rejects deleting a provider that is used by an agent, as a fallback or as the default', () => {
   add()
   const agent = write((tx) => createAgent(tx, rig, { name: 'Ada', model }))
   const attempt = () => write((tx) => deleteProvider(tx, 'mine'))
@@ -59,7 +59,7 @@ test('one that is in use stays: by an agent, as a fallback, or as the default', 
   attempt()
 })
 
-test('a price is kept to the micro-dollar, changed, taken back, and goes with its provider', () => {
+test('stores a price to the micro-dollar, and deletes it with its provider', () => {
   add()
   write((tx) => setPrice(tx, rig, model, { inputUsdPerMillion: 0.15, outputUsdPerMillion: 2.5 }))
   expect(findPrice(rig.db, model)).toEqual({ inputUsdPerMillion: 0.15, outputUsdPerMillion: 2.5 })
@@ -75,7 +75,7 @@ test('a price is kept to the micro-dollar, changed, taken back, and goes with it
   expect(() => write((tx) => setPrice(tx, rig, model, null))).toThrow(expect.objectContaining({ code: 'provider_not_found' }))
 })
 
-test('settings have defaults, are changed one by one, and tell only of what differs', () => {
+test('have defaults, and emit events only for changed settings', () => {
   const told: string[][] = []
   rig.db.onEvents((event) => void (event.type === 'settings.changed' && told.push(event.payload.keys)))
   expect(readSettings(rig.db)).toEqual(DEFAULT_SETTINGS)
@@ -84,7 +84,7 @@ test('settings have defaults, are changed one by one, and tell only of what diff
   expect(told).toEqual([['concurrency']])
 })
 
-test('a setting that this version cannot read has its default', () => {
+test('uses the default for a setting that this version cannot read', () => {
   rig.db.prepare("INSERT INTO settings VALUES ('concurrency', '\"many\"', 0), ('future', '1', 0)").run()
   expect(readSettings(rig.db)).toEqual(DEFAULT_SETTINGS)
 })

@@ -30,7 +30,7 @@ const endAll = (schedule: Schedule) => {
 }
 
 describe('a clock that is set back a little', () => {
-  it('makes no due time run twice, and lets run what came to nothing before', () => {
+  it('runs no due time twice, and runs one that made no job before', () => {
     const schedule = rig.create()
     goTo('2026-11-20T11:00:00Z')
     rig.look()
@@ -50,7 +50,7 @@ describe('a clock that is set back a little', () => {
     expect(states(schedule)).toEqual(['26-11-20T10:00 ran', '26-11-20T11:00 ran', '26-11-20T12:00 ran'])
   })
 
-  test.each([1, 500, 30_000, HOUR, 2 * HOUR, DAY])('by %d ms, doubles nothing that ran', (ms) => {
+  test.each([1, 500, 30_000, HOUR, 2 * HOUR, DAY])('by %d ms runs nothing twice', (ms) => {
     const schedule = rig.create({ cron: '*/10 * * * *' })
     for (let minute = 0; minute < 2 * 24 * 60; minute += 10) {
       rig.clock.advance(10 * MINUTE)
@@ -68,7 +68,7 @@ describe('a clock that is set back a little', () => {
     expect(rig.look()).toBe(1)
   })
 
-  it('takes back a due time that waited, which waits again when its time comes', () => {
+  it('removes a waiting due time, which waits again when its time comes', () => {
     const schedule = rig.create()
     goTo('2026-11-20T10:00:00Z')
     rig.look()
@@ -85,7 +85,7 @@ describe('a clock that is set back a little', () => {
     expect(states(schedule)).toEqual(['26-11-20T10:00 ran', '26-11-20T11:00 ran'])
   })
 
-  it('and gets another cron expression, counts by that from now, and repeats no due time that both have', () => {
+  it('counts by a new cron expression from now on, and repeats no due time that both have', () => {
     const schedule = rig.create()
     goTo('2026-11-20T11:00:00Z')
     rig.look()
@@ -97,7 +97,7 @@ describe('a clock that is set back a little', () => {
     expect(rig.read(schedule).nextDueAt).toBe(at('2026-11-20T11:30:00Z'))
   })
 
-  it('and gets another cron expression, keeps a run of the old one in its place among what is missed by the new one', () => {
+  it('keeps a run of the old cron expression among the missed due times of the new one', () => {
     const schedule = rig.create({ cron: '* * * * *', catchUpHours: 0 })
     goTo('2026-11-21T21:22:10Z')
     rig.look()
@@ -115,7 +115,7 @@ describe('a clock that is set back a little', () => {
     ])
   })
 
-  it('and forward again, finds everything as it was', () => {
+  it('and forward again restores the run history', () => {
     const schedule = rig.create({ dailyBudgetUsd: 1, catchUpHours: 0 })
     goTo('2026-11-20T11:30:00Z')
     rig.look()
@@ -140,7 +140,7 @@ describe('a clock that is set back a little', () => {
 })
 
 describe('a clock that was set forward', () => {
-  it('is a time that was missed', () => {
+  it('counts the time in between as missed', () => {
     const schedule = rig.create()
     expect(set(2 * HOUR)).toBe(1)
     expect(states(schedule)).toEqual(['26-11-20T10:00 missed', '26-11-20T11:00 caught_up'])
@@ -151,7 +151,7 @@ describe('a clock that was a year ahead and is right again', () => {
   test.each([
     ['0 10 * * *', ['26-11-20T10:00 ran', '26-11-21T10:00 ran', '26-11-22T10:00 ran']],
     ['0 */12 * * *', ['26-11-20T12:00 ran', '26-11-21T00:00 ran', '26-11-21T12:00 ran']],
-  ])('"%s" runs at its very next due time, and at those after it', (cron, expected) => {
+  ])('runs "%s" at its next due time and those after it', (cron, expected) => {
     const schedule = rig.create({ cron })
     expect(set(YEAR)).toBe(1)
     endAll(schedule)
@@ -169,7 +169,7 @@ describe('a clock that was a year ahead and is right again', () => {
     expect(states(schedule)).toEqual([...expected, ...ahead])
   })
 
-  it('is the same when the app was started by the wrong clock, and when it is started again by the right one', () => {
+  it('runs the next due time also if the app was started with the wrong or the right clock', () => {
     const schedule = rig.create({ cron: '0 10 * * *' })
     rig.clock.jump(YEAR)
     rig.reboot()
@@ -181,7 +181,7 @@ describe('a clock that was a year ahead and is right again', () => {
     expect(rig.read(schedule).nextDueAt).toBe(at('2026-11-20T10:00:00Z'))
   })
 
-  it('is made up for when it was set right while the app was off, or a due time came before anybody saw it', () => {
+  it('runs a due time that came before the correction was noticed', () => {
     const [daily, hourly] = [rig.create({ cron: '0 10 * * *' }), rig.create()]
     set(YEAR)
     for (const schedule of [daily, hourly]) endAll(schedule)
@@ -195,7 +195,7 @@ describe('a clock that was a year ahead and is right again', () => {
     expect(rig.look()).toBe(0)
   })
 
-  it('does not hold a schedule that was made or changed by it', () => {
+  it('does not hold up a schedule that was created or changed by it', () => {
     rig.clock.jump(YEAR)
     const made = rig.create({ cron: '0 10 * * *' })
     const changed = rig.create()
@@ -205,7 +205,7 @@ describe('a clock that was a year ahead and is right again', () => {
     expect(rig.read(changed).nextDueAt).toBe(at('2026-11-20T12:00:00Z'))
   })
 
-  it('lets a watcher run on that missed half a million times by it, and keeps what it missed before', () => {
+  it('lets a watcher run that missed half a million times, and keeps its earlier missed runs', () => {
     const schedule = rig.create({ cron: '* * * * *' })
     rig.clock.advance(2 * DAY)
     rig.clock.jump(YEAR)
@@ -231,7 +231,7 @@ describe('a clock that was a year ahead and is right again', () => {
     ])
   })
 
-  it('catches up with the newest that is missed afterwards, and has each of the others in the run history', () => {
+  it('catches up with the newest missed due time, and records the others', () => {
     const schedule = rig.create()
     set(YEAR)
     endAll(schedule)
@@ -243,7 +243,7 @@ describe('a clock that was a year ahead and is right again', () => {
     ])
   })
 
-  it('leaves the one due time that ran by it alone, when its time comes', () => {
+  it('does not repeat a due time that ran by it', () => {
     const schedule = rig.create({ cron: '0 10 * * *' })
     set(YEAR)
     endAll(schedule)
@@ -260,7 +260,7 @@ describe('a clock that was a year ahead and is right again', () => {
     expect(rig.look()).toBe(1)
   })
 
-  it('gives the budget of today back, and tells of today although it told of a day to come', () => {
+  it('restores the budget of today, and notifies the owner for today', () => {
     const schedule = rig.create({ dailyBudgetUsd: 1 })
     rig.clock.jump(YEAR)
     rig.spend(1_000_000)
@@ -280,7 +280,7 @@ describe('a clock that was a year ahead and is right again', () => {
     expect(rig.look()).toBe(1)
   })
 
-  it('keeps a schedule waiting for tomorrow whose budget of today is spent, and no longer', () => {
+  it('lets a schedule with a spent budget wait only until tomorrow', () => {
     const schedule = rig.create({ dailyBudgetUsd: 1 })
     rig.spend(1_000_000)
     rig.clock.jump(YEAR)
@@ -294,7 +294,7 @@ describe('a clock that was a year ahead and is right again', () => {
     expect(rig.read(schedule).status).toBe('active')
   })
 
-  it('counts a paused schedule from now, too', () => {
+  it('counts a paused schedule from now', () => {
     const schedule = rig.create({ cron: '0 10 * * *' })
     rig.write((tx) => rig.schedules.pause(tx, schedule.id))
     set(YEAR)
@@ -308,7 +308,7 @@ describe('a clock that was a year ahead and is right again', () => {
     expect(rig.look()).toBe(1)
   })
 
-  it('dates a run that a person asks for by the right clock', () => {
+  it('dates a run that a person starts by the right clock', () => {
     const schedule = rig.create()
     const ask = () => rig.write((tx) => rig.schedules.runNow(tx, schedule.id))
     rig.clock.jump(YEAR)
@@ -317,7 +317,7 @@ describe('a clock that was a year ahead and is right again', () => {
     expect(ask().occurrence.dueAt).toBe(START)
   })
 
-  it('tells a run of the one that was in fact before it', () => {
+  it('gives a run the result of the run that was really before it', () => {
     const schedule = rig.create({ cron: '0 10 * * *' })
     const runs: string[] = []
     const run = () => {
@@ -336,7 +336,7 @@ describe('a clock that was a year ahead and is right again', () => {
     for (const nth of [1, 2, 3]) expect(run()).toBe(runs[nth])
   })
 
-  it('expects no run of a due time that has run', () => {
+  it('lists no upcoming run for a due time that has run', () => {
     const schedule = rig.create({ cron: '0 */2 * * *' })
     set(5 * HOUR)
     set(-5 * HOUR)
@@ -347,7 +347,7 @@ describe('a clock that was a year ahead and is right again', () => {
 })
 
 describe('a clock that is behind for a while', () => {
-  it('of ten days, gives back what the run history had, and runs nothing for it', () => {
+  it('by ten days restores the run history, and runs nothing for it', () => {
     const schedule = rig.create({ cron: '0 10 * * *', dailyBudgetUsd: 1 })
     for (let day = 0; day < 20; day++) {
       rig.clock.advance(rig.read(schedule).nextDueAt! - rig.clock.now())
@@ -362,7 +362,7 @@ describe('a clock that is behind for a while', () => {
     expect(rig.runHistory(schedule)).toEqual(before)
   })
 
-  it('and shows a time before the schedule was made, misses nothing of that', () => {
+  it('misses nothing from before a schedule was created', () => {
     rig.clock.advance(100 * DAY)
     const schedule = rig.create({ cron: '0 10 * * *' })
     set(-90 * DAY)
@@ -372,7 +372,7 @@ describe('a clock that is behind for a while', () => {
     expect(rig.read(schedule).nextDueAt).toBe(at('2027-02-28T10:00:00Z'))
   })
 
-  it('and shows a year that cannot be, as after an empty battery, is not gone by', () => {
+  it('is ignored if it shows an impossible year, as after an empty battery', () => {
     const schedule = rig.create({ cron: '0 10 * * *' })
     goTo('2026-11-20T10:00:00Z')
     rig.look()
@@ -388,7 +388,7 @@ describe('a clock that is behind for a while', () => {
     expect(states(schedule)).toEqual(['26-11-20T10:00 ran', '26-11-21T10:00 ran'])
   })
 
-  it('and was ahead before that, is right in the end', () => {
+  it('is corrected in the end, also if it was ahead before', () => {
     const schedule = rig.create({ cron: '0 10 * * *' })
     set(YEAR)
     endAll(schedule)

@@ -30,14 +30,14 @@ const fired = (schedule: Schedule): string => {
 }
 
 describe('a due time', () => {
-  it('is the next one from the moment of creation on', () => {
+  it('is the first one after the creation', () => {
     const schedule = rig.create({ cron: '30 9 * * *' })
     expect(schedule.nextDueAt).toBe(at('2026-11-21T09:30:00Z'))
     expect(rig.look()).toBe(0)
     expect(rig.runHistory(schedule)).toEqual([])
   })
 
-  it('makes one job, a row of the run history and the next due time, however often somebody looks', () => {
+  it('makes one job and one row of the run history, however often it is checked', () => {
     const schedule = rig.create()
     goTo('2026-11-20T09:59:59Z')
     expect(rig.look()).toBe(0)
@@ -64,7 +64,7 @@ describe('a due time', () => {
     })
   })
 
-  it('tells its job of the run before it', () => {
+  it('passes the previous run to its job', () => {
     const schedule = rig.create()
     goTo('2026-11-20T10:00:00Z')
     rig.end(fired(schedule), { kind: 'completed', text: 'Nothing happened.' })
@@ -80,7 +80,7 @@ describe('a due time', () => {
     [40, 'ran', lateBy(40_000)],
     [90, 'ran', lateBy(90_000)],
     [91, 'caught_up', REASONS.caughtUp],
-  ])('that is looked at %i seconds late is %s', (seconds, state, reason) => {
+  ])('that is decided %i seconds late is %s', (seconds, state, reason) => {
     const schedule = rig.create()
     goTo('2026-11-20T10:00:00Z')
     rig.clock.advance(seconds * SECOND)
@@ -88,7 +88,7 @@ describe('a due time', () => {
     expect(last(schedule)).toMatchObject({ state, reason })
   })
 
-  it('that is a little late runs although nothing is caught up with', () => {
+  it('that is a little late runs also without catching up', () => {
     const schedule = rig.create({ catchUpHours: 0 })
     goTo('2026-11-20T10:01:00Z')
     fired(schedule)
@@ -96,7 +96,7 @@ describe('a due time', () => {
   })
 })
 
-describe('what a run comes to', () => {
+describe('the last status', () => {
   test.each<[AttemptOutcome, Schedule['lastStatus']]>([
     [{ kind: 'completed', text: 'Done.' }, 'success'],
     [{ kind: 'failed', error: 'model_unavailable', message: quote('It does not answer.') }, 'failed'],
@@ -108,7 +108,7 @@ describe('what a run comes to', () => {
     expect(rig.read(schedule)).toMatchObject({ lastStatus, status: 'active', liveJobId: null })
   })
 
-  it('is seen while it waits for an answer, and when it goes on', () => {
+  it('shows that a run waits for an answer, and that it continues', () => {
     const schedule = rig.create()
     goTo('2026-11-20T10:00:00Z')
     const jobId = fired(schedule)
@@ -120,7 +120,7 @@ describe('what a run comes to', () => {
     expect(rig.read(schedule).lastStatus).toBe('success')
   })
 
-  it('is that nobody could be told, when the outbox says so', () => {
+  it('shows that the owner could not be notified', () => {
     const schedule = rig.create()
     goTo('2026-11-20T10:00:00Z')
     rig.end(fired(schedule))
@@ -132,7 +132,7 @@ describe('what a run comes to', () => {
   })
 })
 
-describe('a due time that comes while the run before it is going', () => {
+describe('a due time that comes during a run', () => {
   const WAYS: [string, (jobId: string) => void, Message][] = [
     ['waits for its turn', () => {}, createMessage('due_held')],
     ['runs', (jobId) => void rig.write((tx) => rig.jobs.claim(tx, jobId, 9)), createMessage('due_held')],
@@ -143,7 +143,7 @@ describe('a due time that comes while the run before it is going', () => {
     ],
     ['waits for a delegated job', (jobId) => rig.end(jobId, { kind: 'waiting', status: 'awaiting_child' }), createMessage('due_held')],
   ]
-  test.each(WAYS)('stays due when that %s, and runs at the first look after it', (_what, bring, reason) => {
+  test.each(WAYS)('waits while the run %s, and runs at the first check after it', (_what, bring, reason) => {
     const schedule = rig.create()
     goTo('2026-11-20T10:00:00Z')
     const jobId = fired(schedule)
@@ -168,7 +168,7 @@ describe('a due time that comes while the run before it is going', () => {
   it.each([
     ['is said to be stuck after more than two hours of work', 121 * MINUTE, 'due_held_by_stuck' as const],
     ['is not said to be stuck for a week that the machine slept', 30 * MINUTE, 'due_held' as const],
-  ])('is not decided beside a run that is going, which %s', (_what, workedMs, held) => {
+  ])('is not decided during a run which %s', (_what, workedMs, held) => {
     const schedule = rig.create()
     goTo('2026-11-20T10:00:00Z')
     const jobId = fired(schedule)
@@ -183,7 +183,7 @@ describe('a due time that comes while the run before it is going', () => {
     })
   })
 
-  it('is skipped when the next one comes, which is then the one that is due', () => {
+  it('is skipped when the next one comes, which then waits', () => {
     const schedule = rig.create()
     goTo('2026-11-20T10:00:00Z')
     const jobId = fired(schedule)
@@ -201,7 +201,7 @@ describe('a due time that comes while the run before it is going', () => {
     expect(rig.live(schedule)).toHaveLength(1)
   })
 
-  it('waits for a retry of the run before it, too', () => {
+  it('also waits for a retry of the run before it', () => {
     const schedule = rig.create()
     goTo('2026-11-20T10:00:00Z')
     const jobId = fired(schedule)
@@ -215,7 +215,7 @@ describe('a due time that comes while the run before it is going', () => {
     expect(rig.look()).toBe(1)
   })
 
-  it('runs after the death of the process, when that run has ended', () => {
+  it('runs after a crash of the process when the run before it has ended', () => {
     const schedule = rig.create()
     goTo('2026-11-20T10:00:00Z')
     const jobId = fired(schedule)
@@ -244,7 +244,7 @@ describe('a due time that comes while the run before it is going', () => {
 })
 
 describe('a spent budget', () => {
-  it('turns the due time away, tells the owner once, and gives the schedule back at the next local day', () => {
+  it('skips the due time, notifies the owner once, and ends with the next local day', () => {
     const schedule = rig.create({ dailyBudgetUsd: 2, timezone: 'Europe/Berlin' })
     rig.spend(2_000_000)
     goTo('2026-11-20T10:00:00Z')
@@ -271,7 +271,7 @@ describe('a spent budget', () => {
     expect(rig.read(schedule)).toMatchObject({ status: 'active', agentSpentTodayUsd: 0 })
   })
 
-  it('gives the schedule back when the day begins, due or not', () => {
+  it('ends when the day begins, with or without a due time', () => {
     const schedule = rig.create({ cron: '0 10 * * *', dailyBudgetUsd: 2 })
     rig.spend(3_000_000)
     goTo('2026-11-20T10:00:00Z')
@@ -282,7 +282,7 @@ describe('a spent budget', () => {
     expect(rig.read(schedule)).toMatchObject({ status: 'active', lastStatus: 'budget_exhausted' })
   })
 
-  it('is told of again on another day, and not twice on one', () => {
+  it('notifies the owner once a day', () => {
     const schedule = rig.create({ dailyBudgetUsd: 1 })
     rig.spend(1_000_000)
     goTo('2026-11-20T10:00:00Z')
@@ -299,7 +299,7 @@ describe('a spent budget', () => {
     expect(rig.told).toHaveLength(2)
   })
 
-  it('is that of the agent, whatever its jobs were started by, and of no other agent', () => {
+  it('counts all jobs of the agent and of no other agent', () => {
     const other = rig.records.addAgent('Bob').id
     const [mine, others] = [rig.create({ dailyBudgetUsd: 1 }), rig.create({ dailyBudgetUsd: 1, agentId: other })]
     rig.spend(999_999)
@@ -314,7 +314,7 @@ describe('a spent budget', () => {
     expect(rig.read(mine)).toMatchObject({ agentSpentTodayUsd: 1, spentTodayUsd: 0.000001 })
   })
 
-  it('of yesterday counts for nothing, on days of 23 and 25 hours too', () => {
+  it('does not count yesterday, also on days of 23 and 25 hours', () => {
     rig.close()
     for (const [day, spentAt, nextDay] of [
       ['2026-03-29', '2026-03-28T23:00:00Z', '2026-03-29T22:00:00Z'],
@@ -337,7 +337,7 @@ describe('a spent budget', () => {
     }
   })
 
-  it('waits for the first moment of a day that has no midnight', () => {
+  it('waits for the first moment of a day without midnight', () => {
     rig.close()
     // In Cairo the clock goes from 23:59:59 on 23 April to 01:00.
     rig = openScheduleRig(at('2026-04-23T12:00:00Z'))
@@ -351,7 +351,7 @@ describe('a spent budget', () => {
     expect(rig.read(schedule)).toMatchObject({ status: 'active', agentSpentTodayUsd: 0 })
   })
 
-  it('that is raised above what was spent lets the schedule go on at once', () => {
+  it('lets the schedule continue at once when it is raised', () => {
     const schedule = rig.create({ dailyBudgetUsd: 1 })
     rig.spend(2_000_000)
     goTo('2026-11-20T10:00:00Z')
@@ -363,7 +363,7 @@ describe('a spent budget', () => {
     expect(states(schedule)).toEqual(['11-20T10:00 skipped_budget', '11-20T11:00 ran'])
   })
 
-  it('turns away the due time that waited, when the run before it ends dearly', () => {
+  it('skips a waiting due time if the run before it has spent the rest', () => {
     const schedule = rig.create({ dailyBudgetUsd: 1 })
     goTo('2026-11-20T10:00:00Z')
     const jobId = fired(schedule)
@@ -375,7 +375,7 @@ describe('a spent budget', () => {
     expect(rig.read(schedule)).toMatchObject({ status: 'budget_exhausted', lastStatus: 'budget_exhausted' })
   })
 
-  it('stays to be seen when a run ends that was going before', () => {
+  it('stays visible when an earlier run ends', () => {
     const schedule = rig.create({ dailyBudgetUsd: 1 })
     goTo('2026-11-20T10:00:00Z')
     const jobId = fired(schedule)
@@ -387,8 +387,8 @@ describe('a spent budget', () => {
   })
 })
 
-describe('what was missed', () => {
-  it('is made up for by one run, that of the newest time', () => {
+describe('missed due times', () => {
+  it('run once, for the newest one', () => {
     const schedule = rig.create()
     goTo('2026-11-20T14:20:00Z')
     fired(schedule)
@@ -405,7 +405,7 @@ describe('what was missed', () => {
     [1, '2026-11-20T11:30:00Z', 'missed'],
     [0.5, '2026-11-20T10:30:00Z', 'caught_up'],
     [0, '2026-11-20T10:02:00Z', 'missed'],
-  ])('is caught up with for %d hours: looked at %s it is %s', (catchUpHours, now, state) => {
+  ])('within %d hours of catching up: decided at %s, the newest is %s', (catchUpHours, now, state) => {
     const schedule = rig.create({ cron: '0 10 20 * *', catchUpHours })
     goTo(now)
     expect(rig.look()).toBe(state === 'caught_up' ? 1 : 0)
@@ -415,7 +415,7 @@ describe('what was missed', () => {
     )
   })
 
-  it('has a row for each time up to a thousand, and one row for more', () => {
+  it('have a row each up to a thousand, and share one row beyond', () => {
     const [few, many] = [rig.create({ cron: '*/30 * * * *' }), rig.create({ cron: '* * * * *' })]
     rig.clock.advance(7 * DAY)
     expect(rig.look()).toBe(2)
@@ -428,7 +428,7 @@ describe('what was missed', () => {
     expect(rows[0]).toMatchObject({ dueAt: START + MINUTE, untilAt: START + 7 * DAY - MINUTE })
   })
 
-  it('of a held run is held itself, and says afterwards that it was caught up with', () => {
+  it('wait for an active run, and are recorded as caught up', () => {
     const schedule = rig.create()
     goTo('2026-11-20T10:00:00Z')
     const jobId = fired(schedule)
@@ -442,7 +442,7 @@ describe('what was missed', () => {
     expect(states(schedule).at(-1)).toBe('11-20T13:00 caught_up')
   })
 
-  it('is turned away by a spent budget like any other', () => {
+  it('are skipped with a spent budget', () => {
     const schedule = rig.create({ dailyBudgetUsd: 1 })
     rig.spend(1_000_000)
     goTo('2026-11-20T12:30:00Z')
@@ -450,7 +450,7 @@ describe('what was missed', () => {
     expect(states(schedule)).toEqual(['11-20T10:00 missed', '11-20T11:00 missed', '11-20T12:00 skipped_budget'])
   })
 
-  it('in safe mode is made up for when that is over', () => {
+  it('in safe mode are caught up with after it', () => {
     const schedule = rig.create()
     rig.reboot({ safeMode: true })
     goTo('2026-11-20T12:30:00Z')
@@ -461,7 +461,7 @@ describe('what was missed', () => {
 })
 
 describe('a paused schedule', () => {
-  it('notes its due times and runs none, not even afterwards', () => {
+  it('records its due times and never runs them', () => {
     const schedule = rig.create()
     expect(rig.write((tx) => rig.schedules.pause(tx, schedule.id))).toMatchObject({ status: 'paused', nextDueAt: null })
     goTo('2026-11-20T10:00:00Z')
@@ -476,7 +476,7 @@ describe('a paused schedule', () => {
     expect(rig.look()).toBe(1)
   })
 
-  it('does not run what waited, and lets go on what runs', () => {
+  it('skips a waiting due time, and lets a run continue', () => {
     const schedule = rig.create()
     goTo('2026-11-20T10:00:00Z')
     const jobId = fired(schedule)
@@ -489,7 +489,7 @@ describe('a paused schedule', () => {
     expect(rig.read(schedule)).toMatchObject({ status: 'paused', lastStatus: 'success' })
   })
 
-  it('runs what had come due a moment before', () => {
+  it('runs a due time that came just before the pause', () => {
     const schedule = rig.create()
     goTo('2026-11-20T10:00:01Z')
     rig.write((tx) => rig.schedules.pause(tx, schedule.id))
@@ -497,7 +497,7 @@ describe('a paused schedule', () => {
     expect(rig.live(schedule)).toHaveLength(1)
   })
 
-  it('shares one row for its due times when more than a thousand have come at once', () => {
+  it('has one row for more than a thousand due times', () => {
     const schedule = rig.create({ cron: '* * * * *' })
     rig.write((tx) => rig.schedules.pause(tx, schedule.id))
     rig.clock.advance(1001 * MINUTE)
@@ -510,7 +510,7 @@ describe('a paused schedule', () => {
     ])
   })
 
-  it('is active again although the budget was spent, and finds that out without telling it twice', () => {
+  it('becomes active with a spent budget, and does not notify twice', () => {
     const schedule = rig.create({ dailyBudgetUsd: 1 })
     rig.spend(1_000_000)
     goTo('2026-11-20T10:00:00Z')
@@ -525,7 +525,7 @@ describe('a paused schedule', () => {
 })
 
 describe('a change', () => {
-  it('of cron or timezone counts from now; what was due by the old one is decided by that', () => {
+  it('of cron or time zone counts from now on, after old due times are decided', () => {
     const schedule = rig.create({ catchUpHours: 0 })
     goTo('2026-11-20T11:20:00Z')
     const changed = rig.write((tx) => rig.schedules.update(tx, schedule.id, { cron: '15 * * * *' }))
@@ -535,7 +535,7 @@ describe('a change', () => {
     expect(moved.nextDueAt).toBe(at('2026-11-20T11:30:00Z'))
   })
 
-  it('of anything else leaves the next due time alone', () => {
+  it('of other fields keeps the next due time', () => {
     const schedule = rig.create({ cron: '0 10 * * *' })
     const other = rig.records.addAgent('Bob').id
     const changes = { name: 'Olds', task: 'Read old news.', agentId: other, catchUpHours: 1, notifyOnSuccess: true, scheduleCursor: 'seen' }
@@ -546,7 +546,7 @@ describe('a change', () => {
     })
   })
 
-  it('does not touch the run that is going, nor the run history', () => {
+  it('does not affect an active run or the run history', () => {
     const schedule = rig.create()
     goTo('2026-11-20T10:00:00Z')
     const jobId = fired(schedule)
@@ -557,7 +557,7 @@ describe('a change', () => {
     expect(states(schedule)).toEqual(['11-20T10:00 ran', '11-20T10:05 due'])
   })
 
-  it('of the time zone moves the day whose budget is spent', () => {
+  it('of the time zone moves the day of a spent budget', () => {
     const schedule = rig.create({ dailyBudgetUsd: 1 })
     rig.spend(1_000_000)
     goTo('2026-11-20T10:00:00Z')
@@ -570,8 +570,8 @@ describe('a change', () => {
   })
 })
 
-describe('a run that a person asks for', () => {
-  it('starts at once, whatever the budget, and is one of the run history', () => {
+describe('a run that a person starts', () => {
+  it('starts at once, whatever the budget, and is in the run history', () => {
     const schedule = rig.create({ dailyBudgetUsd: 1 })
     rig.spend(5_000_000)
     const { jobId, occurrence } = rig.write((tx) => rig.schedules.runNow(tx, schedule.id))
@@ -587,7 +587,7 @@ describe('a run that a person asks for', () => {
     expect(rig.read(schedule).nextDueAt).toBe(schedule.nextDueAt)
   })
 
-  it('is refused while a run is going, and keeps the next due time waiting', () => {
+  it('is rejected during a run, and makes the next due time wait', () => {
     const schedule = rig.create()
     const { jobId } = rig.write((tx) => rig.schedules.runNow(tx, schedule.id))
     expect(() => rig.write((tx) => rig.schedules.runNow(tx, schedule.id))).toThrow('still active')
@@ -598,7 +598,7 @@ describe('a run that a person asks for', () => {
     expect(rig.look()).toBe(1)
   })
 
-  it('can be asked for twice within a moment', () => {
+  it('can be started twice in the same millisecond', () => {
     const schedule = rig.create()
     for (const _again of [1, 2]) rig.end(rig.write((tx) => rig.schedules.runNow(tx, schedule.id)).jobId)
     expect(rig.runHistory(schedule).map(({ origin }) => origin)).toEqual(['run_now', 'run_now'])

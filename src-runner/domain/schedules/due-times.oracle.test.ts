@@ -122,7 +122,7 @@ describe.each(ZONES)('400 days in %s', (timezone) => {
     wall = wallClockOf(timezone)
   })
 
-  it.each(EXPRESSIONS)('"%s" is due when somebody who watches the clock says so', (cron) => {
+  it.each(EXPRESSIONS)('finds the due times of "%s" like an observer of the wall clock', (cron) => {
     const watched = watchTheClock(cron, wall).map((minute) => START + minute * MINUTE)
     const end = START + MINUTES * MINUTE - 1
     const times = dueTimesBetween(cron, timezone, START - 1, end)
@@ -149,7 +149,7 @@ function firstAfter(times: readonly number[], from: number): number | undefined 
   return times[low]
 }
 
-it('clocks are changed on full quarters of an hour, or the minutes in between would be guessed', () => {
+it('knows only clock changes at full quarters of an hour, on which the observer relies', () => {
   const changes = ZONES.map((timezone) => {
     const wall = wallClockOf(timezone)
     const changed = [...wall.keys()].slice(2).filter((i) => wall[i]! - wall[i - 1]! !== 1)

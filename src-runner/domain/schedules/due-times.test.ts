@@ -196,7 +196,7 @@ const CLOCK_CHANGES: [what: string, zone: string, cron: string, after: string, d
   ],
 ]
 
-describe('at a change of the clock', () => {
+describe('a clock change', () => {
   it.each(CLOCK_CHANGES)('%s: %s "%s"', (_what, zone, cron, after, due) => {
     expect(nextDueTimes(cron, zone, at(after), due.length).map((ms) => new Date(ms).toISOString())).toEqual(
       due.map((iso) => new Date(iso).toISOString()),
@@ -208,23 +208,23 @@ describe('the days of an expression', () => {
   const dates = (cron: string, after: string, count: number) =>
     nextDueTimes(cron, 'UTC', at(after), count).map((ms) => new Date(ms).toISOString().slice(0, 16))
 
-  it('are either of both fields when both name days', () => {
+  it('match either field if both name days', () => {
     expect(dates('0 9 13 * FRI', '2026-03-10', 3)).toEqual(['2026-03-13T09:00', '2026-03-20T09:00', '2026-03-27T09:00'])
     expect(dates('0 9 13 * FRI', '2026-04-11', 2)).toEqual(['2026-04-13T09:00', '2026-04-17T09:00'])
   })
 
-  it('are those that meet both fields when one begins with a star', () => {
+  it('match both fields if one starts with a star', () => {
     expect(dates('0 9 */2 * FRI', '2026-03-01', 3)).toEqual(['2026-03-13T09:00', '2026-03-27T09:00', '2026-04-03T09:00'])
   })
 
-  it('come in leap years alone, if they must', () => {
+  it('can be in leap years only', () => {
     expect(dates('0 0 29 2 *', '2026-01-01', 2)).toEqual(['2028-02-29T00:00', '2032-02-29T00:00'])
     expect(dates('0 0 29 2 *', '2096-03-01', 1)).toEqual(['2104-02-29T00:00'])
     // The fifth Sunday of a February comes once in 28 years, and in 40 over a year like 2100.
     expect(dates('0 0 29 2 */7', '2088-03-01', 1)).toEqual(['2128-02-29T00:00'])
   })
 
-  it('take names, lists, ranges and steps', () => {
+  it('accept names, lists, ranges and steps', () => {
     expect(dates('0 0 1-10/3 jan,Jul *', '2026-01-05', 4)).toEqual([
       '2026-01-07T00:00',
       '2026-01-10T00:00',
@@ -242,42 +242,42 @@ describe('the days of an expression', () => {
 })
 
 describe('the first due time after an instant', () => {
-  it('is never the instant itself, and a minute begins with its first millisecond', () => {
+  it('is never the instant itself', () => {
     expect(nextDueAfter('* * * * *', 'UTC', at('2026-03-01T10:00:00.000Z'))).toBe(at('2026-03-01T10:01Z'))
     expect(nextDueAfter('* * * * *', 'UTC', at('2026-03-01T09:59:59.999Z'))).toBe(at('2026-03-01T10:00Z'))
     expect(nextDueAfter('* * * * *', 'UTC', at('2026-03-01T09:59:59.999Z') + 0.5)).toBe(at('2026-03-01T10:00Z'))
   })
 
-  it('does not exist for a day that no calendar has', () => {
+  it('does not exist for an impossible date', () => {
     expect(nextDueAfter('0 0 30 2 *', 'UTC', 0)).toBeNull()
     expect(nextDueAfter('0 0 31 4,6,9,11 *', 'Europe/Berlin', 0)).toBeNull()
     expect(nextDueTimes('0 0 30 2 *', 'UTC', 0, 5)).toEqual([])
   })
 
-  it('does exist when a weekday makes up for such a day', () => {
+  it('exists for an impossible date with a weekday', () => {
     expect(nextDueAfter('0 0 30 2 MON', 'UTC', at('2026-01-01'))).toBe(at('2026-02-02'))
   })
 
-  it('is not made up for what cannot be read', () => {
+  it('throws for an invalid expression', () => {
     expect(() => nextDueAfter('every day', 'UTC', 0)).toThrow(RangeError)
     expect(() => nextDueAfter('* * * * *', 'Mars/Phobos', 0)).toThrow(RangeError)
   })
 })
 
 describe('the due times between two instants', () => {
-  it('leave out the first and take in the last', () => {
+  it('exclude the first instant and include the last', () => {
     const between = dueTimesBetween('0 * * * *', 'UTC', at('2026-03-01T10:00Z'), at('2026-03-01T12:00Z'), 10)
     expect(between).toEqual([at('2026-03-01T11:00Z'), at('2026-03-01T12:00Z')])
   })
 
-  it('are no more than was asked for', () => {
+  it('are limited to the given number', () => {
     const times = [at('2026-03-01T11:00Z'), at('2026-03-01T12:00Z')]
     expect(dueTimesBetween('0 * * * *', 'UTC', at('2026-03-01T10:00Z'), at('2026-03-01T13:00Z'), 2)).toEqual(times)
     expect(dueTimesBetween('0 * * * *', 'UTC', at('2026-03-01T10:00Z'), at('2026-03-01T13:00Z'))).toHaveLength(3)
   })
 })
 
-describe('what is not plain five-field cron', () => {
+describe('an invalid expression', () => {
   it.each([
     ['', 'cron_empty'],
     ['* * * *', 'cron_fields'],
@@ -306,11 +306,11 @@ describe('what is not plain five-field cron', () => {
     ['0 noon * * *', 'cron_unknown'],
     ['0 0 * MON *', 'cron_unknown'],
     ['0 0 30 2 *', 'cron_never_due'],
-  ])('is refused: "%s"', (cron, code) => {
+  ])('is rejected: "%s"', (cron, code) => {
     expect(parseCron(cron, 'UTC')).toEqual({ ok: false, problem: expect.objectContaining({ code }) })
   })
 
-  it.each(['+02:00', 'Mars/Phobos', 'Berlin', '', ' UTC'])('is refused with the timezone "%s"', (timezone) => {
+  it.each(['+02:00', 'Mars/Phobos', 'Berlin', '', ' UTC'])('is rejected with the time zone "%s"', (timezone) => {
     expect(parseCron('0 9 * * *', timezone)).toEqual({ ok: false, problem: expect.objectContaining({ code: 'cron_bad_zone' }) })
   })
 })
@@ -327,7 +327,7 @@ describe('a watcher', () => {
     },
   )
 
-  it('is nothing that cannot be read', () => {
+  it('is no invalid expression', () => {
     expect(isWatcher('often', 'UTC')).toBe(false)
     expect(isWatcher('* * * * *', 'Mars/Phobos')).toBe(false)
   })

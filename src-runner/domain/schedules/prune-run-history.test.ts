@@ -23,7 +23,7 @@ function runFor(schedule: Schedule, minutes: number): void {
   }
 }
 
-it('the run history keeps its newest rows, and loses the others in small bites', () => {
+it('keeps the newest rows, and deletes the others in small batches', () => {
   const schedule = rig.create({ cron: '* * * * *' })
   runFor(schedule, RUN_HISTORY_KEEPS.rows + 600)
   const all = rig.runHistory(schedule)
@@ -36,7 +36,7 @@ it('the run history keeps its newest rows, and loses the others in small bites',
   expect(rig.runHistory(schedule)).toHaveLength(RUN_HISTORY_KEEPS.rows)
 }, 60_000)
 
-it('what is older than 400 days goes, but not the last run nor what is still due', () => {
+it('deletes rows older than 400 days, except the last run and waiting due times', () => {
   const [yearly, held] = [rig.create({ cron: '0 10 20 11 *', catchUpHours: 0 }), rig.create({ cron: '0 10 20 11 *' })]
   rig.write((tx) => rig.schedules.runNow(tx, held.id))
   rig.clock.advance(30 * MINUTE)
@@ -57,7 +57,7 @@ it('what is older than 400 days goes, but not the last run nor what is still due
   expect(rig.runHistory(held).map(({ state }) => state)).toEqual(['ran', 'due'])
 })
 
-it('every schedule has its turn', () => {
+it('prunes every schedule in turn', () => {
   const schedules = rig.write((tx) =>
     Array.from({ length: 120 }, () =>
       rig.schedules.create(tx, {

@@ -58,7 +58,7 @@ function slowParts(used: Used[]): string[] {
   )
 }
 
-test('what is due is found by an index over what is due alone', () => {
+test('finds due schedules by an index of those only', () => {
   const used = plansOf(() => {
     const { db } = rig.records
     rig.schedules.listDue(db, 'running', FIRST, 100)
@@ -84,7 +84,7 @@ test('what is due is found by an index over what is due alone', () => {
   ])
 })
 
-test('deciding, in every way, looks up and scans nothing', () => {
+test('decides in every way without scanning', () => {
   const used: Used[] = []
   const decide = () => used.push(...plansOfWriting((tx) => rig.schedules.decide(tx, [schedule.id])))
   rig.clock.advance(HOUR)
@@ -109,7 +109,7 @@ test('deciding, in every way, looks up and scans nothing', () => {
   expect(slowParts(used)).toEqual([])
 })
 
-test('turning back, and deciding what comes again, looks up and scans nothing', () => {
+test('follows a clock set back without scanning', () => {
   const one = rig.create({ name: 'Again', dailyBudgetUsd: 0.5 })
   const used: Used[] = []
   const look = (ms: number) => {
@@ -131,7 +131,7 @@ test('turning back, and deciding what comes again, looks up and scans nothing', 
   rig.write((tx) => rig.schedules.remove(tx, one.id))
 })
 
-test('many that are due together are decided by a few statements, which scan nothing', () => {
+test('decides many schedules together with a few statements', () => {
   const ids = Array.from({ length: 100 }, (_, i) => rig.create({ name: `Watch ${i}`, cron: i % 2 === 0 ? '* * * * *' : '*/1 * * * *' }).id)
   const used: Used[] = []
   const told: string[] = []
@@ -180,7 +180,7 @@ test('many that are due together are decided by a few statements, which scan not
   }
 })
 
-test('reading, changing and forgetting do not, either', () => {
+test('reads, changes and prunes without scanning', () => {
   const { db } = rig.records
   const other = rig.create({ name: 'Olds' })
   const used = [
@@ -203,19 +203,19 @@ test('reading, changing and forgetting do not, either', () => {
   expect(slowParts(used)).toEqual([])
 })
 
-test('the list of all is in the order of the table', () => {
+test('lists schedules in the order of the table', () => {
   const used = plansOf(() => void rig.schedules.list(rig.records.db, { limit: 50 }))
   expect(used.find(({ sql }) => sql.includes('order by "schedules"."seq" desc'))!.plan).toEqual([
     'SEARCH schedules USING INTEGER PRIMARY KEY (rowid<?)',
   ])
 })
 
-test('the runs that are expected are read in the order in which they come, and no further than is shown', () => {
+test('reads upcoming runs in their order, and no more than are shown', () => {
   const used = plansOf(() => void rig.schedules.listUpcoming(rig.records.db, 24))
   expect(slowParts(used)).toEqual([])
 })
 
-test('what became of everything is read by the keys of what came due', () => {
+test('sums up runs by their key', () => {
   const used = plansOf(() => void rig.schedules.sumUp(rig.records.db, { from: 0, scheduleId: schedule.id }))
   const sums = used.find(({ sql }) => sql.includes('GROUP BY'))!
   // Some rows of one schedule are put in groups; none of another one is looked at.

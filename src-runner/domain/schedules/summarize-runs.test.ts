@@ -15,7 +15,7 @@ afterEach(() => rig.close())
 const sumUp = (from: number, to?: number, scheduleId?: string) => rig.schedules.sumUp(rig.records.db, { from, to, scheduleId })
 const countsOf = (sums: readonly OccurrenceSum[]) => sums.map(({ state, jobStatus, times }) => `${times} ${state} ${jobStatus}`).sort()
 
-it('of a span of time it is known what ran and how that went, what did not and why, and what it cost', async () => {
+it('sums up what ran, what did not run and why, and the cost', async () => {
   const schedule = rig.create({ name: 'News' })
   const before = rig.clock.now()
   rig.clock.advance(HOUR)
@@ -40,7 +40,7 @@ it('of a span of time it is known what ran and how that went, what did not and w
   expect(countsOf((await sumUp(before, away + 1)).all)).toEqual(['1 ran completed', '1 ran failed'])
 })
 
-it('due times that share one row count from wherever in it one looks', async () => {
+it('counts a shared row if the span overlaps with it', async () => {
   const watch = rig.create({ cron: '* * * * *' })
   rig.clock.advance(50 * HOUR)
   rig.look()
@@ -50,7 +50,7 @@ it('due times that share one row count from wherever in it one looks', async () 
   expect((await sumUp(rig.clock.now() + HOUR, rig.clock.now() + 2 * HOUR)).all).toEqual([])
 })
 
-it('a run that somebody asked for in the middle of such a row hides nothing of it, and is of its own time', async () => {
+it('counts a run that a person started within a shared row separately', async () => {
   const watch = rig.create({ cron: '* * * * *' })
   rig.write((tx) => rig.schedules.pause(tx, watch.id))
   rig.clock.advance(20 * HOUR)
@@ -67,7 +67,7 @@ it('a run that somebody asked for in the middle of such a row hides nothing of i
   expect((await sumUp(asked + HOUR)).all.map(({ state }) => state)).toEqual(['paused'])
 })
 
-it('names no schedule of which nothing came due, and first those for which not all went as planned', async () => {
+it('omits schedules without due times, and lists those with problems first', async () => {
   const from = rig.clock.now()
   const [failed, missed, well] = ['Failed', 'Missed', 'Well'].map((name) => rig.create({ name, catchUpHours: 0 }))
   rig.create({ name: 'Yearly', cron: '0 0 1 1 *' })
@@ -82,7 +82,7 @@ it('names no schedule of which nothing came due, and first those for which not a
   expect(countsOf((await sumUp(from, undefined, well!.id)).all)).toEqual(['1 ran completed'])
 })
 
-it('counts all of very many, and names as many as somebody would read', async () => {
+it('counts all schedules, and lists a limited number', async () => {
   const from = rig.clock.now()
   for (let n = 0; n < MOST_SUMMARIES + 5; n++) rig.create({ name: `Watch ${n}`, catchUpHours: 0 })
   rig.clock.advance(2 * HOUR)

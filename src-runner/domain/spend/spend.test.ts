@@ -28,11 +28,11 @@ const read = (by: SpendBy, more: { from?: number; to?: number; timezone?: string
   readSpend(rig.db, { by, timezone: 'UTC', ...more })
 const table = (by: SpendBy, more = {}) => read(by, more).rows.map((row) => [row.label, row.costUsd, row.jobs])
 
-test('nothing spent: no rows', () => {
+test('returns no rows without spend', () => {
   expect(read('day')).toEqual({ rows: [], totalUsd: 0, unpricedCalls: 0 })
 })
 
-test('by agent, by channel, by model, by day: the same money, grouped', () => {
+test('groups the same spend by agent, channel, model or day', () => {
   const first = claimOf(agents.ada)
   spend(first, 1)
   rig.clock.advance(13 * 3_600_000)
@@ -69,7 +69,7 @@ test('by agent, by channel, by model, by day: the same money, grouped', () => {
   for (const row of read('agent').rows) expect(SpendRow.parse(row)).toEqual(row)
 })
 
-test('from is inside and to is outside, to the millisecond', () => {
+test('includes `from` and excludes `to`, to the millisecond', () => {
   const held = claimOf(agents.ada)
   for (let i = 0; i < 4; i++) {
     rig.clock.advance(700_001)
@@ -84,7 +84,7 @@ test('from is inside and to is outside, to the millisecond', () => {
   expect(read('day', { from: at(2), to: at(2) + 1 }).rows[0]).toMatchObject({ costUsd: 1, jobs: 0 })
 })
 
-test('any span gives what adding up the replies one by one gives', () => {
+test('equals the sum of the single replies for any span', () => {
   const replies: { at: number; agentId: string; model: string; micros: number }[] = []
   const held = [claimOf(agents.ada), claimOf(agents.bob)]
   for (let i = 0; i < 120; i++) {
@@ -119,6 +119,6 @@ test('any span gives what adding up the replies one by one gives', () => {
 
 const dayIn = (timeZone: string, at: number) => new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(at)
 
-test('a time zone that does not exist is said to be wrong', () => {
+test('rejects an unknown time zone', () => {
   expect(() => read('day', { timezone: 'Mars/Olympus' })).toThrow(expect.objectContaining({ code: 'invalid_request' }))
 })

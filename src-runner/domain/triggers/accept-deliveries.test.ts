@@ -57,7 +57,7 @@ function take(...arrived: { trigger: IndexedTrigger; senderId?: string }[]): Acc
 const outcomes = (taken: readonly AcceptResult[]) => taken.map(({ outcome }) => outcome)
 const inboxOf = ({ id }: IndexedTrigger) => listDeliveries(rig.db, id, { limit: 100 }).deliveries
 
-test('deliveries that are taken together are each what they would be alone, in their order', () => {
+test('accepts deliveries together like one by one, in their order', () => {
   const [builds, shop] = [addTrigger('Builds'), addTrigger('Shop')]
   const arrived = Array.from({ length: 40 }, (_, i) => ({ trigger: i % 2 === 0 ? builds : shop, senderId: `s${i}` }))
   const taken = take(...arrived)
@@ -72,7 +72,7 @@ test('deliveries that are taken together are each what they would be alone, in t
   expect(getTrigger(rig.db, time(), shop.id)).toMatchObject({ triggerCount: 20, lastTriggeredAt: 40 })
 })
 
-test('the limit falls within them, and a repeat is one of those before it', () => {
+test('applies the limit and finds duplicates within a batch', () => {
   const trigger = addTrigger('Builds')
   const taken = take(
     ...Array.from({ length: 28 }, () => ({ trigger })),
@@ -87,7 +87,7 @@ test('the limit falls within them, and a repeat is one of those before it', () =
   expect(rig.store.countJobs(rig.db).pending).toBe(30)
 })
 
-test('what is known of a trigger may be out of date', () => {
+test('checks the trigger again in the transaction', () => {
   const [rotated, paused] = [addTrigger('Rotated'), addTrigger('Paused')]
   transact(rig.db, (tx) => void rotateSecret(tx, time(), rotated.id))
   transact(rig.db, (tx) => void setTriggerStatus(tx, time(), paused.id, 'paused'))
@@ -97,7 +97,7 @@ test('what is known of a trigger may be out of date', () => {
   expect(rig.store.countJobs(rig.db).pending).toBe(1)
 })
 
-test('when one cannot be made a job, none was taken', () => {
+test('accepts none if one job cannot be made', () => {
   const [trigger, other] = [addTrigger('Builds'), addTrigger('Shop')]
   rig.db.prepare('UPDATE agents SET deleted_at = 1, is_default = 0 WHERE id = ?').run(agentId)
   expect(() => take({ trigger, senderId: 'a' }, { trigger: other })).toThrow(expect.objectContaining({ code: 'agent_not_found' }))

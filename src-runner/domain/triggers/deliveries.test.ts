@@ -61,7 +61,7 @@ const list = (more: { cursor?: string; limit?: number } = {}, of = trigger) => l
 const outcomes = (): [DeliveryOutcome, number][] => list().deliveries.map(({ outcome, times }) => [outcome, times])
 const lastOutcome = () => getTrigger(rig.db, time(), trigger.id).lastOutcome
 
-test('refusals stand between the deliveries where they came, each row of equal ones counted', () => {
+test('lists refusals between deliveries in order of arrival, with equal ones counted', () => {
   expect(lastOutcome()).toBeNull()
   refuse('paused')
   deliveryLog.flush()
@@ -88,7 +88,7 @@ test('refusals stand between the deliveries where they came, each row of equal o
   expect(lastOutcome()).toBe('rate_limited')
 })
 
-test('pages of any size give each delivery once, in the one order', () => {
+test('lists each delivery once in the same order for pages of any size', () => {
   for (let i = 0; i < 40; i++) {
     if (i % 3 === 0) take()
     else refuse(i % 2 === 0 ? 'wrong_secret' : 'invalid_json')
@@ -109,7 +109,7 @@ test('pages of any size give each delivery once, in the one order', () => {
   }
 })
 
-test('a delivery that comes while pages are turned moves none of the others', () => {
+test('keeps positions when a delivery arrives between two pages', () => {
   const [a, b, c] = [take(), take(), take()]
   const first = list({ limit: 1 })
   take()
@@ -119,7 +119,7 @@ test('a delivery that comes while pages are turned moves none of the others', ()
   expect([...first.deliveries, ...rest.deliveries].map(({ id }) => id)).toEqual([c, b, a])
 })
 
-test('a retry of its job is no delivery, and another webhook has its own inbox', () => {
+test('does not list retries, nor deliveries of another webhook', () => {
   const other = addTrigger('Shop')
   const [mine, theirs] = [take(), take(other)]
   transact(rig.db, (tx) => void rig.store.cancel(tx, mine))
@@ -130,7 +130,7 @@ test('a retry of its job is no delivery, and another webhook has its own inbox',
   expect(() => getDelivery(rig.db, retry.id)).toThrow(expect.objectContaining({ code: 'delivery_not_found' }))
 })
 
-test('a delivery is read with all that came, and says what it repeats', () => {
+test('returns a delivery with its payload, headers and original', () => {
   const first = take(trigger, { senderId: 's1' })
   const again = take(trigger, { replayOfId: first })
   expect(getDelivery(rig.db, first)).toMatchObject({
@@ -161,7 +161,7 @@ test('a delivery is read with all that came, and says what it repeats', () => {
   expect(() => getReplayable(rig.db, repeat!.id)).toThrow(expect.objectContaining({ code: 'delivery_has_no_payload' }))
 })
 
-test('an inbox keeps the newest, and gives what came with the others up; their jobs stay', () => {
+test('deletes the bodies of old deliveries, whose jobs stay', () => {
   const jobs = Array.from({ length: INBOX_KEEPS + 30 }, (_, i) => {
     if (i % 40 === 0) deliveryLog.flush()
     return take()
@@ -175,7 +175,7 @@ test('an inbox keeps the newest, and gives what came with the others up; their j
   expect(rig.store.getJob(rig.db, jobs[0]!).plainTask).toBe('Look at 1.')
 })
 
-test('a flood of refusals pushes out no delivery', () => {
+test('keeps deliveries during a flood of refusals', () => {
   const job = take()
   for (let i = 0; i < 200; i++) {
     refuse(i % 2 === 0 ? 'wrong_secret' : 'paused')
@@ -186,7 +186,7 @@ test('a flood of refusals pushes out no delivery', () => {
   expect(deliveries.at(-1)!.id).toBe(job)
 })
 
-test('with the webhook its inbox goes, and the jobs stay', () => {
+test('deletes the inbox with the webhook, and keeps the jobs', () => {
   const other = addTrigger('Shop')
   const [mine, theirs] = [take(), take(other)]
   refuse('paused')
@@ -199,14 +199,14 @@ test('with the webhook its inbox goes, and the jobs stay', () => {
   expect(rig.db.prepare('SELECT count(*) AS n FROM webhook_refusals').get()).toEqual({ n: 0 })
 })
 
-test('a refusal is written once by deliveries that share a commit, before the first of them', async () => {
+test('writes a refusal once before the deliveries of a shared commit', async () => {
   refuse('wrong_secret')
   await Promise.all([1, 2, 3].map(() => commitSoon(rig.db, (tx) => void takeIn(tx))))
   deliveryLog.flush()
   expect(outcomes()).toEqual([...Array.from({ length: 3 }, () => ['accepted', 1]), ['wrong_secret', 1]])
 })
 
-test('of however many that come at once an inbox keeps its last bodies, and none when it goes', () => {
+test('trims an inbox after many deliveries at once', () => {
   // What a power cut leaves is not looked at here.
   rig.db.connection.pragma('synchronous = OFF')
   const bodies = () => rig.db.prepare<{ n: number }>('SELECT count(*) AS n FROM job_texts WHERE payload IS NOT NULL').get()!.n
@@ -221,7 +221,7 @@ test('of however many that come at once an inbox keeps its last bodies, and none
   expect(bodies()).toBe(0)
 })
 
-test('a refusal of a webhook that was deleted since writes nothing', () => {
+test('writes no refusal for a deleted webhook', () => {
   refuse('wrong_secret')
   transact(rig.db, (tx) => deleteTrigger(tx, trigger.id))
   deliveryLog.flush()

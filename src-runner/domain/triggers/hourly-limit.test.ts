@@ -49,7 +49,7 @@ function startAgain(): void {
   transact(rig.db, (tx) => carryOverLimits(tx, { now: machine.wall, time }))
 }
 
-test('no hour of running time holds more than thirty, and nobody waits longer than it takes', { timeout: 20_000 }, () => {
+test('accepts at most thirty in any hour of running time, and no fewer', { timeout: 20_000 }, () => {
   // Thousands of deliveries: what a power cut leaves is not tested here.
   rig.db.connection.pragma('synchronous = OFF')
   const pauses = fc.array(fc.oneof(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: HOUR / 10 })), {
@@ -75,7 +75,7 @@ test('no hour of running time holds more than thirty, and nobody waits longer th
   )
 })
 
-test('another process of the same boot goes on exactly, wherever the clock was set to', () => {
+test('continues exactly in another process of the same boot, whatever the clock', () => {
   for (let i = 0; i < 30; i++) fire()
   machine.wall += 30 * HOUR
   pass(HOUR - 1)
@@ -89,7 +89,7 @@ test.each([
   ['ten minutes later', 10 * 60_000, 50 * 60_000],
   ['the next day', 24 * HOUR, 0],
   ['with the clock set back by a day', -24 * HOUR, HOUR],
-])('a machine that starts %s leaves so much of the hour', (_when, off, wait) => {
+])('keeps the rest of the hour if the machine starts %s', (_when, off, wait) => {
   for (let i = 0; i < 30; i++) fire()
   machine = { boot: 'second', elapsed: 20_000, wall: machine.wall + off }
   startAgain()
@@ -99,7 +99,7 @@ test.each([
   expect(fire()).toBe(true)
 })
 
-test('a container that starts again counts from nothing on the same machine', () => {
+test('converts the times of a container that restarts on the same machine', () => {
   for (let i = 0; i < 30; i++) fire()
   machine = { boot: 'first', elapsed: 1000, wall: machine.wall + 20 * 60_000 }
   startAgain()

@@ -12,7 +12,7 @@ describe('parsePayload', () => {
     },
   )
 
-  it('leaves all other numbers as they are', () => {
+  it('leaves all other numbers unchanged', () => {
     expect(parsePayload('[1, 9007199254740991, 1.2345678901234567890, 1e30, 1234567890123456e3, 0]')).toEqual([
       1,
       9007199254740991,
@@ -23,7 +23,7 @@ describe('parsePayload', () => {
     ])
   })
 
-  it('says the same as JSON.parse of everything else, own keys and errors included', () => {
+  it('returns the same as JSON.parse for everything else, including own keys and errors', () => {
     const digits = '"1234567890123456"'
     fc.assert(
       fc.property(fc.json(), (text) => {
@@ -59,24 +59,24 @@ describe('parsePayload', () => {
     '[01234567890123456789]',
     '[-12345678901234567890-]',
     '1234567890123456789 1',
-  ])('refuses %s', (text) => {
+  ])('rejects %s', (text) => {
     expect(() => parsePayload(text)).toThrow(SyntaxError)
   })
 
-  it('hands no value to a reviver, which takes fifty times as long as parsing', () => {
+  it('uses no reviver, which takes fifty times as long', () => {
     const parse = vi.spyOn(JSON, 'parse')
     parsePayload(`[${'1,'.repeat(1000)}1234567890123456789]`)
     expect(parse.mock.calls.map((args) => args.length)).toEqual([1])
     parse.mockRestore()
   })
 
-  it('takes a number of a million digits as text', () => {
+  it('keeps a number of a million digits', () => {
     const digits = '7'.repeat(1_000_000)
     expect(String(parsePayload(digits))).toBe(digits)
     expect(renderTemplate('{a}', parsePayload(`{"a":${digits}}`)).placeholders).toMatchObject([{ state: 'cut' }])
   })
 
-  it('takes what is nested 100,000 times', () => {
+  it('accepts 100,000 levels of nesting', () => {
     const deep = `[1234567890123456789,${'['.repeat(100_000)}${']'.repeat(100_000)}]`
     expect(Array.isArray(parsePayload(deep))).toBe(true)
   })

@@ -85,7 +85,7 @@ test.each<[string, () => void]>([
     },
   ],
   ['old ids are forgotten', () => void transact(rig.db, (tx) => pruneSenderIds(tx, 1))],
-])('nothing is searched from end to end, and nothing sorted, when %s', (_what, act) => {
+])('scans and sorts nothing when %s', (_what, act) => {
   deliver()
   const steps = stepsOf(act)
   expect(steps.length).toBeGreaterThan(0)

@@ -26,12 +26,12 @@ function expectNoSurprise(payload: unknown): void {
   }
 }
 
-describe('what GitHub sends', () => {
+describe('payloads of GitHub', () => {
   const events = (examples as unknown as { name: string; examples: object[] }[]).flatMap(({ name, examples: payloads }) =>
     payloads.map((payload) => ({ name, payload })),
   )
 
-  it('is found by every path in every published example', () => {
+  it('have every value at its path in every published example', () => {
     expect(events.length).toBeGreaterThan(300)
     for (const { payload } of events) expectNoSurprise(payload)
   })
@@ -43,7 +43,7 @@ describe('what GitHub sends', () => {
     ['issue_comment', '{comment.user.login} wrote: {comment.body}', /^\S+ wrote: [^]+$/],
     ['release', '{release.name}{release.tag_name} has {release.assets}', /^\S+ has \[.*\]$/],
     ['workflow_run', 'Run {workflow_run.id} ended with {workflow_run.conclusion}.', /^Run \d+ ended with \w+\.$/],
-  ])('%s fits a template that a person would write', (name, template, fits) => {
+  ])('fill a typical template with %s', (name, template, fits) => {
     const payloads = events.filter((event) => event.name === name)
     expect(payloads.length).toBeGreaterThan(0)
     let fitting = 0
@@ -56,7 +56,7 @@ describe('what GitHub sends', () => {
     expect(fitting).toBeGreaterThan(0)
   })
 
-  it('is told of by name', () => {
+  it('have an event name', () => {
     for (const { name, payload } of events) {
       const { action } = payload as { action?: string }
       expect(eventNameOf({ 'x-github-event': name }, payload)).toBe(action === undefined ? name : `${name}.${action}`)
@@ -64,15 +64,15 @@ describe('what GitHub sends', () => {
   })
 })
 
-describe('what Stripe sends', () => {
-  it.each(STRIPE_EVENTS.map((event) => [event.type, event] as const))('%s: every path leads to its value', (type, event) => {
+describe('payloads of Stripe', () => {
+  it.each(STRIPE_EVENTS.map((event) => [event.type, event] as const))('have every value at its path: %s', (type, event) => {
     const payload: unknown = JSON.parse(JSON.stringify(event))
     expectNoSurprise(payload)
     expect(senderIdOf({}, payload)).toBe(event.id)
     expect(eventNameOf({}, payload)).toBe(type)
   })
 
-  it('fits templates that a person would write', () => {
+  it('fill typical templates', () => {
     const render = (type: string, template: string) =>
       renderTemplate(
         template,

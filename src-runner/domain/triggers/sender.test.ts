@@ -10,11 +10,11 @@ describe('senderIdOf', () => {
     ['Shopify', { 'x-shopify-webhook-id': 'b54557e4' }, {}, 'b54557e4'],
     ['Stripe', {}, { id: 'evt_1MqqbKLt4dXK03v5', object: 'event', type: 'charge.succeeded' }, 'evt_1MqqbKLt4dXK03v5'],
     ['Slack', {}, { type: 'event_callback', event_id: 'Ev08MFMKH6', event: { type: 'app_mention' } }, 'Ev08MFMKH6'],
-  ])('finds that of %s', (_, headers, payload, id) => {
+  ])('finds the id of %s', (_, headers, payload, id) => {
     expect(senderIdOf(headers, payload)).toBe(id)
   })
 
-  it('takes no id of something else for that of the delivery', () => {
+  it('ignores ids of other things', () => {
     expect(senderIdOf({}, { id: 'cus_1', object: 'customer' })).toBeNull()
     expect(senderIdOf({ 'x-gitlab-webhook-uuid': 'of the subscription' }, { id: 7, event_id: 'x' })).toBeNull()
   })
@@ -25,12 +25,12 @@ describe('senderIdOf', () => {
     ['with a line feed', 'a\nb'],
     ['with letters that look like others', 'раypal'],
     ['with an escape', '\u001b[31m'],
-  ])('has no use for one that is %s', (_, id) => {
+  ])('ignores an id that is %s', (_, id) => {
     expect(senderIdOf({ 'webhook-id': id }, null)).toBeNull()
     expect(senderIdOf({}, { object: 'event', id })).toBeNull()
   })
 
-  it('reads own keys only, and copes with any payload', () => {
+  it('reads own keys only, and accepts any payload', () => {
     expect(
       senderIdOf(Object.create({ 'webhook-id': 'inherited' }) as Record<string, string>, Object.create({ object: 'event', id: 'e' })),
     ).toBeNull()
@@ -54,7 +54,7 @@ describe('eventNameOf', () => {
     ['Standard Webhooks', {}, { type: 'contact.created', data: {} }, 'contact.created'],
     ['nobody', {}, [1, 2], null],
     ['somebody with a name of a megabyte', { 'x-github-event': 'x'.repeat(1_000_000) }, { type: 7 }, null],
-  ])('says what %s sent', (_, headers, payload, name) => {
+  ])('names the event of %s', (_, headers, payload, name) => {
     expect(eventNameOf(headers, payload)).toBe(name)
   })
 })

@@ -46,7 +46,7 @@ describe('renderTemplate', () => {
     '{toString}',
     '{list.map}',
     '{hasOwnProperty}',
-  ])('leaves nothing where the payload has no own %s', (template) => {
+  ])('leaves an empty text if the payload has no own %s', (template) => {
     const { text, placeholders } = renderTemplate(
       `<${template}>`,
       JSON.parse('{"a":{"b":1},"text":"abc","list":[1,2],"number":1,"nil":null}'),
@@ -55,11 +55,11 @@ describe('renderTemplate', () => {
     expect(placeholders).toEqual([{ path: template.slice(1, -1), state: 'missing', value: '' }])
   })
 
-  it.each(['null', '"text"', '7', 'true', '[]'])('has only missing paths in a payload that is %s', (payload) => {
+  it.each(['null', '"text"', '7', 'true', '[]'])('finds every path missing in a payload that is %s', (payload) => {
     expect(textOf('<{a}{a.b}{length}{0}>', payload)).toBe('<>')
   })
 
-  it('reads own keys that are called like inherited ones', () => {
+  it('reads own keys with the names of inherited ones', () => {
     const payload = '{"__proto__":{"x":"own"},"constructor":{"prototype":{"y":"too"}},"toString":"a word"}'
     expect(textOf('{__proto__.x} {constructor.prototype.y} {toString}', payload)).toBe('own too a word')
     expect(textOf('{a}', '{"a":{"__proto__":1}}')).toBe('{"__proto__":1}')
@@ -83,11 +83,11 @@ describe('renderTemplate', () => {
     '}{',
     '{a,',
     '\\d{2,3}',
-  ])('leaves %j as it is', (template) => {
+  ])('leaves %j unchanged', (template) => {
     expect(renderTemplate(template, { a: 'value', '': 'empty name', ' a ': 'spaced', x: 1 })).toEqual({ text: template, placeholders: [] })
   })
 
-  it('fills names of several words when the payload has them, and takes them for prose when not', () => {
+  it('fills names of several words only if the payload has them', () => {
     const template = 'Write to {fields.First Name} ({dc:title}). Answer as: {your answer}'
     expect(renderTemplate(template, { fields: { 'First Name': 'Ada' }, 'dc:title': 'Notes' })).toEqual({
       text: 'Write to Ada (Notes). Answer as: {your answer}',
@@ -98,18 +98,18 @@ describe('renderTemplate', () => {
     })
   })
 
-  it('takes the inner pair of doubled braces', () => {
+  it('uses the inner pair of doubled braces', () => {
     expect(renderTemplate('{{a}} {{{a}}}', { a: 1 }).text).toBe('{1} {{1}}')
   })
 
-  it('does not look again at what a value brought in', () => {
+  it('does not search values for placeholders', () => {
     const payload = { a: '{b}', b: 'expanded', open: '{', name: 'b}', secret: 's3' }
     expect(renderTemplate('{a} {open}b} {open}{name} {{name}', payload).text).toBe('{b} {b} {b} {b}')
     expect(renderTemplate('{a}', { a: { b: '{secret}' }, secret: 's3' }).text).toBe('{"b":"{secret}"}')
     expect(renderTemplate('{a}', { a: '$& $1 $$' }).text).toBe('$& $1 $$')
   })
 
-  it('names each path once, in the order in which they appear', () => {
+  it('lists each path once, in order of appearance', () => {
     expect(renderTemplate('{b} {a} {b} {c}', { a: 'A', b: 'B' }).placeholders).toEqual([
       { path: 'b', state: 'filled', value: 'B' },
       { path: 'a', state: 'filled', value: 'A' },
@@ -117,7 +117,7 @@ describe('renderTemplate', () => {
     ])
   })
 
-  it('cuts a long text with a mark, and not through a character', () => {
+  it('cuts a long text with a mark, without splitting a character', () => {
     expect(renderTemplate('{a}', { a: 'x'.repeat(MAX_PLACEHOLDER_CHARS) }).placeholders[0]!.state).toBe('filled')
     const { text, placeholders } = renderTemplate('<{a}>', { a: `${'x'.repeat(MAX_PLACEHOLDER_CHARS - 1)}😀 and more` })
     expect(placeholders[0]!.state).toBe('cut')
@@ -133,7 +133,7 @@ describe('renderTemplate', () => {
     expect(text.length).toBeLessThan(MAX_PLACEHOLDER_CHARS + 100)
   })
 
-  it('holds all values together within a bound, however often they are named', () => {
+  it('limits all values together, however often they are repeated', () => {
     const { text, placeholders } = renderTemplate('{a}{b}'.repeat(10_000), { a: 'a'.repeat(90_000), b: 'b'.repeat(90_000) })
     expect(text.length).toBeLessThan(MAX_VALUES_CHARS + 20_000 * 6)
     expect(placeholders.map(({ state }) => state)).toEqual(['cut', 'cut'])
@@ -141,21 +141,21 @@ describe('renderTemplate', () => {
     expect(text.match(/b/g)!.length).toBeGreaterThanOrEqual(90_000)
   })
 
-  it('replaces halves of surrogate pairs, which no database and no model takes', () => {
+  it('replaces half surrogate pairs', () => {
     expect(renderTemplate('{a}', JSON.parse('{"a":"x\\ud800y"}')).text).toBe('x\ufffdy')
   })
 
   it.each([
     ['[', ']'],
     ['{"a":', '}'],
-  ])('writes out what is nested 100,000 times in %s', (open, close) => {
+  ])('writes 100,000 levels of nesting in %s', (open, close) => {
     const payload: unknown = JSON.parse(`{"deep":${open.repeat(100_000)}1${close.repeat(100_000)}}`)
     const { text, placeholders } = renderTemplate('{deep}', payload)
     expect(placeholders[0]!.state).toBe('cut')
     expect(text.startsWith(open.repeat(1000))).toBe(true)
   })
 
-  it('writes an object as JSON that says the same', () => {
+  it('writes an object as equivalent JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const { text } = renderTemplate('{value}', { value: [value] })
@@ -164,7 +164,7 @@ describe('renderTemplate', () => {
     )
   })
 
-  it('finds every value of every object by its path, and puts it where the placeholder was', () => {
+  it('replaces a placeholder by any value of any object', () => {
     const key = fc.stringMatching(/^[a-z_$@][a-z0-9_-]{0,5}$/)
     const path = fc.array(key, { minLength: 1, maxLength: 6 })
     fc.assert(
@@ -178,7 +178,7 @@ describe('renderTemplate', () => {
     )
   })
 
-  it('never says what is no text of the payload, whatever is asked', () => {
+  it('never shows text from outside the payload', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.jsonValue({ maxDepth: 3 }), (path, payload) => {
         expect(renderTemplate(`{${path}}`, payload).text).not.toMatch(/\[object|undefined|native code|=>/)
@@ -196,7 +196,7 @@ describe('renderTemplate', () => {
     ['100,000 spaces in one pair', `{a${' '.repeat(100_000)}}`, {}],
     ['100,000 dots in one pair', `{a${'.'.repeat(100_000)}b}`, {}],
     ['a large value in 30,000 places', '{a}'.repeat(30_000), { a: Array(100_000).fill('value') }],
-  ])('is quick with %s', (_, template, payload) => {
+  ])('is fast with %s', (_, template, payload) => {
     renderTemplate('{warm}', {})
     expect(cpuMsOf(() => renderTemplate(template, payload))).toBeLessThan(500)
   })
