@@ -15,7 +15,7 @@ describe('accepted means kept', () => {
     const submitted = await Promise.all(
       Array.from({ length: 200 }, (_, i) => runner.client.ok('submitTask', { body: { task: `task ${i}`, agentId: agent.id } })),
     )
-    // The copy is taken in the same turn in which the last answer arrived: nothing is given time to settle.
+    // The copy is made in the turn of the last response, so nothing has time to settle.
     await runner.restart({ crash: true, config: { safeMode: true } })
     const kept = new Set<string>()
     for (let cursor: string | undefined; ;) {
@@ -76,7 +76,7 @@ describe('accepted means kept', () => {
       const ended = runner.ended(jobId)
       let done = false
       void ended.then(() => (done = true))
-      // Whoever rests because of the disk looks again after a while.
+      // Work that pauses for the full disk tries again after a while.
       while (!done) {
         clock.advance(1000)
         await new Promise((resolve) => setImmediate(resolve))

@@ -17,7 +17,7 @@ describe('a budget', () => {
   afterEach(() => runner.stop())
 
   async function open(fields: Partial<CreateAgent> = {}, options: TestRunnerOptions = {}): Promise<Agent> {
-    // Few tools: what is set aside for a call grows with what the model is told of them.
+    // Few tools, because the reservation for a call grows with their descriptions.
     runner = await createTestRunner({
       tools: [listFiles, delegate],
       modelServer: { fallback: { text: ['Hello.'], usage: USAGE } },
@@ -33,7 +33,7 @@ describe('a budget', () => {
   const answer = (approvalId: string, decision: 'approve' | 'reject') =>
     runner.client.ok('resolveApproval', { body: { approvalId, decision } })
 
-  it('of a job is asked about when it is reached, never passed, and one tap adds as much again', async () => {
+  it('of a job asks when it is reached, is never exceeded, and can be doubled with one tap', async () => {
     const agent = await open({ limits: { maxCostUsd: 0.2 }, folders: [] }, { modelServer: { fallback: again } })
     const job = await run(agent)
     expect(job).toMatchObject({ status: 'awaiting_approval' })
@@ -53,7 +53,7 @@ describe('a budget', () => {
     expect((await pending())[0]).toMatchObject({ budget: { limitUsd: 0.4, extensionUsd: 0.2 } })
   })
 
-  it('that nobody adds to ends the job, with its text', async () => {
+  it('ends the job with its text if nobody extends it', async () => {
     const agent = await open({ limits: { maxCostUsd: 0.2 } }, { modelServer: { fallback: again } })
     const job = await run(agent)
     await answer((await pending())[0]!.id, 'reject')
@@ -66,7 +66,7 @@ describe('a budget', () => {
     expect(ended.result).toContain('Again.')
   })
 
-  it('that nobody answers ends the job after a day', async () => {
+  it('ends the job after a day without an answer', async () => {
     const clock = createHandClock()
     const agent = await open({ limits: { maxCostUsd: 0.05 } }, { clock })
     const job = await run(agent)
@@ -75,7 +75,7 @@ describe('a budget', () => {
     expect(await runner.ended(job.id)).toMatchObject({ status: 'failed', error: 'cost_limit' })
   })
 
-  it('of an agent holds over its jobs and for the day', async () => {
+  it('of an agent applies to all its jobs of the day', async () => {
     const clock = createHandClock()
     const agent = await open({ budgets: { dayUsd: 0.14 } }, { clock })
     expect((await run(agent)).status).toBe('completed')
@@ -87,14 +87,14 @@ describe('a budget', () => {
     await answer(asked!.id, 'approve')
     expect((await runner.ended(third.id)).status).toBe('completed')
     expect((await run(agent)).status).toBe('completed')
-    // What was added is for today; tomorrow begins with nothing spent and the cap as it is.
+    // The extension is for today. Tomorrow starts with the plain limit.
     clock.advance(24 * 3_600_000)
     expect((await run(agent)).status).toBe('completed')
     await runner.client.ok('updateAgent', { params: { agentId: agent.id }, body: { budgets: { dayUsd: null } } })
     expect((await runner.client.ok('getAgent', { params: { agentId: agent.id } })).agent.budgets).toEqual({ dayUsd: null, monthUsd: null })
   })
 
-  it('of all agents together is one, and adding to it helps everybody who waits', async () => {
+  it('of all agents is shared, and extending it continues all waiting jobs', async () => {
     const agent = await open()
     const other = await runner.addAgent({ name: 'Other' })
     await runner.client.ok('updateSettings', { body: { dayBudgetUsd: 0.14 } })
@@ -109,7 +109,7 @@ describe('a budget', () => {
     expect(await pending()).toEqual([])
   })
 
-  it('that is raised by hand lets those go on who waited', async () => {
+  it('continues waiting jobs when a person raises it', async () => {
     const agent = await open({ limits: { maxCostUsd: 0.05 }, budgets: { monthUsd: 0.06 } })
     const job = await run(agent)
     expect((await pending()).map(({ budget }) => budget!.scope)).toEqual(['job'])
@@ -121,12 +121,12 @@ describe('a budget', () => {
     expect(await pending()).toEqual([])
   })
 
-  it('lets two jobs race for the last dollar, and one waits until the other has settled', async () => {
+  it('lets one of two jobs wait for the last dollar until the other has settled', async () => {
     const agent = await open({ budgets: { dayUsd: 0.15 } })
     const held = runner.modelServer.holdBefore(0)
     const jobs = [await submit(agent), await submit(agent)]
     await runner.modelServer.untilReceived(1)
-    // The second has not called: what it might cost and what the first holds are together more than the cap.
+    // The second has not called, because its estimate and the reservation of the first exceed the limit.
     await expect.poll(async () => (await runner.client.ok('countJobs')).running).toBe(2)
     expect(runner.modelServer.received.filter(({ method }) => method === 'POST')).toHaveLength(1)
     held.release()
@@ -134,7 +134,7 @@ describe('a budget', () => {
     expect(runner.modelServer.received.filter(({ method }) => method === 'POST')).toHaveLength(2)
   })
 
-  it('leaves nothing set aside behind a crash', async () => {
+  it('has no reservations after a crash', async () => {
     const agent = await open({ budgets: { dayUsd: 0.15 } })
     runner.modelServer.play({ text: ['Half'], fault: { kind: 'stall', afterFrames: 1 } })
     const jobId = await submit(agent)
@@ -144,7 +144,7 @@ describe('a budget', () => {
     expect((await run(agent)).status).toBe('completed')
   })
 
-  it('of the one who hands work on holds for what is handed on', async () => {
+  it('of a delegating job applies to delegated jobs', async () => {
     const agent = await open({ name: 'Lead', limits: { maxCostUsd: 0.2 } })
     await runner.addAgent({ name: 'Helper', limits: { maxCostUsd: 100 } })
     runner.modelServer.play({ toolCalls: [{ id: 'd', name: 'delegate', args: { agent: 'Helper', task: 'Loop' } }], usage: USAGE })

@@ -29,7 +29,7 @@ const send = defineTool({
   run: async () => ({ ok: true, output: 'sent' }),
 })
 
-describe('work that is handed on', () => {
+describe('a delegated job', () => {
   let runner: TestRunner
   afterEach(() => runner.stop())
 
@@ -49,7 +49,7 @@ describe('work that is handed on', () => {
     (await runner.client.ok('listJobs', { query: { channel: 'delegation' } })).jobs.filter((job) => job.parentJobId === jobId)
   const untilEnded = (jobId: string) => expect.poll(async () => (await jobOf(jobId)).finishedAt).not.toBeNull()
 
-  it('is done by the other agent, and its result comes back', async () => {
+  it('is done by the other agent, which returns its result', async () => {
     await open()
     const [lead] = await addAgents(['Lead', 'Helper'])
     runner.modelServer.play(
@@ -65,7 +65,7 @@ describe('work that is handed on', () => {
     expect(JSON.stringify(runner.modelServer.received.at(-1)!.body)).toContain('There are 12 pages.')
   })
 
-  it('costs the one who handed it on', async () => {
+  it('counts against the budget of the delegating agent', async () => {
     await open()
     const [lead] = await addAgents(['Lead', 'Helper'])
     await runner.client.ok('setModelPrice', { body: { model: lead!.model!, price: { inputUsdPerMillion: 10, outputUsdPerMillion: 10 } } })
@@ -76,7 +76,7 @@ describe('work that is handed on', () => {
     expect(await jobOf(jobId)).toMatchObject({ costUsd: 0.02, childrenCostUsd: 0.01 })
   })
 
-  it('waits without a slot: one place is enough for a whole row of jobs', async () => {
+  it('waits without a slot, so one slot is enough for a chain of jobs', async () => {
     await open()
     await runner.client.ok('updateSettings', { body: { concurrency: 1 } })
     const [one] = await addAgents(['One', 'Two', 'Three', 'Four'])
@@ -101,7 +101,7 @@ describe('work that is handed on', () => {
     expect(refused).toHaveLength(1)
   })
 
-  it('tells who there is, and takes no agent that is not there', async () => {
+  it('can go only to a listed agent', async () => {
     await open()
     const [lead] = await addAgents(['Lead', 'Helper', 'Writer'])
     runner.modelServer.play(
@@ -133,7 +133,7 @@ describe('work that is handed on', () => {
     expect([(await jobOf(jobId)).status, (await jobOf(child!.id)).status]).toEqual(['cancelled', 'cancelled'])
   })
 
-  it('that fails is told to the one who waits', async () => {
+  it('reports its failure to the waiting job', async () => {
     await open()
     const [lead] = await addAgents(['Lead', 'Helper'])
     runner.modelServer.play(
@@ -147,7 +147,7 @@ describe('work that is handed on', () => {
     expect(JSON.stringify(runner.modelServer.received.at(-1)!.body)).toContain('Helper failed: ')
   })
 
-  it('is made once, whenever the process dies', async () => {
+  it('is made once, whenever the process crashes', async () => {
     await open()
     const [lead] = await addAgents(['Lead', 'Helper'])
     runner.modelServer.play({ toolCalls: [give('Helper')] }, { text: ['Half'], fault: { kind: 'stall', afterFrames: 1 } })
@@ -192,7 +192,7 @@ describe('work that is handed on', () => {
     })
   })
 
-  it('keeps the taints of the job above when a person retries it', async () => {
+  it('keeps the taints of the job above when it is retried', async () => {
     await open()
     const [lead] = await addAgents(['Lead', 'Helper'], { autonomy: 'on_its_own' })
     runner.modelServer.play(
@@ -214,7 +214,7 @@ describe('work that is handed on', () => {
     expect(approvals.map(({ decision }) => decision!.decidedBy.source)).toEqual(['lethal_trifecta'])
   })
 
-  describe('does not lift the level of the agent that handed it on', () => {
+  describe('does not raise the autonomy of the delegating agent', () => {
     const pending = async () => (await runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals
     const approve = (approvalId: string, remember: 'once' | 'job' = 'once') =>
       runner.client.ok('resolveApproval', { body: { approvalId, decision: 'approve', remember } })
@@ -240,7 +240,7 @@ describe('work that is handed on', () => {
       expect(await childrenOf(jobId)).toEqual([])
     })
 
-    it('asks in the job of an agent that never asks, when the one above does', async () => {
+    it('asks if the agent above asks', async () => {
       await startFromWebhook()
       runner.modelServer.play({ toolCalls: [give('Helper', 'Send it')] }, { toolCalls: [call('send')] })
       await expect.poll(async () => (await pending()).length).toBe(1)
@@ -257,7 +257,7 @@ describe('work that is handed on', () => {
       })
     })
 
-    it('lets no rule for the helper allow what the agent above has to ask', async () => {
+    it('asks for what the agent above must ask, whatever a rule for the helper allows', async () => {
       const { helper } = await startFromWebhook()
       await runner.client.ok('createRule', { body: { effect: 'allow', tool: 'send', agentId: helper.id } })
       runner.modelServer.play({ toolCalls: [give('Helper', 'Send it')] }, { toolCalls: [call('send')] })
@@ -266,7 +266,7 @@ describe('work that is handed on', () => {
       await expect.poll(async () => (await pending()).map(({ tool }) => tool)).toEqual(['send'])
     })
 
-    it('holds the helper to what is denied to the agent above', async () => {
+    it('denies what is denied to the agent above', async () => {
       await open()
       const [lead] = await addAgents(['Lead', 'Helper'], { autonomy: 'on_its_own' })
       await runner.client.ok('createRule', { body: { effect: 'deny', tool: 'send', agentId: lead!.id } })
@@ -285,7 +285,7 @@ describe('work that is handed on', () => {
       ])
     })
 
-    it('keeps the level of a job above that has ended', async () => {
+    it('keeps the autonomy of a job above that has ended', async () => {
       await open()
       const lead = await runner.addAgent({ name: 'Lead' })
       await runner.addAgent({ name: 'Helper', autonomy: 'on_its_own' })
@@ -298,7 +298,7 @@ describe('work that is handed on', () => {
       expect(await runner.ended(job.id)).toMatchObject({ status: 'awaiting_approval' })
     })
 
-    it('goes by the strictest level of a whole row of agents', async () => {
+    it('uses the strictest autonomy of a chain of agents', async () => {
       await open()
       const first = await runner.addAgent({ name: 'First', autonomy: 'ask_first' })
       await addAgents(['Second', 'Third'], { autonomy: 'on_its_own' })
@@ -315,7 +315,7 @@ describe('work that is handed on', () => {
       await expect.poll(async () => (await pending()).map((one) => `${one.agentName} ${one.tool}`)).toEqual(['Third send'])
     })
 
-    it('takes what a person allows for the rest of the delegated job', async () => {
+    it('applies what a person allows for the rest of the job', async () => {
       await open()
       const lead = await runner.addAgent({ name: 'Lead' })
       await runner.addAgent({ name: 'Helper', autonomy: 'on_its_own' })

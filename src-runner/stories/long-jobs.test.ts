@@ -15,7 +15,7 @@ const WINDOW = 20_000
 const nameOf = (n: number) => `note-${String(n).padStart(2, '0')}.txt`
 const contentOf = (n: number) => `${`These are the words of note ${n}. `.repeat(10)}\n`.repeat(FILE_CHARS / 320)
 
-/** Knows only what it is sent, as a model does: reads the note after the last one that it sees. */
+/** Knows only the request, like a model: it reads the note after the last one in the request. */
 function readOn(request: unknown): ServedReply {
   const sent = JSON.stringify(request)
   if (!sent.includes(INSTRUCTIONS) || !sent.includes(TASK)) return { text: ['I do not know what I am to do.'] }
@@ -64,7 +64,7 @@ describe('jobs that are larger than their model', () => {
     return { job, steps }
   }
 
-  it.each(SERVERS)('end with an answer at %s, with their instructions in each call and a whole record', async (_name, kind, server) => {
+  it.each(SERVERS)('end with a result at %s, with their instructions in each call and complete steps', async (_name, kind, server) => {
     const agent = await open(kind, server)
     const { job, steps } = await work(agent.id)
     expect(job).toMatchObject({ status: 'completed', error: null, result: 'Heron: all is read.', toolCalls: FILES, turns: FILES + 1 })
@@ -75,38 +75,38 @@ describe('jobs that are larger than their model', () => {
       expect(JSON.stringify(body)).toContain(INSTRUCTIONS)
       expect(JSON.stringify(body)).toContain(TASK)
     }
-    // What was left out of the prompt is in the record.
+    // The steps contain what was truncated in the prompt.
     const outputs = steps.flatMap((step) => (step.kind === 'tool_result' ? [step.output] : []))
     expect(outputs).toHaveLength(FILES)
     for (const [n, output] of outputs.entries())
       expect(output.match(new RegExp(`note ${n + 1}\\.`, 'g'))).toHaveLength((FILE_CHARS / 320) * 10)
-    // Refused calls count for nothing.
+    // Rejected calls cost nothing.
     const replies = steps.flatMap((step) => (step.kind === 'reply' ? [step] : []))
     expect(replies).toHaveLength(FILES + 1)
     expect(replies.some(({ interrupted, estimated }) => interrupted || estimated)).toBe(false)
   })
 
-  it.each(['llama.cpp', 'lm-studio'] as const)('are never refused by %s, which says how it loaded the model', async (looksLike) => {
+  it.each(['llama.cpp', 'lm-studio'] as const)('are never rejected by %s, which reports how it loaded the model', async (looksLike) => {
     const agent = await open('openai-compatible', { looksLike, window: { tokens: WINDOW, says: looksLike } })
     expect((await work(agent.id)).job).toMatchObject({ status: 'completed', result: 'Heron: all is read.' })
     expect(runner.modelServer.refused()).toBe(0)
   })
 
-  it('make do with the window for which there is memory', async () => {
+  it('use the context window that fits into memory', async () => {
     const agent = await open('ollama', { looksLike: 'ollama', ollama: { trainedTokens: 131_072, affordableTokens: 16_384 } })
     expect((await work(agent.id)).job).toMatchObject({ status: 'completed', result: 'Heron: all is read.' })
     expect(runner.modelServer.loads).toEqual([8_192, 16_384])
     expect(runner.modelServer.cuts()).toBe(0)
   })
 
-  it('load the model of Ollama once, not with each call', async () => {
+  it('load the model of Ollama once', async () => {
     const agent = await open('ollama', { looksLike: 'ollama', ollama: { trainedTokens: 131_072 } })
     expect((await work(agent.id)).job).toMatchObject({ status: 'completed', result: 'Heron: all is read.' })
     expect(runner.modelServer.loads.length).toBeLessThanOrEqual(3)
     expect(runner.modelServer.loads).toEqual([...new Set(runner.modelServer.loads)].sort((a, b) => a - b))
   })
 
-  it('go on after a crash with what they had', async () => {
+  it('continue after a crash with their steps', async () => {
     const agent = await open('openai-compatible', { window: { tokens: WINDOW, says: 'vllm' } })
     const { jobId } = await runner.client.ok('submitTask', { body: { task: TASK, agentId: agent.id } })
     await runner.modelServer.untilReceived(20)
@@ -115,7 +115,7 @@ describe('jobs that are larger than their model', () => {
     expect(runner.modelServer.refused()).toBeLessThanOrEqual(2)
   })
 
-  it('are told apart from others: what is too long is said, with what to do, and nobody is asked again', async () => {
+  it('fail with what to do if the task itself is too long', async () => {
     const agent = await open('openai-compatible', { window: { tokens: 3_000, says: 'vllm' } })
     await runner.client.ok('updateAgent', {
       params: { agentId: agent.id },
@@ -128,7 +128,7 @@ describe('jobs that are larger than their model', () => {
     expect(runner.modelServer.refused()).toBe(1)
   })
 
-  it('stay marked by what they read, although the model reads it no more', async () => {
+  it('keep their taints after the text has left the context window', async () => {
     const sent: string[] = []
     const send = defineTool({
       name: 'send',

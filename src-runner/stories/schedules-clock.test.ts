@@ -37,7 +37,7 @@ describe('schedules on a machine whose clock is wrong', () => {
     (await runHistory(schedule)).map(({ dueAt, state }) => `${new Date(dueAt).toISOString().slice(2, 16)} ${state}`)
   const runs = async () => (await runner.client.ok('listJobs', { query: { channel: 'schedule' } })).jobs.length
   const goTo = (text: string) => clock.advance(at(text) - clock.now())
-  /** Moves to a moment at which it is due, and waits for the end of its run. */
+  /** Moves to a due time and waits until its run has ended. */
   async function runAt(schedule: Schedule, text: string): Promise<void> {
     goTo(text)
     await until(
@@ -51,7 +51,7 @@ describe('schedules on a machine whose clock is wrong', () => {
     ['when the machine says that it woke', async () => runner.runner.woke()],
     ['when somebody asks for a look', async () => void runner.client.ok('runTick')],
     ['when the app is started again', () => runner.restart({ crash: true })],
-  ])('go on at once after a year ahead is set right: %s', async (_how, notification) => {
+  ])('continue at once after a clock a year ahead is set right: %s', async (_how, notification) => {
     await open()
     const [daily, hourly] = [await create(), await create({ name: 'Hourly', cron: '0 * * * *' })]
     clock.jump(YEAR)
@@ -70,14 +70,14 @@ describe('schedules on a machine whose clock is wrong', () => {
         ({ nextDueAt }) => nextDueAt === at('2026-11-20T10:00:00Z'),
       )
     }
-    // Nothing is said of times that are still to come but what was done.
+    // Of future due times, only runs are listed.
     expect((await states(daily)).every((row) => row.endsWith('caught_up') || row.endsWith('ran'))).toBe(true)
     for (const day of ['20', '21']) await runAt(daily, `2026-11-${day}T10:00:00Z`)
     expect((await states(daily)).slice(0, 2)).toEqual(['20', '21'].map((day) => `26-11-${day}T10:00 ran`))
     expect((await states(hourly)).slice(0, 2)).toEqual(['26-11-20T10:00 ran', '26-11-20T11:00 missed'])
   })
 
-  it('double nothing when the clock is set back by two hours', async () => {
+  it('run nothing twice when the clock is set back by two hours', async () => {
     await open()
     const schedule = await create({ cron: '0 * * * *' })
     for (const hour of ['10', '11']) await runAt(schedule, `2026-11-20T${hour}:00:00Z`)
@@ -92,7 +92,7 @@ describe('schedules on a machine whose clock is wrong', () => {
     expect(await runs()).toBe(3)
   })
 
-  it('have spent of the budget of today what they spent by a clock that was ahead, and nothing of tomorrow’s', async () => {
+  it('count spend by a clock that was ahead for today, and not for tomorrow', async () => {
     await open()
     const schedule = await create({ cron: '0 * * * *', dailyBudgetUsd: 1 })
     clock.jump(YEAR)
@@ -120,7 +120,7 @@ describe('schedules on a machine whose clock is wrong', () => {
     expect(await read(schedule)).toMatchObject({ agentSpentTodayUsd: COST, lastStatus: 'success' })
   })
 
-  it('tell nothing of runs that were missed in a year that has not been', async () => {
+  it('send no notification for missed runs in the future', async () => {
     await open()
     await create({ catchUpHours: 0 })
     const missed = async () => (await runner.client.ok('listAttention')).items.filter(({ kind }) => kind === 'schedule_missed')
@@ -132,7 +132,7 @@ describe('schedules on a machine whose clock is wrong', () => {
     await until(missed, (items) => items.length === 0)
   })
 
-  it('wait while the clock shows a year that cannot be, and miss nothing of it', async () => {
+  it('wait while the clock shows an impossible year, and miss nothing', async () => {
     await open()
     const schedule = await create()
     await runAt(schedule, '2026-11-20T10:00:00Z')

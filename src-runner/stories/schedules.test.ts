@@ -26,7 +26,7 @@ describe('a schedule', () => {
 
   async function open(options: TestRunnerOptions = {}, fields: Partial<CreateAgent> = {}): Promise<void> {
     clock = createHandClock(START)
-    // Few tools: what is set aside for a call grows with what the model is told of them.
+    // Few tools, because the reservation for a call grows with their descriptions.
     runner = await createTestRunner({ clock, tools: [askPerson], modelServer: { fallback: { text: ['News.'], usage: USAGE } }, ...options })
     agent = await runner.addAgent({ limits: { maxCostUsd: 100 }, ...fields })
     await runner.client.ok('setModelPrice', { body: { model: agent.model!, price: PRICE } })
@@ -48,7 +48,7 @@ describe('a schedule', () => {
       (now) => now.lastStatus === lastStatus && (lastStatus === 'awaiting_approval' || now.liveJobId === null),
     )
 
-  it('runs at its moment, by itself, and says how it went and what it cost', async () => {
+  it('runs by itself at its due time, and records its outcome and cost', async () => {
     await open()
     const schedule = await create()
     expect(schedule).toMatchObject({ status: 'active', lastStatus: null, nextDueAt: at('2026-11-20T10:00:00Z'), lastRun: null })
@@ -73,7 +73,7 @@ describe('a schedule', () => {
     expect(await states(schedule)).toEqual(['10:00 ran', '11:00 ran'])
   })
 
-  it('runs again as soon as the run before it has ended, and skips what came in between', async () => {
+  it('runs as soon as the run before it has ended, and skips due times in between', async () => {
     await open()
     const schedule = await create({ cron: '* * * * *' })
     const hold = runner.modelServer.holdBefore(0)
@@ -103,7 +103,7 @@ describe('a schedule', () => {
     expect((await runner.client.ok('listJobs', { query: { channel: 'schedule' } })).jobs).toHaveLength(2)
   })
 
-  it('counts a run that waits for an answer as going on', async () => {
+  it('counts a run that waits for an answer as active', async () => {
     await open()
     const schedule = await create()
     runner.modelServer.play({ toolCalls: [{ id: 'call', name: 'ask_person', args: { question: 'Which news?' } }], usage: USAGE })
@@ -127,7 +127,7 @@ describe('a schedule', () => {
     expect((await jobOf(waiting.liveJobId!)).status).toBe('completed')
   })
 
-  it('whose budget is spent waits for the next local day, says so once, and goes on by itself', async () => {
+  it('with a spent budget waits for the next local day, notifies once, and continues by itself', async () => {
     await open()
     const schedule = await create({ dailyBudgetUsd: 2 })
     for (const time of ['10:00', '11:00']) {
@@ -159,7 +159,7 @@ describe('a schedule', () => {
     expect(missed.every(({ dueAt }) => dueAt > at('2026-11-20T13:00:00Z'))).toBe(true)
   })
 
-  it('that a person gives more budget goes on at once', async () => {
+  it('continues at once with a higher budget', async () => {
     await open()
     const schedule = await create({ dailyBudgetUsd: 0.5 })
     await runner.client.ok('runScheduleNow', of(schedule))
@@ -179,7 +179,7 @@ describe('a schedule', () => {
     ['the machine says that it woke', () => runner.runner.woke()],
     ['nobody says so, within half a minute', () => clock.advance(30 * SECOND)],
     ['somebody asks for it', () => void tick()],
-  ])('makes up for what a sleep made it miss, once: %s', async (_how, wake) => {
+  ])('catches up once after a sleep: %s', async (_how, wake) => {
     await open()
     const schedule = await create({ cron: '*/15 * * * *' })
     clock.jump(3 * HOUR)
@@ -201,7 +201,7 @@ describe('a schedule', () => {
     expect((await runner.client.ok('listJobs', { query: { channel: 'schedule' } })).jobs).toHaveLength(2)
   })
 
-  it('makes up for what was missed while the app was off, and loses nothing to a crash', async () => {
+  it('catches up after the app was off, and loses nothing in a crash', async () => {
     await open()
     const [schedule, never] = [await create(), await create({ name: 'Never', catchUpHours: 0 })]
     clock.advance(10 * SECOND)
@@ -224,7 +224,7 @@ describe('a schedule', () => {
     expect(await states(schedule)).toHaveLength(4)
   })
 
-  it('does not run in safe mode, unless a person asks for it', async () => {
+  it('runs in safe mode only if a person starts it', async () => {
     await open()
     const schedule = await create()
     await runner.restart({ config: { safeMode: true } })
@@ -242,7 +242,7 @@ describe('a schedule', () => {
     )
   })
 
-  it('waits behind the emergency pauseAll, with one run and no more', async () => {
+  it('waits with one run while all agents are paused', async () => {
     await open()
     const schedule = await create()
     runner.runner.setPauseAll(true)
@@ -267,7 +267,7 @@ describe('a schedule', () => {
     await settled(schedule, 'success')
   })
 
-  it('can be run now, once at a time, and not when it is not there', async () => {
+  it('can be run now once at a time, and only if it exists', async () => {
     await open()
     const schedule = await create()
     const hold = runner.modelServer.holdBefore(0)
@@ -283,7 +283,7 @@ describe('a schedule', () => {
     expect((await jobOf(jobId)).status).toBe('completed')
   })
 
-  it('pauses and resumes without making up for anything', async () => {
+  it('pauses and resumes without catching up', async () => {
     await open()
     const schedule = await create()
     expect((await runner.client.ok('pauseSchedule', of(schedule))).schedule).toMatchObject({ status: 'paused', nextDueAt: null })
@@ -298,7 +298,7 @@ describe('a schedule', () => {
     expect(await states(schedule)).toEqual(['10:00 paused', '11:00 paused', '12:00 paused'])
   })
 
-  it('goes with its agent, whose runs are stopped and followed by none', async () => {
+  it('is deleted with its agent, and its runs are stopped', async () => {
     await open()
     await runner.addAgent({ name: 'Another' })
     const schedule = await create({ cron: '* * * * *' })
@@ -321,7 +321,7 @@ describe('a schedule', () => {
     expect((await runner.client.ok('listJobs', { query: { channel: 'schedule' } })).jobs).toHaveLength(1)
   })
 
-  it('runs when there is room on the disk again', async () => {
+  it('runs when the disk has room again', async () => {
     await open()
     const schedule = await create({ task: 'Read. '.repeat(10_000) })
     const makeRoom = runner.fillDisk()
@@ -346,7 +346,7 @@ describe('a schedule', () => {
     [{ dailyBudgetUsd: 100.01 }, 'dailyBudgetUsd', /./],
     [{ catchUpHours: -1 }, 'catchUpHours', /./],
     [{ task: ' ' }, 'task', /./],
-  ])('is refused with %j', async (fields, path, message) => {
+  ])('is rejected with %j', async (fields, path, message) => {
     await open()
     const good = { name: 'News', agentId: agent.id, cron: '0 9 * * *', timezone: 'UTC', task: 'Read.' }
     const refused = await runner.client.ask('createSchedule', { body: { ...good, ...fields } })
@@ -357,7 +357,7 @@ describe('a schedule', () => {
     expect(await read(schedule)).toEqual(schedule)
   })
 
-  it('of an agent that is not there is refused', async () => {
+  it('is rejected for an unknown agent', async () => {
     await open()
     const schedule = await create()
     const agentId = schedule.id
@@ -366,7 +366,7 @@ describe('a schedule', () => {
     expect(await runner.client.ask('updateSchedule', { ...of(schedule), body: { agentId } })).toMatchObject({ status: 404 })
   })
 
-  it('is shown before it is there: its next due times, or what is wrong', async () => {
+  it('has a preview with its next due times or the problem', async () => {
     await open()
     const preview = (cron: string, timezone: string, count?: number) =>
       runner.client.ok('previewCron', { query: { cron, timezone, count } })
@@ -388,7 +388,7 @@ describe('a schedule', () => {
     }
   })
 
-  it('is one of a list, whose pages hold each once', async () => {
+  it('is listed once over all pages', async () => {
     await open()
     const other = await runner.addAgent({ name: 'Another' })
     const made = [await create({ name: 'a' }), await create({ name: 'b', agentId: other.id }), await create({ name: 'c' })]
@@ -401,7 +401,7 @@ describe('a schedule', () => {
     expect(await runner.client.ask('listSchedules', { query: { cursor: 'x' } })).toMatchObject({ status: 400 })
   })
 
-  it('has a run history in pages, the newest first', async () => {
+  it('has a run history in pages, newest first', async () => {
     await open()
     const schedule = await create()
     await runner.client.ok('pauseSchedule', of(schedule))
@@ -424,7 +424,7 @@ describe('a schedule', () => {
     expect(hours).toEqual([14, 13, 12, 11, 10])
   })
 
-  it('is among the runs that are expected, with what stands in their way', async () => {
+  it('is among the upcoming runs, with what blocks them', async () => {
     await open()
     const [hourly, watcher] = [await create({ name: 'Hourly', dailyBudgetUsd: 2 }), await create({ name: 'Watcher', cron: '*/10 * * * *' })]
     await runner.client.ok('pauseSchedule', of(await create({ name: 'Paused' })))

@@ -39,7 +39,7 @@ describe('stopping a job', () => {
     expect((await runner.ended(busy.jobId)).status).toBe('cancelled')
   })
 
-  it('is what the deletion of an agent does to its jobs', async () => {
+  it('happens to all jobs of a deleted agent', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent()
     runner.modelServer.play({ text: ['busy'], fault: { kind: 'stall', afterFrames: 1 } })

@@ -12,7 +12,7 @@ describe('trouble with a model', () => {
   let runner: TestRunner
   afterEach(() => runner.stop())
 
-  it('that is too busy: waits as long as it was asked to, says so, and succeeds', async () => {
+  it('that is busy makes the job wait as requested, show it, and succeed', async () => {
     const clock = createHandClock()
     runner = await createTestRunner({ clock })
     const agent = await runner.addAgent()
@@ -27,7 +27,7 @@ describe('trouble with a model', () => {
       }
     }
     close()
-    // A little more than was asked for, so that many jobs do not come back in the same moment.
+    // A little more than requested, so that not all jobs return at the same moment.
     expect(waitMs).toBeGreaterThanOrEqual(7000)
     expect(waitMs).toBeLessThan(9000)
     clock.advance(waitMs - 1)
@@ -36,7 +36,7 @@ describe('trouble with a model', () => {
     expect(await runner.ended(jobId)).toMatchObject({ status: 'completed', result: 'At last.', turns: 1 })
   })
 
-  it('that answers nothing but errors: the next model of the agent takes over', async () => {
+  it('that returns only errors makes the next model take over', async () => {
     runner = await createTestRunner()
     const main = await runner.addProvider({ name: 'Main' })
     const agent = await runner.addAgent({
@@ -70,7 +70,7 @@ describe('trouble with a model', () => {
     }
     const stall = { fault: { kind: 'stall', afterFrames: 0 } } as const
 
-    it('leaves the slot to others after the second try, tells a person, survives a crash, and goes on by itself', async () => {
+    it('frees the slot after two tries, notifies the owner, survives a crash, and continues by itself', async () => {
       const clock = createHandClock()
       runner = await createTestRunner({ clock })
       await runner.client.ok('updateSettings', { body: { concurrency: 1 } })
@@ -88,7 +88,7 @@ describe('trouble with a model', () => {
         title: { code: 'notify_job_postponed', params: { job: 'Silence' } },
       })
 
-      // The one slot is free for whoever needs it.
+      // The only slot is free.
       const other = await runner.client.ok('submitTask', { body: { task: 'Quick', agentId: agent.id } })
       expect((await runner.ended(other.jobId)).status).toBe('completed')
 
@@ -98,7 +98,7 @@ describe('trouble with a model', () => {
       expect(await runner.ended(jobId)).toMatchObject({ status: 'completed' })
     })
 
-    it('hands over to the next model of the agent', async () => {
+    it('makes the next model of the agent take over', async () => {
       const clock = createHandClock()
       runner = await createTestRunner({ clock })
       const main = await runner.addProvider({ name: 'Main' })
@@ -116,7 +116,7 @@ describe('trouble with a model', () => {
     })
   })
 
-  it('whose key the keychain does not hand out: the job waits, a person is told, and it goes on when the keychain is open', async () => {
+  it('whose key is in a locked keychain makes the job wait, notifies the owner, and continues when it is unlocked', async () => {
     const clock = createHandClock()
     const vault = createMemoryVault()
     runner = await createTestRunner({ clock, vault })
@@ -135,7 +135,7 @@ describe('trouble with a model', () => {
     expect(runner.modelServer.received.at(-1)!.headers['authorization']).toBe('Bearer a-key-of-somebody')
   })
 
-  it('that refuses the key: the job fails with what to do, at once, and a person is told', async () => {
+  it('that rejects the key fails the job at once with what to do, and notifies the owner', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent()
     runner.modelServer.play({ fault: { kind: 'status', status: 401, error: { message: 'bad key' } } })
@@ -155,7 +155,7 @@ describe('trouble with a model', () => {
   it.each<[string, Partial<Limits>, string, number]>([
     ['turns', { maxTurns: 2 }, 'turn_limit', 2],
     ['tool calls', { maxToolCalls: 1 }, 'tool_call_limit', 2],
-  ])('that goes on for ever: the limit of %s ends the job and keeps its text', async (_what, limits, code, mostTurns) => {
+  ])('that never ends is stopped by the limit of %s, which keeps the text', async (_what, limits, code, mostTurns) => {
     runner = await createTestRunner({
       modelServer: {
         fallback: { text: ['Again.'], toolCalls: [{ id: 'call', name: 'list_files', args: {} }], usage: { input: 1000, output: 100 } },
@@ -171,7 +171,7 @@ describe('trouble with a model', () => {
     expect(job.errorMessage).not.toBeNull()
   })
 
-  it('that has gone with its provider: the next job says so instead of hanging', async () => {
+  it('of a deleted provider fails the next job instead of hanging', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent()
     await runner.modelServer.close()

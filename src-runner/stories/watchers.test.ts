@@ -63,13 +63,13 @@ describe('a watcher', () => {
   /** As they were when the job's last call was judged. */
   const taintsOf = async (job: Job) => (await runner.client.ok('listDecisions', { params: { jobId: job.id } })).decisions.at(-1)?.taints
 
-  it('says nothing of what it saw before, for the price of one reply, and knows it the third time', async () => {
+  it('ends with a no-op result after one reply if nothing changed, and compares with the last change', async () => {
     const schedule = await open({ notifyOnSuccess: true })
     expect(schedule.isWatcher).toBe(true)
     runner.modelServer.play({ toolCalls: [keep('Seen: 12 euro')] }, { text: ['It costs 12 euro now.'] })
     expect(await run(schedule)).toMatchObject({ status: 'completed', result: 'It costs 12 euro now.', noOp: false })
     expect(askedIn(-1)).toBe('Look at the prices.')
-    // It had something to tell, and nowhere to tell it.
+    // It had something to report, but the owner has no address.
     expect(await read(schedule)).toMatchObject({ lastStatus: 'notify_unreachable', scheduleCursor: 'Seen: 12 euro' })
 
     const before = runner.modelServer.received.length
@@ -92,7 +92,7 @@ describe('a watcher', () => {
     expect((await read(schedule)).scheduleCursor).toBe('Seen: 11 euro')
   })
 
-  it('keeps its note before it ends quietly, when both are asked for at once', async () => {
+  it('stores its note before the no-op result when both come in one reply', async () => {
     const schedule = await open()
     runner.modelServer.play({ toolCalls: [call('nothing_new'), keep('Seen: 12 euro')] })
     const job = await run(schedule)
@@ -105,14 +105,14 @@ describe('a watcher', () => {
     ])
   })
 
-  it('does not end quietly when something failed beside it', async () => {
+  it('does not end with a no-op result if another call failed', async () => {
     const schedule = await open()
     runner.modelServer.play({ toolCalls: [keep('x'.repeat(8_001)), call('nothing_new')] }, { text: ['The note was too long.'] })
     expect(await run(schedule)).toMatchObject({ noOp: false, result: 'The note was too long.', turns: 2 })
     expect((await read(schedule)).scheduleCursor).toBeNull()
   })
 
-  it('is told how the run before it ended when that did not come to its end', async () => {
+  it('learns how an unfinished previous run ended', async () => {
     const schedule = await open()
     runner.modelServer.play({ fault: { kind: 'status', status: 401 } })
     expect(await run(schedule)).toMatchObject({ status: 'failed' })
@@ -120,7 +120,7 @@ describe('a watcher', () => {
     expect(askedIn(-1)).toMatch(/The run before this one began at \d{4}-\d\d-\d\d \d\d:\d\d UTC and failed \(model_auth\)\.\n\nThe task/)
   })
 
-  it('is told the same after a crash, whatever it has kept by then', async () => {
+  it('gets the same cursor after a crash, whatever it has stored since', async () => {
     const schedule = await open()
     runner.modelServer.play({ toolCalls: [keep('the old note')] }, { text: ['First.'] })
     await run(schedule)
@@ -145,7 +145,7 @@ describe('a watcher', () => {
     ]
     const secondRun = [{ toolCalls: [call('diary')] }, { toolCalls: [call('send')] }, { text: ['Sent.'] }]
 
-    it('does nothing of it unasked in the next', async () => {
+    it('asks before it acts on it in the next run', async () => {
       const schedule = await open()
       runner.modelServer.play(...firstRun('page'), ...secondRun)
       await run(schedule)
@@ -163,7 +163,7 @@ describe('a watcher', () => {
       expect(asked.endsWith('Look at the prices.')).toBe(true)
     })
 
-    it('is held back still when nothing but the note came from that run', async () => {
+    it('still asks if only the note came from that run', async () => {
       const schedule = await open()
       runner.modelServer.play(...firstRun('page'), { toolCalls: [call('nothing_new')] }, ...secondRun)
       await run(schedule)
@@ -172,7 +172,7 @@ describe('a watcher', () => {
       expect(sent).toBe(0)
     })
 
-    it('is trusted again when a person has written the note again', async () => {
+    it('is trusted again after a person rewrites the note', async () => {
       const schedule = await open()
       runner.modelServer.play(...firstRun('page'), { toolCalls: [call('nothing_new')] }, ...secondRun)
       await run(schedule)
@@ -186,7 +186,7 @@ describe('a watcher', () => {
       expect(sent).toBe(1)
     })
 
-    it('stays held back when a form sends the same note back', async () => {
+    it('still asks if a form sends back the same note', async () => {
       const schedule = await open()
       runner.modelServer.play(...firstRun('page'), { toolCalls: [call('nothing_new')] }, ...secondRun)
       await run(schedule)
@@ -195,7 +195,7 @@ describe('a watcher', () => {
       expect((await run(schedule)).status).toBe('awaiting_approval')
     })
 
-    it('would have acted on its own, had the page been one of the person', async () => {
+    it('acts by itself if the page is trusted', async () => {
       const schedule = await open()
       runner.modelServer.play(...firstRun('shelf'), ...secondRun)
       await run(schedule)
@@ -205,7 +205,7 @@ describe('a watcher', () => {
     })
   })
 
-  it('alone is offered the tools of a watcher', async () => {
+  it('is the only kind of schedule with the tools of a watcher', async () => {
     const schedule = await open()
     const offered = () => {
       const { tools } = runner.modelServer.received.at(-1)!.body as { tools: { function: { name: string } }[] }

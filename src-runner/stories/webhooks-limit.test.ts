@@ -27,7 +27,7 @@ async function fire(url: string, times: number): Promise<SentDelivery[]> {
   return answers
 }
 
-/** What became of so many fires in a row: `30×202 1×429`. */
+/** The responses to a number of deliveries in a row: `30×202 1×429`. */
 async function statusesOf(url: string, times: number): Promise<string> {
   const counts = new Map<number, number>()
   for (const { status } of await fire(url, times)) counts.set(status, (counts.get(status) ?? 0) + 1)

@@ -13,7 +13,7 @@ async function startRunner(options: Parameters<typeof createTestRunner>[0] = {})
   agentId = (await runner.addAgent()).id
 }
 
-/** Jobs are made and wait: what comes in is what is looked at. */
+/** Jobs stay pending, because only deliveries are tested. */
 async function startQuietly(options: Parameters<typeof createTestRunner>[0] = {}): Promise<void> {
   await startRunner(options)
   await runner.client.ok('updateSettings', { body: { pauseAll: true } })
@@ -372,7 +372,7 @@ describe('the inbox', () => {
     const { trigger, url } = await addTrigger()
     const { events, close } = await runner.client.stream('streamEvents')
     for (let i = 0; i < 3; i++) await postWebhook(url, { body: 'no JSON' })
-    // Nobody looks: they are written by themselves.
+    // They are written without being read.
     for await (const { event, data } of events) {
       if (event !== 'delivery.refused') continue
       expect(data).toEqual({ triggerId: trigger.id, outcome: 'invalid_json' })

@@ -49,13 +49,13 @@ function set(ms: number): void {
   clock.jump(ms)
   clock.advance(30_000)
 }
-/** Whatever is done now and then is done. */
+/** Runs all periodic work. */
 function runFor(ms: number): void {
   for (let left = ms; left > 0; left -= HOUR) clock.advance(Math.min(left, HOUR))
 }
 const left = ({ expiresAt }: Approval) => expiresAt - clock.now()
 
-describe('an approval, while the clock is wrong', () => {
+describe('with a wrong clock, an approval', () => {
   async function ask(): Promise<{ jobId: string; approval: Approval }> {
     const agent = await open()
     runner.modelServer.play({ text: [''], toolCalls: [{ id: 'call', name: 'send', args: { to: 'ada' } }], usage: USAGE })
@@ -68,7 +68,7 @@ describe('an approval, while the clock is wrong', () => {
   test.each([
     ['two years ahead', 2 * YEAR],
     ['a year back', -YEAR],
-  ])('waits on with what was left of its day: %s', async (_how, ms) => {
+  ])('keeps the rest of its day: %s', async (_how, ms) => {
     const { approval } = await ask()
     clock.advance(HOUR)
     set(ms)
@@ -82,14 +82,14 @@ describe('an approval, while the clock is wrong', () => {
     expect(await pending()).toEqual([])
   })
 
-  it('can be answered in the very moment, and its job goes on', async () => {
+  it('can be answered at once, and its job continues', async () => {
     const { jobId, approval } = await ask()
     clock.jump(2 * YEAR)
     expect((await approve(approval.id)).status).toBe(200)
     expect(await runner.ended(jobId)).toMatchObject({ status: 'completed', result: 'Hello.' })
   })
 
-  it('expires in its time by a clock that stays wrong', async () => {
+  it('expires in time if the clock stays wrong', async () => {
     const { jobId, approval } = await ask()
     set(2 * YEAR)
     runFor(23 * HOUR)
@@ -100,7 +100,7 @@ describe('an approval, while the clock is wrong', () => {
     expect((await runner.ended(jobId)).status).toBe('completed')
   })
 
-  it('asked on the evening before three weeks off can be answered after them', async () => {
+  it('from before three weeks off can be answered after them', async () => {
     const { jobId, approval } = await ask()
     clock.jump(21 * DAY)
     await runner.restart({ crash: true })
@@ -109,14 +109,14 @@ describe('an approval, while the clock is wrong', () => {
     expect((await runner.ended(jobId)).status).toBe('completed')
   })
 
-  it('counts the night that the machine was off', async () => {
+  it('counts a night in which the machine was off', async () => {
     await ask()
     clock.jump(15 * HOUR)
     await runner.restart({ crash: true })
     expect(left((await pending())[0]!)).toBe(9 * HOUR)
   })
 
-  it('tells pages that it was moved', async () => {
+  it('emits an event when its expiry moves', async () => {
     await ask()
     const { events } = await runner.client.stream('streamEvents', {})
     set(2 * YEAR)
@@ -124,7 +124,7 @@ describe('an approval, while the clock is wrong', () => {
   })
 })
 
-describe('what is remembered for a while, while the clock is wrong', () => {
+describe('with a wrong clock, stored data', () => {
   async function deliver(url: string): Promise<string> {
     const answer = await postWebhook(url.replace(/:\d+\//, `:${runner.port}/`), {
       headers: { 'content-type': 'application/json', 'webhook-id': 'evt_1' },
@@ -141,7 +141,7 @@ describe('what is remembered for a while, while the clock is wrong', () => {
   it.each([
     ['two years ahead', 2 * YEAR],
     ['a year back', -YEAR],
-  ])('knows a delivery again, during an hour and after it: %s', async (_how, ms) => {
+  ])('still detects a repeated delivery, within an hour and after it: %s', async (_how, ms) => {
     const url = await addTrigger()
     const first = await deliver(url)
     set(ms)
@@ -152,7 +152,7 @@ describe('what is remembered for a while, while the clock is wrong', () => {
     expect(await deliver(url)).toBe(first)
   })
 
-  it('is the whole history: what happened, and what became of due times', async () => {
+  it('keeps all events and the run history', async () => {
     const agent = await open()
     const body = { name: 'News', agentId: agent.id, cron: '0 * * * *', timezone: 'UTC', task: 'Read the news.' }
     const { schedule } = await runner.client.ok('createSchedule', { body })
@@ -175,7 +175,7 @@ describe('what is remembered for a while, while the clock is wrong', () => {
     close()
   })
 
-  it('is forgotten after six weeks off, a day later', async () => {
+  it('is pruned a day after six weeks off', async () => {
     const url = await addTrigger()
     const first = await deliver(url)
     clock.jump(42 * DAY)
@@ -187,8 +187,8 @@ describe('what is remembered for a while, while the clock is wrong', () => {
   })
 })
 
-describe('money, while the clock is wrong', () => {
-  // A call sets ten cents aside: after two of them there is no room for a third.
+describe('with a wrong clock, a budget', () => {
+  // A call reserves ten cents, so there is no room for a third one.
   const budgets = { dayUsd: 0.14, monthUsd: null }
   const spentDays = async () =>
     (await runner.client.ok('getSpend', { query: { by: 'day', timezone: 'UTC' } })).rows.map(({ key, costUsd }) => [key, costUsd])
@@ -197,7 +197,7 @@ describe('money, while the clock is wrong', () => {
     ['two years ahead', 2 * YEAR],
     ['a day ahead', DAY],
     ['a year back', -YEAR],
-  ])('is not to be had twice by setting the clock: %s', async (_how, ms) => {
+  ])('is not available twice after setting the clock: %s', async (_how, ms) => {
     const agent = await open({ budgets })
     expect((await run(agent)).status).toBe('completed')
     set(ms)
@@ -207,7 +207,7 @@ describe('money, while the clock is wrong', () => {
     set(-ms)
     expect((await run(agent)).status).toBe('awaiting_approval')
     expect(await spentDays()).toEqual([['2026-11-20', 0.04]])
-    // Tomorrow is as tomorrow always is.
+    // The next day has a new budget.
     runFor(DAY)
     expect((await run(agent)).status).toBe('completed')
     expect(await spentDays()).toEqual([
@@ -216,7 +216,7 @@ describe('money, while the clock is wrong', () => {
     ])
   })
 
-  it('of all agents is one budget, whatever the clock shows', async () => {
+  it('of all agents stays one budget, whatever the clock shows', async () => {
     const agent = await open()
     await runner.client.ok('updateSettings', { body: { dayBudgetUsd: 0.14 } })
     expect((await run(agent)).status).toBe('completed')
@@ -226,14 +226,14 @@ describe('money, while the clock is wrong', () => {
     expect((await pending())[0]!.budget).toMatchObject({ scope: 'app_day', spentUsd: 0.04 })
   })
 
-  it('has a new day when the clock has stood for one, and none of that is in the way when it is set right', async () => {
+  it('has a new day after the clock was wrong for a day, and is right after it is set', async () => {
     const agent = await open({ budgets: { dayUsd: 0.14, monthUsd: 1 } })
     set(2 * YEAR)
     expect((await run(agent)).status).toBe('completed')
     runFor(DAY + HOUR)
     for (let i = 0; i < 2; i++) expect((await run(agent)).status).toBe('completed')
     set(-2 * YEAR)
-    // That was ahead for so long that it is trusted: it is its day that counts on, for as long as that.
+    // The clock was ahead for so long that it is trusted, so its day counts.
     expect((await run(agent)).status).toBe('awaiting_approval')
     runFor(DAY)
     expect((await run(agent)).status).toBe('completed')
@@ -252,7 +252,7 @@ describe('money, while the clock is wrong', () => {
     ])
   })
 
-  it('outlives an empty battery: a start in 2010, set right a minute later', async () => {
+  it('survives a start in 2010 with an empty battery', async () => {
     const agent = await open({ budgets })
     for (let i = 0; i < 2; i++) expect((await run(agent)).status).toBe('completed')
     const back = Date.parse('2010-01-01T00:00:00Z') - clock.now()
@@ -267,13 +267,13 @@ describe('money, while the clock is wrong', () => {
   })
 })
 
-/** A clock that was set, one event dated by it, and a kill before anybody looked at the clock again. */
-describe('a wrong clock over a crash of the app, on a machine that runs on', () => {
+/** Sets the clock, dates one event by it, and kills the process before the clock is read again. */
+describe('a wrong clock and a crash of the app on a running machine', () => {
   test.each([
     ['a year ahead', YEAR],
     ['a day ahead', DAY],
     ['a year back', -YEAR],
-  ])('neither expires an approval nor opens a spent budget: %s', async (_how, ms) => {
+  ])('neither expire an approval nor open a spent budget: %s', async (_how, ms) => {
     clock = createHandClock(START)
     const machine = { uptimeMs: () => HOUR + clock.monotonic(), bootId: () => 'this boot' }
     runner = await createTestRunner({ clock, machine, tools: [send], modelServer: { fallback: { text: ['Hello.'], usage: USAGE } } })
