@@ -1,8 +1,8 @@
-import { lookup } from 'node:dns/promises'
-import { connect, isIP, type Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { buildConnector, Dispatcher } from 'undici'
 import { addressesOfThisMachine, createAddressGuard, type AddressGuard } from './address-guard.ts'
+import { bounded, ClosedAddress, connectChecked, connected, type ConnectOptions } from './checked-connection.ts'
 import { decompressed, loadUndici, ONLY_HTTP_1, redirectTarget, troubleFrom, type OutboundTrouble } from './outbound.ts'
 import { hostOf, portOf, readWebAddress, WebAddressRefused } from './web-address.ts'
 
@@ -54,15 +54,11 @@ export type GuardedRequest = {
 /** Throws GuardedFetchError, or the reason of the signal. */
 export type GuardedFetch = (address: string | URL, request?: GuardedRequest) => Promise<GuardedResponse>
 
-export type GuardedFetchOptions = {
+export type GuardedFetchOptions = Pick<ConnectOptions, 'resolve' | 'dial'> & {
   /** Hosts and ranges of this machine and its network that the person opened (`isOpening`). */
   opened?: readonly string[]
   /** Deckhand's own ports, closed on this machine even if `opened` names them. */
   closedPorts?: readonly number[]
-  /** All addresses of a name. */
-  resolve?: (host: string) => Promise<readonly string[]>
-  /** Opens a TCP connection to an address that was checked. */
-  dial?: (address: string, port: number) => Socket
   ownAddresses?: () => readonly string[]
   /** Certificate authorities instead of Node's own. */
   ca?: string
@@ -83,8 +79,6 @@ const UNREAD = { body: Buffer.alloc(0), isCut: false }
  */
 export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFetch {
   const caps = { ...DEFAULT_CAPS, ...options.caps }
-  const resolve = options.resolve ?? resolveBySystem
-  const dial = options.dial ?? ((address, port) => connect({ host: address, port, family: isIP(address) }))
   const closedPorts = new Set(options.closedPorts)
 
   const guardFor = (url: URL, openedOrigin: string | undefined) =>
@@ -96,37 +90,25 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
 
   async function openConnection(url: URL, guard: AddressGuard, signal: AbortSignal): Promise<{ socket: Socket; isNear: boolean }> {
     const host = hostOf(url)
-    const until = performance.now() + caps.connectMs
-    const tooSlow = () => new GuardedFetchError('timeout', `No connection to ${host} within ${seconds(caps.connectMs)}.`)
-    if (guard.nameRefusal !== null) throw new GuardedFetchError('closed_address', guard.nameRefusal)
-    const addresses = isIP(host) > 0 ? [host] : await bounded(resolve(host), caps.connectMs, signal, tooSlow)
-    if (addresses.length === 0) throw noSuchHost(host)
-    const usable = addresses.filter((address) => guard.refusalOf(address) === null)
-    if (usable.length === 0) throw new GuardedFetchError('closed_address', guard.refusalOf(addresses[0]!)!)
-    let trouble: Error = tooSlow()
-    for (const [index, address] of usable.entries()) {
-      // An address that does not respond must leave time for the next one.
-      const ms = (until - performance.now()) / (usable.length - index)
-      const socket = dial(address, portOf(url))
-      try {
-        await connected(socket, 'connect', ms, signal, tooSlow)
-        const remote = socket.remoteAddress ?? ''
-        const refusal = guard.refusalOf(remote)
-        if (refusal !== null) throw new GuardedFetchError('closed_address', refusal)
-        const isNear = guard.isNear(remote)
-        if (url.protocol !== 'https:') return { socket, isNear }
-        const ca = options.ca === undefined ? {} : { ca: options.ca }
-        const secure = connectTls({ socket, host, ...(isIP(host) > 0 ? {} : { servername: host }), ALPNProtocols: ['http/1.1'], ...ca })
-        await connected(secure, 'secureConnect', until - performance.now(), signal, tooSlow)
-        return { socket: secure, isNear }
-      } catch (error) {
-        socket.destroy()
-        signal.throwIfAborted()
-        trouble = asGuarded(error, host)
-        if (trouble instanceof GuardedFetchError && trouble.kind === 'closed_address') throw trouble
-      }
+    const timeoutMs = caps.connectMs
+    const tooSlow = () => new GuardedFetchError('timeout', `No connection to ${host} within ${seconds(timeoutMs)}.`)
+    const secure = async (socket: Socket, ms: number) => {
+      const ca = options.ca === undefined ? {} : { ca: options.ca }
+      const over = connectTls({ socket, host, ...(isIP(host) > 0 ? {} : { servername: host }), ALPNProtocols: ['http/1.1'], ...ca })
+      await connected(over, 'secureConnect', ms, signal, tooSlow)
+      return over
     }
-    throw trouble
+    try {
+      if (guard.nameRefusal !== null) throw new ClosedAddress(guard.nameRefusal)
+      const { socket, address } = await connectChecked({
+        ...{ host, port: portOf(url), refusalOf: guard.refusalOf, timeoutMs, tooSlow, signal },
+        ...{ resolve: options.resolve, dial: options.dial, upgrade: url.protocol === 'https:' ? secure : undefined },
+      })
+      return { socket, isNear: guard.isNear(address) }
+    } catch (error) {
+      signal.throwIfAborted()
+      throw asGuarded(error, host)
+    }
   }
 
   async function run(first: URL, request: GuardedRequest, signal: AbortSignal): Promise<GuardedResponse> {
@@ -230,10 +212,6 @@ function firstOfEach(headers: Dispatcher.ResponseData['headers']): ResponseHead[
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]))
 }
 
-async function resolveBySystem(host: string): Promise<string[]> {
-  return (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address)
-}
-
 function readOrRefuse(address: string | URL): URL {
   try {
     return readWebAddress(address)
@@ -242,40 +220,11 @@ function readOrRefuse(address: string | URL): URL {
   }
 }
 
-/** Waits for the event. Rejects with the socket, with the signal, or when the time is over. */
-function connected(socket: Socket, event: string, ms: number, signal: AbortSignal, tooSlow: () => Error): Promise<void> {
-  const done = new Promise<void>((resolve, reject) => {
-    socket.once(event, () => resolve())
-    // Stays for the life of the socket, so that a late error is never unhandled.
-    socket.on('error', reject)
-    socket.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })))
-  })
-  return bounded(done, Math.max(1, ms), signal, tooSlow)
-}
-
-/** The result of `work`, or an error if the signal or the clock comes first. `work` itself is not stopped. */
-async function bounded<T>(work: Promise<T>, ms: number, signal: AbortSignal, tooSlow: () => Error): Promise<T> {
-  signal.throwIfAborted()
-  const { promise: over, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(tooSlow()), ms)
-  const stop = () => reject(signal.reason as Error)
-  signal.addEventListener('abort', stop, { once: true })
-  try {
-    return await Promise.race([work, over])
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', stop)
-  }
-}
-
-function noSuchHost(host: string): GuardedFetchError {
-  return new GuardedFetchError('dns', `There is no host named ${host}.`)
-}
-
 function asGuarded(error: unknown, host: string): Error {
   if (error instanceof GuardedFetchError) return error
+  if (error instanceof ClosedAddress) return new GuardedFetchError('closed_address', error.message)
   const { kind, message, systemCode } = troubleFrom(error)
-  if (kind === 'dns') return noSuchHost(host)
+  if (kind === 'dns') return new GuardedFetchError(kind, `There is no host named ${host}.`)
   if (kind === 'tls') return new GuardedFetchError(kind, `The secure connection to ${host} failed (${systemCode}).`)
   return new GuardedFetchError(kind, `${host}: ${message}.`)
 }

@@ -1,12 +1,12 @@
-import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { rm } from 'node:fs/promises'
-import { connect, isIP, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { addressesOfThisMachine } from '../net/address-guard.ts'
 import { canonicalAddress, kindOfAddress } from '../net/address-kind.ts'
+import { ClosedAddress, connectChecked } from '../net/checked-connection.ts'
 import { http } from '../net/node-http.ts'
 import { temporaryFolder } from './leftovers.ts'
 
@@ -27,11 +27,7 @@ const CLOSED_PORTS = new Set([25, 465, 587])
 /** RFC 9110, section 7.6.1. */
 const HOP_HEADERS = /^(connection|keep-alive|proxy-(authenticate|authorization|connection)|te|trailer|upgrade)$/
 
-class Closed extends Error {
-  override readonly name = 'Closed'
-}
-
-/** Resolves names outside the sandbox and connects to the checked address itself, so DNS rebinding has no effect. */
+/** Resolves names outside the sandbox. */
 export async function openNetworkProxy({ mayReach = isOutside }: NetworkProxyOptions = {}): Promise<NetworkProxy> {
   const folder = await temporaryFolder('proxy')
   const socketPath = join(folder, 'network')
@@ -79,7 +75,7 @@ async function tunnel(request: IncomingMessage, socket: Duplex, head: Buffer, ma
 async function forward(request: IncomingMessage, response: ServerResponse, mayReach: (address: string) => boolean): Promise<void> {
   try {
     const url = URL.canParse(request.url ?? '') ? new URL(request.url!) : null
-    if (url?.protocol !== 'http:') throw new Closed('This proxy takes http addresses and CONNECT.')
+    if (url?.protocol !== 'http:') throw new ClosedAddress('This proxy takes http addresses and CONNECT.')
     const far = await reach(url.hostname.replace(/^\[|\]$/g, ''), Number(url.port || 80), mayReach)
     if (response.destroyed) return void far.destroy()
     const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !HOP_HEADERS.test(name)))
@@ -108,37 +104,17 @@ function sendRefusal(response: ServerResponse, thrown: unknown): void {
 }
 
 function refusal(thrown: unknown): { status: string; text: string } {
-  return thrown instanceof Closed
+  return thrown instanceof ClosedAddress
     ? { status: '403 Forbidden', text: thrown.message }
     : { status: '502 Bad Gateway', text: `No connection: ${(thrown as NodeJS.ErrnoException).code ?? 'failed'}` }
 }
 
 async function reach(host: string, port: number, mayReach: (address: string) => boolean): Promise<Socket> {
   if (!Number.isInteger(port) || port < 1 || port > 65_535 || CLOSED_PORTS.has(port))
-    throw new Closed(`Port ${port} is closed to commands.`)
-  const addresses = isIP(host) === 0 ? (await lookup(host, { all: true })).map(({ address }) => address) : [host]
-  const allowed = addresses.filter(mayReach)
-  if (allowed.length === 0) throw new Closed(`${host} is not on the internet, and commands reach nothing else.`)
-  let failure: unknown
-  for (const address of allowed) {
-    try {
-      return await connectTo(address, port)
-    } catch (thrown) {
-      failure = thrown
-    }
-  }
-  throw failure
-}
-
-async function connectTo(host: string, port: number): Promise<Socket> {
-  const socket = connect({ host, port }).on('error', () => {})
-  const timer = setTimeout(() => socket.destroy(Object.assign(new Error('no response'), { code: 'ETIMEDOUT' })), CONNECT_TIMEOUT_MS)
-  try {
-    await once(socket, 'connect')
-    return socket
-  } finally {
-    clearTimeout(timer)
-  }
+    throw new ClosedAddress(`Port ${port} is closed to commands.`)
+  const refusalOf = (address: string) => (mayReach(address) ? null : `${host} is not on the internet, and commands reach nothing else.`)
+  const tooSlow = () => Object.assign(new Error('no response'), { code: 'ETIMEDOUT' })
+  return (await connectChecked({ host, port, refusalOf, timeoutMs: CONNECT_TIMEOUT_MS, tooSlow })).socket
 }
 
 /** When one side closes, so does the other. */
