@@ -46,13 +46,13 @@ export const COMPANIONS: readonly { folder: string; needs: readonly string[]; en
   { folder: 'Library/pnpm', needs: ['Library/pnpm/global'], env: {} },
 ]
 
-/** Where people's programs are, below the home, in order. A `*` stands for each name there, a `^` for the newest version. */
+/** Where people's programs are, in order: below the home, or absolute. A `*` stands for each name there, a `^` for the newest version. */
 export const PROGRAM_FOLDERS = [
   ...['.local/bin', 'bin', '.nvm/versions/node/^/bin', '.local/share/fnm/aliases/default/bin', '.fnm/aliases/default/bin'],
   ...['Library/Application Support/fnm/aliases/default/bin', '.volta/bin', '.nodenv/versions/^/bin', '.local/share/pnpm'],
   ...['Library/pnpm', '.bun/bin', '.deno/bin', '.npm-global/bin', '.pyenv/versions/^/bin', '.cargo/bin', 'go/bin', '.local/go/bin'],
   ...['.goenv/versions/^/bin', '.rbenv/versions/^/bin', '.ghcup/bin', '.local/share/mise/installs/*/^/bin', '.asdf/installs/*/^/bin'],
-  ...['.sdkman/candidates/*/current/bin', '.linuxbrew/bin', 'miniconda3/bin', 'anaconda3/bin', 'miniforge3/bin', 'mambaforge/bin'],
+  ...['.sdkman/candidates/*/current/bin', '.linuxbrew/bin', '/home/linuxbrew/.linuxbrew/bin'],
 ]
 
 /** Shims start a version manager, which needs its settings. The programs behind them are in the folders above. */

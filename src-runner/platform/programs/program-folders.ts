@@ -16,8 +16,9 @@ export async function listProgramFolders({ path = process.env['PATH'] ?? '', hom
   const shims = SHIM_FOLDERS.map((folder) => join(home, folder))
   const named = path.split(delimiter).filter((folder) => folder !== '' && folder.length <= MAX_FOLDER_CHARS && !/\p{Cc}/u.test(folder))
   const given = [...new Set(named)].filter((folder) => !shims.includes(folder)).slice(0, MAX_FOLDERS)
-  const known = (await Promise.all(PROGRAM_FOLDERS.map((pattern) => expand(home, pattern.split('/'))))).flat()
-  return [...new Set([...given.filter((folder) => isInside(home, folder)), ...known, ...given])]
+  const partsOf = (pattern: string) => pattern.split('/').filter((part) => part !== '')
+  const known = await Promise.all(PROGRAM_FOLDERS.map((pattern) => expand(pattern.startsWith('/') ? '/' : home, partsOf(pattern))))
+  return [...new Set([...given.filter((folder) => isInside(home, folder)), ...known.flat(), ...given])]
 }
 
 async function expand(folder: string, [part, ...rest]: string[]): Promise<string[]> {
