@@ -32,8 +32,6 @@ export function ChatPane(props: PaneProps) {
   const conversation = useConversation(() => props.conversationId)
   const [chosenId, setChosenId] = createSignal<string | null>(null)
   const [fill, setFill] = createSignal<{ text: string; nonce: number } | null>(null)
-  const [stopping, setStopping] = createSignal<string | null>(null)
-  const cancel = useCancelJob()
   const follow = useFollowBottom()
 
   const allAgents = () => props.agents.data?.agents ?? []
@@ -46,7 +44,7 @@ export function ChatPane(props: PaneProps) {
   const agent = () => allAgents().find((one) => one.id === agentId())
   const agentName = () => agent()?.name ?? conversation.data?.conversation.agentName ?? t('common.agent')
   const running = createMemo(() => turns().find((turn) => isUnderWay(turn) && turn.jobId !== null))
-  const isStopping = () => running()?.job?.cancelRequested === true || (running() !== undefined && stopping() === running()?.jobId)
+  const stop = useStop(running)
   const isGone = () => conversation.error instanceof ApiError && conversation.error.status === 404
   const title = () =>
     conversation.data?.conversation.title || (props.conversationId === null && turns().length === 0 ? t('chat.newChat') : agentName())
@@ -70,16 +68,6 @@ export function ChatPane(props: PaneProps) {
     props.chat.send(id, text)
     follow.toBottom()
   }
-  const stop = async (turn: ChatTurn) => {
-    if (turn.jobId === null) return
-    setStopping(turn.jobId)
-    try {
-      await cancel.run({ params: { jobId: turn.jobId } })
-    } catch (thrown) {
-      setStopping(null)
-      if (!(thrown instanceof ApiError && thrown.code === 'job_already_finished')) toast({ text: sentenceOf(thrown), tone: 'bad' })
-    }
-  }
   const edit = (sent: SentTurn) => {
     props.chat.forget(sent)
     setFill({ text: sent.text, nonce: Date.now() })
@@ -97,22 +85,8 @@ export function ChatPane(props: PaneProps) {
         onNew={props.onNew}
       />
       <Switch>
-        <Match when={isGone()}>
-          <div class="mx-auto w-full max-w-3xl flex-1 p-6">
-            <ErrorState
-              problem={{ title: t('chat.gone'), why: t('chat.goneWhy') }}
-              actions={
-                <Button size="sm" onClick={() => props.onNew()}>
-                  {t('chat.newChat')}
-                </Button>
-              }
-            />
-          </div>
-        </Match>
-        <Match when={conversation.error && conversation.data === undefined}>
-          <div class="mx-auto w-full max-w-3xl flex-1 p-6">
-            <ErrorState problem={problemOf(conversation.error)} onRetry={conversation.retry} />
-          </div>
+        <Match when={isGone() || (conversation.error && conversation.data === undefined)}>
+          <NotLoaded isGone={isGone()} error={conversation.error} onNew={props.onNew} onRetry={conversation.retry} />
         </Match>
         <Match when={props.conversationId === null && turns().length === 0}>
           <NewChat agents={props.agents} agent={newAgent()} onSuggestion={(text) => setFill({ text, nonce: Date.now() })} />
@@ -140,8 +114,8 @@ export function ChatPane(props: PaneProps) {
             placeholder={running() === undefined ? t('chat.placeholder', { agent: agentName() }) : t('chat.placeholderQueued')}
             disabled={props.conversationId === null && props.chat.isOpening()}
             onSend={send}
-            onStop={running() === undefined ? undefined : () => void stop(running()!)}
-            isStopping={isStopping()}
+            onStop={running() === undefined ? undefined : () => void stop.run()}
+            isStopping={stop.isRequested()}
             fill={fill()}
             onLatest={follow.isAway() ? follow.toBottom : undefined}
             leading={
@@ -161,5 +135,43 @@ export function ChatPane(props: PaneProps) {
         </div>
       </Show>
     </section>
+  )
+}
+
+/** Stops the running turn. It counts as stopping at once; the runner needs up to two seconds. */
+function useStop(running: () => ChatTurn | undefined): { run: () => Promise<void>; isRequested: () => boolean } {
+  const cancel = useCancelJob()
+  const [stopping, setStopping] = createSignal<string | null>(null)
+  return {
+    isRequested: () => running()?.job?.cancelRequested === true || (running() !== undefined && stopping() === running()?.jobId),
+    async run() {
+      const jobId = running()?.jobId ?? null
+      if (jobId === null) return
+      setStopping(jobId)
+      try {
+        await cancel.run({ params: { jobId } })
+      } catch (thrown) {
+        setStopping(null)
+        if (!(thrown instanceof ApiError && thrown.code === 'job_already_finished')) toast({ text: sentenceOf(thrown), tone: 'bad' })
+      }
+    },
+  }
+}
+
+/** The conversation does not exist, or could not be loaded. */
+function NotLoaded(props: { isGone: boolean; error: unknown; onNew: () => void; onRetry: () => void }) {
+  return (
+    <div class="mx-auto w-full max-w-3xl flex-1 p-6">
+      <Show when={props.isGone} fallback={<ErrorState problem={problemOf(props.error)} onRetry={props.onRetry} />}>
+        <ErrorState
+          problem={{ title: t('chat.gone'), why: t('chat.goneWhy') }}
+          actions={
+            <Button size="sm" onClick={() => props.onNew()}>
+              {t('chat.newChat')}
+            </Button>
+          }
+        />
+      </Show>
+    </div>
   )
 }

@@ -19,7 +19,7 @@ import { AgentField, useDefaultAgent } from '../AgentField.tsx'
 import { BackLink } from '../BackLink.tsx'
 import { NotifyField } from '../NotifyField.tsx'
 import { EditorForm } from '../../../features/forms/EditorForm.tsx'
-import { useForm } from '../../../features/forms/use-form.ts'
+import { type Form, useForm } from '../../../features/forms/use-form.ts'
 import { catchUpText } from './catch-up.ts'
 import { RhythmField } from './RhythmField.tsx'
 import {
@@ -70,7 +70,6 @@ const CATCH_UP_HOURS = ['0', '1', '6', '24', '72', '168']
 
 function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.Element {
   const navigate = useNavigate()
-  const agents = useAgents()
   const create = useCreateSchedule()
   const update = useUpdateSchedule()
   const form = useForm<ScheduleForm>({
@@ -81,10 +80,6 @@ function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.
   })
   useDefaultAgent(form)
 
-  const catchUpOptions = () => {
-    const all = CATCH_UP_HOURS.includes(form.fields.catchUpHours) ? CATCH_UP_HOURS : [...CATCH_UP_HOURS, form.fields.catchUpHours]
-    return all.map((value) => ({ value, label: catchUpText(Number(value), 'choice') }))
-  }
   const goTo = (id: string) => navigate(`/automations/schedules/${id}`, { replace: props.schedule === null })
   const save = () =>
     form.submit(async (fields) => {
@@ -161,27 +156,7 @@ function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.
             </div>
           </RhythmField>
         </Panel>
-        <Panel title={t('automations.schedule.sections.money')}>
-          <div class="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
-            <TextField
-              inputMode="decimal"
-              label={t('automations.schedule.budget')}
-              hint={t('automations.schedule.budgetHint')}
-              problem={form.problemOf('dailyBudgetUsd')}
-              value={form.fields.dailyBudgetUsd}
-              onValue={(value) => form.change('dailyBudgetUsd', value)}
-            />
-            <Select
-              label={t('automations.schedule.catchUp')}
-              hint={t('automations.schedule.catchUpHint')}
-              options={catchUpOptions()}
-              value={form.fields.catchUpHours}
-              onValue={(value) => form.change('catchUpHours', value)}
-              problem={form.problemOf('catchUpHours')}
-            />
-          </div>
-          <UnpricedNote agents={(agents.data?.agents ?? []).filter(({ id }) => id === form.fields.agentId)} />
-        </Panel>
+        <MoneyPanel form={form} />
         <Panel title={t('automations.schedule.sections.tell')}>
           <NotifyField
             agentId={form.fields.agentId}
@@ -194,5 +169,39 @@ function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.
         </Panel>
       </div>
     </EditorForm>
+  )
+}
+
+/** The daily budget, and how late a missed run may start. */
+function MoneyPanel(props: { form: Form<ScheduleForm> }): JSX.Element {
+  const agents = useAgents()
+  const catchUpOptions = () => {
+    const all = CATCH_UP_HOURS.includes(props.form.fields.catchUpHours)
+      ? CATCH_UP_HOURS
+      : [...CATCH_UP_HOURS, props.form.fields.catchUpHours]
+    return all.map((value) => ({ value, label: catchUpText(Number(value), 'choice') }))
+  }
+  return (
+    <Panel title={t('automations.schedule.sections.money')}>
+      <div class="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
+        <TextField
+          inputMode="decimal"
+          label={t('automations.schedule.budget')}
+          hint={t('automations.schedule.budgetHint')}
+          problem={props.form.problemOf('dailyBudgetUsd')}
+          value={props.form.fields.dailyBudgetUsd}
+          onValue={(value) => props.form.change('dailyBudgetUsd', value)}
+        />
+        <Select
+          label={t('automations.schedule.catchUp')}
+          hint={t('automations.schedule.catchUpHint')}
+          options={catchUpOptions()}
+          value={props.form.fields.catchUpHours}
+          onValue={(value) => props.form.change('catchUpHours', value)}
+          problem={props.form.problemOf('catchUpHours')}
+        />
+      </div>
+      <UnpricedNote agents={(agents.data?.agents ?? []).filter(({ id }) => id === props.form.fields.agentId)} />
+    </Panel>
   )
 }
