@@ -17,19 +17,17 @@ export function fillBusyDay(dataDir: string, now: number): void {
   seed.defaultModel(DEMO_MODEL)
   const ada = seed.agent({
     name: 'Ada',
-    avatar: '🧭',
     instructions: 'You keep the household papers in order.',
     model: SONNET,
     autonomy: 'ask_when_it_matters',
   })
   const bruno = seed.agent({
     name: 'Bruno',
-    avatar: '🔧',
     instructions: 'You look after the small web shop.',
     model: SONNET,
     autonomy: 'ask_first',
   })
-  const cleo = seed.agent({ name: 'Cleo', avatar: '📚', instructions: 'You read, sum up and compare.', autonomy: 'on_its_own' })
+  const cleo = seed.agent({ name: 'Cleo', instructions: 'You read, sum up and compare.', autonomy: 'on_its_own' })
 
   seed.job({
     agent: cleo,
@@ -153,7 +151,7 @@ export function fillBusyDay(dataDir: string, now: number): void {
         outputTokens: 240,
       },
       {
-        text: 'Two of the three:\n\n| Contract | Notification | Latest day |\n|---|---|---|\n| Bike | one month | 30 November |\n| Liability | one month | 30 November |\n| Household | three months | *too late for this year* |',
+        text: 'Two of the three:\n\n| Contract | Notice | Latest day |\n|---|---|---|\n| Bike | one month | 30 November |\n| Liability | one month | 30 November |\n| Household | three months | *too late for this year* |',
         costMicros: 14_300,
         inputTokens: 4400,
         outputTokens: 310,
