@@ -67,7 +67,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     if (count > 0) core.recovery = { at: clock.now(), jobs: count }
     adapters.maintenance.start()
     adapters.damageWatch.start()
-    void adapters.programs.lookAgain()
+    void adapters.programs.scan()
     const address = await adapters.http.listen(config.host, config.port)
     log.info({ ...address, bootId, rescued, authMode: config.authMode, safeMode: config.safeMode }, 'the runner is ready')
     core.ownPorts.push(address.port)

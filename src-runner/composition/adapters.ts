@@ -112,7 +112,7 @@ function createHandlerDeps(core: Core, storage: Storage, agents: Agents, { sched
     simulate: (call) => simulateCall({ ...storage, ...agents }, call),
     previewChange: (approvalId) => previewChange({ ...storage, tools, dataDir }, approvalId),
     findSandbox: (given) => {
-      if (given?.again === true) void programs.lookAgain()
+      if (given?.again === true) void programs.scan()
       return core.findSandbox(given)
     },
     files: createJobFiles({ ...core, ...storage, closedFolders: [dataDir] }),

@@ -47,7 +47,7 @@ export function createAgents(core: Core, storage: Storage) {
     limit: () => jobLimit(settings.read()),
     // The model gets the list of programs, even in a job that continues right after the start.
     perform: async (attempt) => {
-      await programs.firstLook(attempt.signal)
+      await programs.waitForScan(attempt.signal)
       await perform(attempt)
     },
   })

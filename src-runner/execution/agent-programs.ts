@@ -18,65 +18,65 @@ export type AgentProgramsDeps = {
 export type AgentPrograms = {
   /** The programs for a command. `closed`: what its agent may not see. */
   find(closed: readonly string[]): Promise<UserToolchain>
-  /** Well-known programs, as of the last look. */
+  /** Well-known programs, as of the last scan. */
   names(): readonly string[]
-  /** Resolves when the first look is over, after `FIRST_LOOK_MS` at the latest. */
-  firstLook(signal: AbortSignal): Promise<void>
+  /** Resolves when the first scan is over, after `FIRST_SCAN_MS` at the latest. */
+  waitForScan(signal: AbortSignal): Promise<void>
   /** Looks for programs again, and logs the folders. */
-  lookAgain(): Promise<void>
+  scan(): Promise<void>
   examine(): Promise<FoundPrograms>
   close(): void
 }
 
 /** Large folders of programs take a second or two. A job that waits longer starts without the list of programs. */
-const FIRST_LOOK_MS = 5_000
+const FIRST_SCAN_MS = 5_000
 
 /** The system's programs, and the person's own if the settings allow it. */
 export function createAgentPrograms({ db, clock, log, dataDir, settings, listProgramFolders }: AgentProgramsDeps): AgentPrograms {
   const own = createUserToolchain({ listFolders: listProgramFolders, dataDir, writable: () => listAgentFolders(db) })
   let names: readonly string[] = []
-  const looked = Promise.withResolvers<void>()
+  const scanned = Promise.withResolvers<void>()
 
   // Windows has no sandbox.
   const isOn = () => settings().ownPrograms && process.platform !== 'win32'
   const find = async (closed: readonly string[]) => (isOn() ? own.find(closed) : systemPrograms())
 
-  async function see(): Promise<UserToolchain> {
+  async function findAll(): Promise<UserToolchain> {
     const programs = await find([])
     names = await own.names(programs)
     return programs
   }
 
-  async function quietly(look: () => Promise<void>): Promise<void> {
+  async function logFailure(work: () => Promise<unknown>): Promise<void> {
     try {
-      await look()
+      await work()
     } catch (error) {
       log.warn({ error }, "could not read the person's program folders")
     }
   }
 
   const stopListening = db.onEvents((event) => {
-    if (event.type === 'settings.changed' && event.payload.keys.includes('ownPrograms')) void quietly(async () => void (await see()))
+    if (event.type === 'settings.changed' && event.payload.keys.includes('ownPrograms')) void logFailure(findAll)
   })
 
   return {
     find,
     names: () => names,
-    async firstLook(signal) {
+    async waitForScan(signal) {
       const over = new AbortController()
-      const late = clock.sleep(FIRST_LOOK_MS, AbortSignal.any([signal, over.signal]))
-      await Promise.race([looked.promise, late.catch(() => {})])
+      const late = clock.sleep(FIRST_SCAN_MS, AbortSignal.any([signal, over.signal]))
+      await Promise.race([scanned.promise, late.catch(() => {})])
       over.abort()
     },
-    async lookAgain() {
-      await quietly(async () => {
-        const { used, leftOut } = await see()
+    async scan() {
+      await logFailure(async () => {
+        const { used, leftOut } = await findAll()
         if (isOn()) log.info({ used, leftOut }, "read the person's program folders")
       })
-      looked.resolve()
+      scanned.resolve()
     },
     async examine() {
-      const { used, leftOut } = await see()
+      const { used, leftOut } = await findAll()
       return { names, used, leftOut, isOn: isOn() }
     },
     close: stopListening,

@@ -6,7 +6,7 @@ import type { Log } from '../lib/log.ts'
 
 export type DamageWatch = { start(): void; stop(): void }
 
-const LOOK_EVERY_MS = 30_000
+const CHECK_EVERY_MS = 30_000
 /** A start checks only a small file completely. */
 const SOON_MS = 60_000
 const WEEK_MS = 7 * 24 * 3_600_000
@@ -19,7 +19,7 @@ export function createDamageWatch({ db, hub, clock, log }: { db: Database; hub: 
   let dueAt = clock.monotonic() + (db.isWhollyChecked ? WEEK_MS : SOON_MS)
   let isIdle = false
 
-  function look(): void {
+  function checkIfDue(): void {
     const wasIdle = isIdle
     isIdle = true
     const now = clock.monotonic()
@@ -37,7 +37,7 @@ export function createDamageWatch({ db, hub, clock, log }: { db: Database; hub: 
   return {
     start: () =>
       void stops.push(
-        clock.every(LOOK_EVERY_MS, look),
+        clock.every(CHECK_EVERY_MS, checkIfDue),
         hub.subscribe(() => void (isIdle = false)),
       ),
     stop: () => stops.splice(0).forEach((stop) => stop()),

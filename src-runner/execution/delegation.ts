@@ -17,11 +17,11 @@ export const MAX_DEPTH = 3
 
 export type Delegation = {
   /** The state of a call that has started a job: still waiting, or the result. null: it has not. */
-  look(job: Job, callId: string): PolicyVerdict | null
+  verdictOfChild(job: Job, callId: string): PolicyVerdict | null
   /** The answer to a call that starts no job. null: it would start one. */
-  answerAtOnce(job: Job, agent: Agent, args: Record<string, unknown>): PolicyVerdict | null
+  verdictAtOnce(job: Job, agent: Agent, args: Record<string, unknown>): PolicyVerdict | null
   /** Starts the job, once for each call. Throws StaleClaimError. */
-  begin(job: Job, agent: Agent, claim: Claim, question: PolicyQuestion): Promise<PolicyVerdict>
+  start(job: Job, agent: Agent, claim: Claim, question: PolicyQuestion): Promise<PolicyVerdict>
 }
 
 const WAIT: PolicyVerdict = { verdict: 'wait', status: 'awaiting_child' }
@@ -39,7 +39,7 @@ export function createDelegation({
   jobs: JobStore
   approvals: Pick<ApprovalStore, 'readTaints'>
 }): Delegation {
-  function look(job: Job, callId: string): PolicyVerdict | null {
+  function verdictOfChild(job: Job, callId: string): PolicyVerdict | null {
     const child = jobs.findChildOfCall(db, job.id, callId)
     if (child === null) return null
     return isTerminal(child.status) ? resultOf(child) : WAIT
@@ -62,30 +62,30 @@ export function createDelegation({
   }
 
   function find(job: Job, agent: Agent, args: Record<string, unknown>): { helper: Agent; task: string } | { answer: PolicyVerdict } {
-    const wanted = DelegateArgs.parse(args)
+    const given = DelegateArgs.parse(args)
     const others = listAgents(db, { entityId: agent.entityId, limit: 200 }).agents.filter(({ id }) => id !== agent.id)
-    const helper = others.find(({ name, slug }) => isSameName(name, wanted.agent) || slug === wanted.agent)
+    const helper = others.find(({ name, slug }) => isSameName(name, given.agent) || slug === given.agent)
     if (helper === undefined) {
       const names =
         others.length === 0 ? 'There are no other agents.' : `The other agents are: ${others.map(({ name }) => name).join(', ')}.`
-      const output = wanted.agent === undefined ? names : `Not run: there is no agent '${wanted.agent}'. ${names}`
-      return { answer: { verdict: 'answer', ok: wanted.agent === undefined, output } }
+      const output = given.agent === undefined ? names : `Not run: there is no agent '${given.agent}'. ${names}`
+      return { answer: { verdict: 'answer', ok: given.agent === undefined, output } }
     }
-    if (wanted.task === '')
+    if (given.task === '')
       return { answer: { verdict: 'answer', ok: false, output: 'Not run: say in `task` what the other agent should do.' } }
     if (jobs.depthOf(db, job.id) >= MAX_DEPTH) {
       const reason = `delegated work may be delegated at most ${MAX_DEPTH} times, and this job is at that limit.`
       return { answer: { verdict: 'deny', reason } }
     }
-    return { helper, task: wanted.task }
+    return { helper, task: given.task }
   }
 
-  function answerAtOnce(job: Job, agent: Agent, args: Record<string, unknown>): PolicyVerdict | null {
+  function verdictAtOnce(job: Job, agent: Agent, args: Record<string, unknown>): PolicyVerdict | null {
     const found = find(job, agent, args)
     return 'answer' in found ? found.answer : null
   }
 
-  async function begin(job: Job, agent: Agent, claim: Claim, { call, args }: PolicyQuestion): Promise<PolicyVerdict> {
+  async function start(job: Job, agent: Agent, claim: Claim, { call, args }: PolicyQuestion): Promise<PolicyVerdict> {
     const found = find(job, agent, args)
     if ('answer' in found) return found.answer
     await commitClaimed({ db, jobs }, claim, (tx) => {
@@ -101,7 +101,7 @@ export function createDelegation({
     return WAIT
   }
 
-  return { look, answerAtOnce, begin }
+  return { verdictOfChild, verdictAtOnce, start }
 }
 
 function isSameName(name: string, wanted: string | undefined): boolean {

@@ -26,16 +26,16 @@ export function readEarlierTurns(db: Db, jobs: JobStore, job: Job): { earlier: E
     chars += plain + (steps === null ? 0 : charsOf(steps))
     if (chars > MAX_CHARS) break
     const { task, status, result, errorMessage } = turn
-    const isWhole = steps !== null && chars <= MAX_CHARS_WITH_STEPS
-    const parts = isWhole ? jobs.listReplyParts(db, id) : undefined
-    newest.push({ jobId: id, task, status, result, errorMessage, steps: isWhole ? steps : null, parts })
+    const fits = steps !== null && chars <= MAX_CHARS_WITH_STEPS
+    const parts = fits ? jobs.listReplyParts(db, id) : undefined
+    newest.push({ jobId: id, task, status, result, errorMessage, steps: fits ? steps : null, parts })
   }
   const kept = newest.reverse()
   const hasOlder = kept.length < before.length || known.length === MAX_TURNS
   const earlier = hasOlder ? kept.slice(boundaryFrom(kept, 0)) : kept
-  const firstWhole = earlier.findIndex(({ steps }) => steps !== null)
-  const wholeFrom = firstWhole <= 0 ? firstWhole : boundaryFrom(earlier, firstWhole)
-  return { earlier: earlier.map((turn, i) => (i < wholeFrom ? { ...turn, steps: null } : turn)), hasOlder }
+  const firstWithSteps = earlier.findIndex(({ steps }) => steps !== null)
+  const stepsFrom = firstWithSteps <= 0 ? firstWithSteps : boundaryFrom(earlier, firstWithSteps)
+  return { earlier: earlier.map((turn, i) => (i < stepsFrom ? { ...turn, steps: null } : turn)), hasOlder }
 }
 
 /** The first turn from `from` on that may be a boundary: one in four, by a digit of its id, so that the choice is stable. */

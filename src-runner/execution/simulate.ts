@@ -26,19 +26,19 @@ export type SimulateDeps = {
  * What the policy would decide about a call: the real tool's facts, the real decision, and nothing runs. Throws AppError
  * tool_not_found, agent_not_found, job_not_found, or invalid_request for arguments that the tool does not accept.
  */
-export async function simulateCall(deps: SimulateDeps, asked: SimulateCall): Promise<SimulatedCall> {
+export async function simulateCall(deps: SimulateDeps, given: SimulateCall): Promise<SimulatedCall> {
   const { db, jobs, approvals, guardrails } = deps
-  const tool = deps.tools().find(({ name }) => name === asked.tool)
+  const tool = deps.tools().find(({ name }) => name === given.tool)
   if (tool === undefined) throw new AppError('tool_not_found')
-  const job = asked.jobId === undefined ? null : jobs.getJob(db, asked.jobId)
-  const agentId = asked.agentId ?? job?.agentId ?? null
+  const job = given.jobId === undefined ? null : jobs.getJob(db, given.jobId)
+  const agentId = given.agentId ?? job?.agentId ?? null
   const agent = agentId === null ? null : getAgent(db, agentId)
-  const args = tool.args.safeParse(asked.args)
+  const args = tool.args.safeParse(given.args)
   if (!args.success) {
-    const issues = args.error.issues.flatMap((issue) => issuesOf({ ...issue, path: ['args', ...issue.path] }, { args: asked.args }, 'args'))
+    const issues = args.error.issues.flatMap((issue) => issuesOf({ ...issue, path: ['args', ...issue.path] }, { args: given.args }, 'args'))
     throw new AppError('invalid_request', createMessage('arguments_refused', { tool: tool.name }), { issues })
   }
-  const above = job === null || asked.agentId !== undefined || asked.autonomy !== undefined ? [] : readChain(db, job.id).slice(1)
+  const above = job === null || given.agentId !== undefined || given.autonomy !== undefined ? [] : readChain(db, job.id).slice(1)
   const context = {
     onBehalfOf: above.map((link) => link.agentId),
     ...{ jobId: job?.id ?? '', agentId: agentId ?? '', callId: 'simulated' },
@@ -48,13 +48,13 @@ export async function simulateCall(deps: SimulateDeps, asked: SimulateCall): Pro
     const problem = problemOf(thrown)
     throw new AppError('invalid_request', problem, { issues: [issueAt('args', problem)] })
   })
-  const taints = asked.taints === undefined ? (job === null ? NO_TAINTS : approvals.readTaints(db, job.id)) : assumed(asked.taints)
+  const taints = given.taints === undefined ? (job === null ? NO_TAINTS : approvals.readTaints(db, job.id)) : assumed(given.taints)
   const situation: Situation = {
     facts,
     agentId,
     taints,
-    autonomy: asked.autonomy ?? agent?.autonomy ?? 'ask_when_it_matters',
-    rules: createRuleSet([...listAllRules(db), ...(asked.rules ?? []).map(withRealFolder)]),
+    autonomy: given.autonomy ?? agent?.autonomy ?? 'ask_when_it_matters',
+    rules: createRuleSet([...listAllRules(db), ...(given.rules ?? []).map(withRealFolder)]),
     pauseAll: readSettings(db).pauseAll,
     grants: new Map(),
     guardrails: guardrails(),

@@ -63,7 +63,7 @@ async function judge(judged: Judged, question: PolicyQuestion): Promise<PolicyVe
   if (known?.status === 'pending') return WAIT
   const settled = (startedBefore ? await judgeUnknown(judged, question, known) : null) ?? answeredVerdict(judged, tool, known)
   if (settled !== null) return settled
-  const underWay = tool.name === DELEGATE ? delegation.look(job, call.callId) : null
+  const underWay = tool.name === DELEGATE ? delegation.verdictOfChild(job, call.callId) : null
   if (underWay !== null) return underWay
 
   let facts: CallFacts
@@ -83,7 +83,7 @@ async function judge(judged: Judged, question: PolicyQuestion): Promise<PolicyVe
     const { question: text, choices = [] } = AskPersonArgs.parse(args)
     return ask(judged, { kind: 'question', ...approvalOf(question, taints), question: { text, choices } }, record)
   }
-  const atOnce = tool.name === DELEGATE ? delegation.answerAtOnce(job, agent, args) : null
+  const atOnce = tool.name === DELEGATE ? delegation.verdictAtOnce(job, agent, args) : null
   if (atOnce !== null) return atOnce
   const change = decision.verdict === 'run' ? 'none' : approvedChange(known, question, facts)
   if (change === 'none') return letRun(judged, question, facts)
@@ -145,7 +145,7 @@ function letRun(
 ): PolicyVerdict | Promise<PolicyVerdict> {
   const again = question.startedBefore ? { again: true as const } : {}
   if (question.ahead || question.tool.name !== DELEGATE) return { verdict: 'run', facts, ...again }
-  return delegation.begin(job, agent, claim, question)
+  return delegation.start(job, agent, claim, question)
 }
 
 function approvalOf({ call, tool, args }: PolicyQuestion, taints: Taints) {

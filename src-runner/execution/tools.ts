@@ -16,7 +16,7 @@ export type ToolsDeps = {
   fetch: GuardedFetch
   sandbox: () => Promise<SandboxState>
   programs: (closed: readonly string[]) => Promise<UserToolchain>
-  /** Well-known programs, as of the last look. */
+  /** Well-known programs, as of the last scan. */
   programNames: () => readonly string[]
   rules: () => RuleSet
   settings: () => Pick<Settings, 'webSearch'>

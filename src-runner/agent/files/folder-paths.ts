@@ -107,8 +107,8 @@ export function showName(name: string): string {
 }
 
 export function unescapeName(text: string): string {
-  return text.replace(/\\u\{([0-9a-f]{1,6})\}/gi, (whole, hex: string) => {
+  return text.replace(/\\u\{([0-9a-f]{1,6})\}/gi, (escape, hex: string) => {
     const code = Number.parseInt(hex, 16)
-    return code > 0 && code <= 0x10_ffff ? String.fromCodePoint(code) : whole
+    return code > 0 && code <= 0x10_ffff ? String.fromCodePoint(code) : escape
   })
 }

@@ -5,7 +5,7 @@ import { createMessage } from '../../lib/messages.ts'
 import type { PromptToolCall } from '../providers/model.ts'
 import { addedTaintsOf, MAX_TOOL_OUTPUT_CHARS, type Tool, type ToolOutput } from '../tools/tool.ts'
 import { whenAborted } from './abortable.ts'
-import { failedWith, saidSoFar, stoppedOutcome, type Attempt } from './attempt.ts'
+import { failedWith, textSoFar, stoppedOutcome, type Attempt } from './attempt.ts'
 import type { LoopOutcome, PolicyQuestion } from './loop-types.ts'
 
 /** Further calls of one reply are answered without running; the model can make them again. */
@@ -95,7 +95,7 @@ async function runCalls(
     throw thrown
   }
   if (stopped || attempt.signal.aborted) return stoppedOutcome(attempt)
-  return waiting === null ? null : { kind: 'waiting', status: (waiting as Waiting).waiting, text: saidSoFar(attempt) }
+  return waiting === null ? null : { kind: 'waiting', status: (waiting as Waiting).waiting, text: textSoFar(attempt) }
 }
 
 /** Asks about a call that cannot run yet. Any other verdict is ignored: the policy decides again when the call's turn comes. */

@@ -3,8 +3,8 @@ import type { Message } from '../../contract/messages.ts'
 import type { ModelRef } from '../../contract/agents.ts'
 import type { JobErrorCode } from '../../contract/errors.ts'
 import type { ModelEvent, ModelFailure, ModelRequest, ReplyParts } from '../providers/model.ts'
-import { limitReached, saidSoFar, type Attempt } from './attempt.ts'
-import { callModel, NOTHING_SAID, type CallResult, type Said, type TooLongRefusal } from './call-model.ts'
+import { limitReached, textSoFar, type Attempt } from './attempt.ts'
+import { callModel, EMPTY_REPLY, type CallResult, type ReplyContent, type TooLongRefusal } from './call-model.ts'
 import { addCosts, type CallCost } from './cost-of-call.ts'
 import type { LoopOutcome } from './loop-types.ts'
 
@@ -26,24 +26,29 @@ const LONGEST_WAIT_MS = 60_000
 
 type Called = { model: ModelRef; cost: CallCost }
 
-export type Answer =
-  | (Called & { end: 'reply'; said: Said; reason: Extract<ModelEvent, { type: 'finish' }>['reason']; sent?: ReplyParts | undefined })
-  /** `said` is what the last call sent before it broke off; its calls must not run. */
-  | (Called & { end: 'failed'; said: Said; error: JobErrorCode; message: Message })
-  | (Called & { end: 'stopped'; said: Said })
+export type AskOutcome =
+  | (Called & {
+      end: 'reply'
+      content: ReplyContent
+      reason: Extract<ModelEvent, { type: 'finish' }>['reason']
+      sent?: ReplyParts | undefined
+    })
+  /** `content` is what the last call sent before it broke off; its calls must not run. */
+  | (Called & { end: 'failed'; content: ReplyContent; error: JobErrorCode; message: Message })
+  | (Called & { end: 'stopped'; content: ReplyContent })
   | (Called & { end: 'limit'; outcome: LoopOutcome })
 
 type Failed = { failure: ModelFailure; tries: number }
 
 /**
  * Gets one reply: retries a model while its failure may pass, then falls back to the next one. `spent` is the cost of
- * earlier calls for the same reply; the answer's cost includes it.
+ * earlier calls for the same reply; the outcome's cost includes it.
  */
-export async function askModel(attempt: Attempt, request: Omit<ModelRequest, 'model'>, spent: CallCost): Promise<Answer> {
+export async function askModel(attempt: Attempt, request: Omit<ModelRequest, 'model'>, spent: CallCost): Promise<AskOutcome> {
   const { models } = attempt.input
   const failures: Failed[] = []
   let cost = spent
-  let last: { said: Said; model: ModelRef } = { said: NOTHING_SAID, model: models[attempt.modelIndex]! }
+  let last: { content: ReplyContent; model: ModelRef } = { content: EMPTY_REPLY, model: models[attempt.modelIndex]! }
   for (let n = 0; n < models.length; n++) {
     const index = (attempt.modelIndex + n) % models.length
     const model = models[index]!
@@ -52,17 +57,17 @@ export async function askModel(attempt: Attempt, request: Omit<ModelRequest, 'mo
     for (let tries = 1; ; tries++) {
       const outcome = limitReached(attempt)
       if (outcome !== null && !attempt.signal.aborted) return { end: 'limit', outcome, model, cost }
-      if (last.said.text !== '') attempt.deps.progress.reset()
+      if (last.content.text !== '') attempt.deps.progress.reset()
       const call: CallResult = await callModel(attempt, { ...request, model: model.model }, model, cost.costMicros, refused)
-      const { said, end } = call
+      const { content, end } = call
       cost = addCosts(cost, call.cost)
       attempt.used.costMicros += call.cost.costMicros
-      last = { said, model }
-      if (end === 'stopped') return { end: 'stopped', said, model, cost }
+      last = { content, model }
+      if (end === 'stopped') return { end: 'stopped', content, model, cost }
       if (end.type === 'limit') return { end: 'limit', outcome: end.outcome, model, cost }
       if (end.type === 'finish') {
         attempt.modelIndex = index
-        return { end: 'reply', said, reason: end.reason, model, cost, sent: end.sent }
+        return { end: 'reply', content, reason: end.reason, model, cost, sent: end.sent }
       }
       if (call.refused !== undefined && shorterTries < SHORTER_TRIES) {
         refused = call.refused
@@ -76,7 +81,7 @@ export async function askModel(attempt: Attempt, request: Omit<ModelRequest, 'mo
         failures.push({ failure, tries })
         break
       }
-      if (!(await waitForRetry(attempt, waitMs, failure))) return { end: 'stopped', said, model, cost }
+      if (!(await waitForRetry(attempt, waitMs, failure))) return { end: 'stopped', content, model, cost }
     }
     // A refusal is the provider's decision about the content: another model would go around it.
     if (failures.at(-1)!.failure.kind === 'refused') break
@@ -108,7 +113,7 @@ function postponed(attempt: Attempt, failures: Failed[]): LoopOutcome | null {
   if (kinds.has('timeout')) waitMs = SILENCE_WAITS_MS[input.postponed]
   else if (kinds.has('key_out_of_reach') && input.postponed < KEYCHAIN_WAITS) waitMs = KEYCHAIN_WAIT_MS
   if (waitMs === undefined) return null
-  return { kind: 'postponed', waitMs, message: messageFor(failures), notifiesOwner: input.postponed === 0, text: saidSoFar(attempt) }
+  return { kind: 'postponed', waitMs, message: messageFor(failures), notifiesOwner: input.postponed === 0, text: textSoFar(attempt) }
 }
 
 /** false: the attempt was stopped meanwhile. */

@@ -14,7 +14,7 @@ export type Attempt = {
   readonly takenIds: Set<string>
   readonly used: Used
   /** The non-empty texts of this job's replies. */
-  readonly said: string[]
+  readonly texts: string[]
   /** Aborts on Stop, on shutdown, and when the working time is over. */
   readonly signal: AbortSignal
   /** The model that replied last is tried first, so that each turn does not fall back again. */
@@ -22,17 +22,17 @@ export type Attempt = {
   readonly startedAt: number
 }
 
-export function saidSoFar(attempt: Attempt): string {
-  return attempt.said.join('\n\n')
+export function textSoFar(attempt: Attempt): string {
+  return attempt.texts.join('\n\n')
 }
 
 export function failedWith(attempt: Attempt, error: Extract<LoopOutcome, { kind: 'failed' }>['error'], message: Message): LoopOutcome {
-  return { kind: 'failed', error, message, text: saidSoFar(attempt) }
+  return { kind: 'failed', error, message, text: textSoFar(attempt) }
 }
 
 /** The outcome of an attempt whose signal has aborted. Stop wins over a limit reached at the same moment. */
 export function stoppedOutcome(attempt: Attempt): LoopOutcome {
-  if (attempt.input.signal.aborted) return { kind: 'aborted', text: saidSoFar(attempt) }
+  if (attempt.input.signal.aborted) return { kind: 'aborted', text: textSoFar(attempt) }
   return failedWith(attempt, 'time_limit', timeLimitMessage(attempt.input.limits.maxWorkingMs))
 }
 

@@ -15,7 +15,7 @@ import {
   type Usage,
 } from '../providers/model.ts'
 import { orAbort } from './abortable.ts'
-import { failedWith, saidSoFar, type Attempt } from './attempt.ts'
+import { failedWith, textSoFar, type Attempt } from './attempt.ts'
 import { charsOfArgs, charsOfRequest, costOfCall, estimateOfCall, NO_COST, tokensOf, type CallCost } from './cost-of-call.ts'
 import { fitRequest, learnFromRefusal, learnFromUsage, tooLongMessage, type FittedRequest } from './fit-prompt.ts'
 import type { LoopOutcome } from './loop-types.ts'
@@ -28,13 +28,14 @@ const MAX_CALLS_KEPT = 64
 /** With more calls than this the connection is closed. */
 const MAX_CALLS_IN_ANSWER = 256
 
-export type Said = { text: string; reasoning: string; calls: PromptToolCall[]; droppedCalls: number }
-export const NOTHING_SAID: Said = { text: '', reasoning: '', calls: [], droppedCalls: 0 }
+/** What a model has written. */
+export type ReplyContent = { text: string; reasoning: string; calls: PromptToolCall[]; droppedCalls: number }
+export const EMPTY_REPLY: ReplyContent = { text: '', reasoning: '', calls: [], droppedCalls: 0 }
 
 type StreamEnd = Extract<ModelEvent, { type: 'finish' | 'failed' }> | 'stopped'
 
 export type CallResult = {
-  said: Said
+  content: ReplyContent
   /** `limit`: the call was not made, because the budget does not allow it. */
   end: StreamEnd | { type: 'limit'; outcome: LoopOutcome }
   cost: CallCost
@@ -50,15 +51,15 @@ export type TooLongRefusal = { tokens: number; failure: ModelFailure }
  */
 export async function callModel(
   attempt: Attempt,
-  whole: ModelRequest,
+  fullRequest: ModelRequest,
   ref: ModelRef,
   unrecordedMicros: number,
   refused: TooLongRefusal | null,
 ): Promise<CallResult> {
   const { signal, deps } = attempt
-  const notCalled = (end: CallResult['end']): CallResult => ({ said: NOTHING_SAID, end, cost: NO_COST })
+  const notCalled = (end: CallResult['end']): CallResult => ({ content: EMPTY_REPLY, end, cost: NO_COST })
   deps.progress.activity('model', null, null)
-  const opened = await orAbort(openFitted(attempt, whole, ref), signal).catch((thrown: unknown) => {
+  const opened = await orAbort(openFitted(attempt, fullRequest, ref), signal).catch((thrown: unknown) => {
     if (signal.aborted) return 'stopped' as const
     throw thrown
   })
@@ -71,33 +72,34 @@ export async function callModel(
   const overBudget = await reserve(attempt, request, price, unrecordedMicros)
   if (overBudget !== null) return notCalled(overBudget)
 
-  const { said, end } = await readReply(attempt, opened.adapter, request, providerName)
-  if (end === 'stopped') return { said, end, cost: isEmpty(said) ? NO_COST : costOfCall(null, () => estimateFor(request, said), price) }
+  const { content, end } = await readReply(attempt, opened.adapter, request, providerName)
+  if (end === 'stopped')
+    return { content, end, cost: isEmpty(content) ? NO_COST : costOfCall(null, () => estimateFor(request, content), price) }
   const { usage } = end
-  if (end.type === 'failed' && end.failure.kind === 'context_too_long' && isEmpty(said)) {
+  if (end.type === 'failed' && end.failure.kind === 'context_too_long' && isEmpty(content)) {
     learnFromRefusal(attempt, ref, fitted, end.failure.tooLong)
     const failure = { ...end.failure, message: tooLongMessage(fitted, ref, providerName) }
-    return { said, end: { ...end, failure }, cost: NO_COST, refused: { tokens: fitted.tokens, failure } }
+    return { content, end: { ...end, failure }, cost: NO_COST, refused: { tokens: fitted.tokens, failure } }
   }
   if (end.type === 'finish' && usage !== null) learnFromUsage(attempt, ref, fitted, usage)
   // Providers do not bill a call that failed before its first word, but they bill one that broke off later.
-  if (usage === null && isEmpty(said) && end.type === 'failed') return { said, end, cost: NO_COST }
-  return { said, end, cost: costOfCall(usage, () => estimateFor(request, said), price) }
+  if (usage === null && isEmpty(content) && end.type === 'failed') return { content, end, cost: NO_COST }
+  return { content, end, cost: costOfCall(usage, () => estimateFor(request, content), price) }
 }
 
-function isEmpty({ text, reasoning, calls }: Said): boolean {
+function isEmpty({ text, reasoning, calls }: ReplyContent): boolean {
   return text === '' && reasoning === '' && calls.length === 0
 }
 
 async function openFitted(
   attempt: Attempt,
-  whole: ModelRequest,
+  fullRequest: ModelRequest,
   ref: ModelRef,
 ): Promise<(OpenedModel & { fitted: FittedRequest }) | { failure: ModelFailure }> {
   const opened = await attempt.deps.models.open(ref)
   if ('failure' in opened) return opened
-  const messages = whole.messages.map((message) => (isWrittenBy(message, ref) ? message : withoutSent(message)))
-  return { ...opened, fitted: await fitRequest(attempt, { ...whole, messages }, ref, opened) }
+  const messages = fullRequest.messages.map((message) => (isWrittenBy(message, ref) ? message : withoutSent(message)))
+  return { ...opened, fitted: await fitRequest(attempt, { ...fullRequest, messages }, ref, opened) }
 }
 
 function isWrittenBy(message: PromptMessage, { providerId, model }: ModelRef): boolean {
@@ -117,7 +119,7 @@ async function reserve(
     const answer = await budget.reserve(estimateOfCall(request, price), unrecordedMicros, attempt.signal)
     if (answer.reserved) return null
     if ('refused' in answer) return { type: 'limit', outcome: failedWith(attempt, 'cost_limit', answer.refused) }
-    return { type: 'limit', outcome: { kind: 'waiting', status: answer.wait, text: saidSoFar(attempt) } }
+    return { type: 'limit', outcome: { kind: 'waiting', status: answer.wait, text: textSoFar(attempt) } }
   } catch (thrown) {
     if (attempt.signal.aborted) return 'stopped'
     throw thrown
@@ -130,14 +132,14 @@ async function readReply(
   adapter: ModelAdapter,
   request: ModelRequest,
   providerName: string,
-): Promise<{ said: Said; end: StreamEnd }> {
-  const said: Said = { text: '', reasoning: '', calls: [], droppedCalls: 0 }
-  const reader = createEventReader(attempt, said)
+): Promise<{ content: ReplyContent; end: StreamEnd }> {
+  const content: ReplyContent = { text: '', reasoning: '', calls: [], droppedCalls: 0 }
+  const reader = createEventReader(attempt, content)
   const done = new AbortController()
   const signal = AbortSignal.any([attempt.signal, done.signal])
-  const brokenOff = (kind: ModelFailure['kind'], retryable: boolean, message: Message): { said: Said; end: StreamEnd } => {
+  const brokenOff = (kind: ModelFailure['kind'], retryable: boolean, message: Message): { content: ReplyContent; end: StreamEnd } => {
     const failure: ModelFailure = { kind, retryable, retryAfterMs: null, status: null, message }
-    return { said, end: { type: 'failed', failure, usage: null } }
+    return { content, end: { type: 'failed', failure, usage: null } }
   }
   let events: AsyncIterator<ModelEvent> | null = null
   try {
@@ -145,7 +147,7 @@ async function readReply(
     for (;;) {
       const { done: isOver, value: event } = await orAbort(events.next(), attempt.signal)
       if (isOver) return brokenOff('network', true, createMessage('model_broke_off', { provider: providerName }))
-      if (event.type === 'finish' || event.type === 'failed') return { said: wellFormed(said), end: event }
+      if (event.type === 'finish' || event.type === 'failed') return { content: wellFormed(content), end: event }
       const size = reader.read(event)
       if (size.calls > MAX_CALLS_IN_ANSWER) {
         return brokenOff('bad_answer', false, createMessage('model_too_many_calls', { provider: providerName, calls: MAX_CALLS_IN_ANSWER }))
@@ -155,7 +157,7 @@ async function readReply(
       }
     }
   } catch (thrown) {
-    if (attempt.signal.aborted) return { said: wellFormed(said), end: 'stopped' }
+    if (attempt.signal.aborted) return { content: wellFormed(content), end: 'stopped' }
     return brokenOff('bad_answer', false, createMessage('model_answer_broken', { provider: providerName, words: messageOf(thrown) }))
   } finally {
     done.abort(new Error('the stream is no longer read'))
@@ -163,20 +165,20 @@ async function readReply(
   }
 }
 
-/** Adds events to `said` and returns how much has come in, shown or not. */
-function createEventReader({ deps: { progress }, takenIds }: Attempt, said: Said) {
+/** Adds events to `content` and returns how much has come in, shown or not. */
+function createEventReader({ deps: { progress }, takenIds }: Attempt, content: ReplyContent) {
   const ids = new Set(takenIds)
   const size = { chars: 0, calls: 0 }
   return {
     read(event: Exclude<ModelEvent, { type: 'finish' | 'failed' }>): { chars: number; calls: number } {
       switch (event.type) {
         case 'text':
-          said.text += event.text
+          content.text += event.text
           size.chars += event.text.length
           if (event.text !== '') progress.delta(event.text)
           break
         case 'reasoning':
-          said.reasoning += event.text
+          content.reasoning += event.text
           size.chars += event.text.length
           progress.moved()
           break
@@ -186,11 +188,11 @@ function createEventReader({ deps: { progress }, takenIds }: Attempt, said: Said
           progress.moved()
           break
         case 'tool_call':
-          if (said.calls.length < MAX_CALLS_KEPT) {
+          if (content.calls.length < MAX_CALLS_KEPT) {
             const call = takeCall(event, ids)
             ids.add(call.callId)
-            said.calls.push(call)
-          } else said.droppedCalls++
+            content.calls.push(call)
+          } else content.droppedCalls++
       }
       return size
     },
@@ -198,11 +200,11 @@ function createEventReader({ deps: { progress }, takenIds }: Attempt, said: Said
 }
 
 /** Half a surrogate pair, from a stream that was cut between two chunks, cannot be stored as UTF-8. */
-function wellFormed(said: Said): Said {
-  return { ...said, text: said.text.toWellFormed(), reasoning: said.reasoning.toWellFormed() }
+function wellFormed(content: ReplyContent): ReplyContent {
+  return { ...content, text: content.text.toWellFormed(), reasoning: content.reasoning.toWellFormed() }
 }
 
-function estimateFor(request: ModelRequest, { text, reasoning, calls }: Said): Usage {
+function estimateFor(request: ModelRequest, { text, reasoning, calls }: ReplyContent): Usage {
   const written = calls.reduce((sum, call) => sum + call.name.length + charsOfArgs(call.args), text.length + reasoning.length)
   return { input: tokensOf(charsOfRequest(request)), output: tokensOf(written), cached: 0 }
 }

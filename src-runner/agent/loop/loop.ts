@@ -2,13 +2,14 @@ import { createMessage } from '../../lib/messages.ts'
 import type { PromptToolCall } from '../providers/model.ts'
 import { describeTool } from '../tools/tool.ts'
 import { answerCalls } from './answer-calls.ts'
-import { askModel, type Answer } from './ask-model.ts'
+import { askModel, type AskOutcome } from './ask-model.ts'
 import { failedWith, limitReached, openCallsOf, stoppedOutcome, type Attempt } from './attempt.ts'
+import { EMPTY_REPLY, type ReplyContent } from './call-model.ts'
 import { createContextWindows } from './context-windows.ts'
 import { NO_COST, type CallCost } from './cost-of-call.ts'
 import type { LoopDeps, LoopOutcome, LoopInput, RecordedReply } from './loop-types.ts'
 
-const CUT_BY_LENGTH = '[The answer stops here: it reached the greatest length that the model may write.]'
+const CUT_BY_LENGTH = '[The answer stops here: it reached the maximum length of the model.]'
 
 /**
  * Works on one job until it is done, has to wait, reaches a limit or is stopped: asks the model, runs the tools that it
@@ -26,7 +27,7 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopOut
     windows: deps.windows ?? createContextWindows(deps.clock),
     takenIds: new Set(messages.flatMap((m) => (m.role === 'assistant' ? m.toolCalls.map((call) => call.callId) : []))),
     used: { ...input.used },
-    said: input.transcript.flatMap((m) => (m.role === 'assistant' && m.text.trim() !== '' ? [m.text] : [])),
+    texts: input.transcript.flatMap((m) => (m.role === 'assistant' && m.text.trim() !== '' ? [m.text] : [])),
     signal: AbortSignal.any([input.signal, timeUp.signal]),
     modelIndex: 0,
     startedAt: deps.clock.monotonic(),
@@ -53,7 +54,7 @@ async function takeTurns(attempt: Attempt): Promise<LoopOutcome> {
     const outcome = await answerCalls(attempt, open)
     if (outcome !== null) return outcome
   } else if (input.transcript.at(-1)?.role === 'assistant') {
-    return { kind: 'completed', text: attempt.said.at(-1) ?? '', reply: null }
+    return { kind: 'completed', text: attempt.texts.at(-1) ?? '', reply: null }
   }
   const noOp = noOpOutcome(attempt)
   if (noOp !== null) return noOp
@@ -64,29 +65,29 @@ async function takeTurns(attempt: Attempt): Promise<LoopOutcome> {
   for (;;) {
     const limit = limitReached(attempt)
     if (limit !== null) {
-      await recordInterrupted(attempt, NOTHING_SAID, spent, 0)
+      await recordInterrupted(attempt, EMPTY_REPLY, spent, 0)
       return limit
     }
     const startedAt = deps.clock.monotonic()
-    const answer = await askModel(attempt, { messages: [...messages], tools, maxOutputTokens: null }, spent)
+    const result = await askModel(attempt, { messages: [...messages], tools, maxOutputTokens: null }, spent)
     const durationMs = Math.round(deps.clock.monotonic() - startedAt)
-    if (answer.end !== 'reply') return endWithoutReply(attempt, answer, durationMs)
-    const { said, reason } = answer
+    if (result.end !== 'reply') return endWithoutReply(attempt, result, durationMs)
+    const { content, reason, cost } = result
     if (reason === 'content_filter') {
-      await recordInterrupted(attempt, said, answer.cost, durationMs, answer)
+      await recordInterrupted(attempt, content, cost, durationMs, result.model)
       return failedWith(attempt, 'model_refused', createMessage('job_filtered'))
     }
-    if (said.calls.length === 0) {
-      if (said.text.trim() !== '' || askedTwice) return endWithReply(attempt, answer, durationMs)
+    if (content.calls.length === 0) {
+      if (content.text.trim() !== '' || askedTwice) return endWithReply(attempt, result, durationMs)
       // Models sometimes send nothing. Asking once more usually helps, and does not count as a turn.
       askedTwice = true
-      spent = answer.cost
+      spent = cost
       continue
     }
-    await recordReply(attempt, replyOf(answer, said.text, said.calls, durationMs))
+    await recordReply(attempt, replyOf(result, content.text, content.calls, durationMs))
     askedTwice = false
     spent = NO_COST
-    const outcome = (await answerCalls(attempt, openCallsOf(messages), said.droppedCalls)) ?? noOpOutcome(attempt)
+    const outcome = (await answerCalls(attempt, openCallsOf(messages), content.droppedCalls)) ?? noOpOutcome(attempt)
     if (outcome !== null) return outcome
   }
 }
@@ -100,9 +101,7 @@ function noOpOutcome({ input, messages }: Attempt): LoopOutcome | null {
   return text === undefined ? null : { kind: 'completed', text, reply: null, noOp: true }
 }
 
-const NOTHING_SAID = { text: '', reasoning: '' }
-
-type Replied = Extract<Answer, { end: 'reply' }>
+type Replied = Extract<AskOutcome, { end: 'reply' }>
 
 async function recordReply(attempt: Attempt, reply: RecordedReply): Promise<void> {
   await attempt.deps.record.reply(reply)
@@ -111,43 +110,43 @@ async function recordReply(attempt: Attempt, reply: RecordedReply): Promise<void
   const { text, toolCalls, reasoning, model, sent } = reply
   attempt.messages.push({ role: 'assistant', text, toolCalls, ...(sent && { sent: { ...sent, model, thinking: reasoning } }) })
   for (const call of toolCalls) attempt.takenIds.add(call.callId)
-  if (text.trim() !== '') attempt.said.push(text)
+  if (text.trim() !== '') attempt.texts.push(text)
 }
 
 /** The last reply is returned unrecorded: it commits together with the end of the job. */
-async function endWithReply(attempt: Attempt, answer: Replied, durationMs: number): Promise<LoopOutcome> {
-  const said = answer.said.text.trim() === '' ? '' : answer.said.text
-  if (said === '' && attempt.said.length === 0) {
-    await recordInterrupted(attempt, answer.said, answer.cost, durationMs, answer)
-    return failedWith(attempt, 'model_bad_answer', createMessage(answer.reason === 'length' ? 'job_only_thought' : 'job_nothing_said'))
+async function endWithReply(attempt: Attempt, reply: Replied, durationMs: number): Promise<LoopOutcome> {
+  const { content, cost, model, reason } = reply
+  const own = content.text.trim() === '' ? '' : content.text
+  if (own === '' && attempt.texts.length === 0) {
+    await recordInterrupted(attempt, content, cost, durationMs, model)
+    return failedWith(attempt, 'model_bad_answer', createMessage(reason === 'length' ? 'job_only_thought' : 'job_nothing_said'))
   }
-  const text = said !== '' && answer.reason === 'length' ? `${said}\n\n${CUT_BY_LENGTH}` : said
-  return { kind: 'completed', text: text === '' ? attempt.said.at(-1)! : text, reply: replyOf(answer, text, [], durationMs) }
+  const text = own !== '' && reason === 'length' ? `${own}\n\n${CUT_BY_LENGTH}` : own
+  return { kind: 'completed', text: text === '' ? attempt.texts.at(-1)! : text, reply: replyOf(reply, text, [], durationMs) }
 }
 
-async function endWithoutReply(attempt: Attempt, answer: Exclude<Answer, Replied>, durationMs: number): Promise<LoopOutcome> {
-  await recordInterrupted(attempt, answer.end === 'limit' ? NOTHING_SAID : answer.said, answer.cost, durationMs, answer)
-  if (answer.end === 'limit') return answer.outcome
-  return answer.end === 'stopped' ? stoppedOutcome(attempt) : failedWith(attempt, answer.error, answer.message)
+async function endWithoutReply(attempt: Attempt, result: Exclude<AskOutcome, Replied>, durationMs: number): Promise<LoopOutcome> {
+  await recordInterrupted(attempt, result.end === 'limit' ? EMPTY_REPLY : result.content, result.cost, durationMs, result.model)
+  if (result.end === 'limit') return result.outcome
+  return result.end === 'stopped' ? stoppedOutcome(attempt) : failedWith(attempt, result.error, result.message)
 }
 
 /** Keeps the text and the cost of a reply that broke off, without its calls. */
 async function recordInterrupted(
   attempt: Attempt,
-  { text, reasoning }: { text: string; reasoning: string },
+  { text, reasoning }: Pick<ReplyContent, 'text' | 'reasoning'>,
   cost: CallCost,
   durationMs: number,
-  answer?: Answer,
+  model = attempt.input.models[attempt.modelIndex]!,
 ): Promise<void> {
   if (text === '' && cost.usage.input + cost.usage.output === 0) return
-  const model = answer?.model ?? attempt.input.models[attempt.modelIndex]!
   await attempt.deps.record.reply({ text, reasoning, toolCalls: [], model, ...cost, interrupted: true, durationMs })
   attempt.deps.budget?.settle()
-  if (text.trim() !== '') attempt.said.push(text)
+  if (text.trim() !== '') attempt.texts.push(text)
 }
 
-function replyOf({ said, model, cost, sent }: Replied, text: string, toolCalls: PromptToolCall[], durationMs: number): RecordedReply {
-  const reply = { text, reasoning: said.reasoning, toolCalls, model, ...cost, interrupted: false, durationMs }
+function replyOf({ content, model, cost, sent }: Replied, text: string, toolCalls: PromptToolCall[], durationMs: number): RecordedReply {
+  const reply = { text, reasoning: content.reasoning, toolCalls, model, ...cost, interrupted: false, durationMs }
   // A reply without calls goes back as text alone.
   return sent === undefined || toolCalls.length === 0 ? reply : { ...reply, sent }
 }

@@ -1,9 +1,9 @@
 import type { PromptMessage } from '../providers/model.ts'
 import { BYTES_PER_TOKEN, maxTokensOfMessage } from '../providers/prompt-size.ts'
 
-/** Stands before the first message that is left of a conversation. */
+/** Comes before the first remaining message of a conversation. */
 export const EARLIER_LEFT_OUT = '[Earlier turns of this conversation are left out here.]'
-/** Stands after the task. */
+/** Comes after the task. */
 export const STEPS_LEFT_OUT = '[The first steps of this job are left out here, to save room. What they did stays done.]'
 
 /** A measure that starts goes on until the past fills half of its room, so that the next prompts can keep their beginning. */
@@ -43,7 +43,7 @@ type Truncation = {
 }
 
 /**
- * Fits a prompt into `limit` tokens. The record stays whole; this only decides what the model reads again.
+ * Fits a prompt into `limit` tokens. The record stays complete; this only decides what the model reads again.
  *
  * It leaves out, in this order and only as far as needed: the middle of results that would fill half of the room by
  * themselves; results of earlier conversation turns; those turns, oldest first; results of this job, oldest first; long
@@ -54,8 +54,8 @@ type Truncation = {
  * nothing, and prompts keep their beginning as long as there is room, which is what providers cache.
  */
 export function truncatePrompt(messages: readonly PromptMessage[], taskAt: number, limit: number): TruncatedPrompt {
-  const whole = sumTokens(messages)
-  if (whole <= limit) return { messages: [...messages], tokens: whole, leftOut: 0 }
+  const untruncated = sumTokens(messages)
+  if (untruncated <= limit) return { messages: [...messages], tokens: untruncated, leftOut: 0 }
 
   const parts = partsOf(messages, taskAt)
   const fixed = sumTokens(messages.slice(0, parts.system)) + maxTokensOfMessage(parts.task)
@@ -65,7 +65,7 @@ export function truncatePrompt(messages: readonly PromptMessage[], taskAt: numbe
     ...{ large: false, earlierResults: false, earlierFrom: parts.system },
     ...{ results: 0, replies: 0, turns: 0, newest: new Map(), changedUntil: 0 },
   }
-  // The model was asked before each turn, with all turns before it, and is asked now with all of them.
+  // The model was called before each turn with all turns before it, and is called now with all of them.
   let tokens = view.tokens(cut, 0)
   for (let turns = 0; turns <= parts.turns.length; turns++) {
     if (turns > 0) tokens += view.tokensOfTurn(cut, turns - 1)
@@ -86,7 +86,7 @@ type Parts = {
   /** How many system messages come first. */
   system: number
   /** Where the user's messages are, the task last. */
-  asked: number[]
+  userMessages: number[]
   taskAt: number
   task: PromptMessage
   turns: Turn[]
@@ -96,15 +96,15 @@ type Turn = { from: number; end: number }
 
 function partsOf(messages: readonly PromptMessage[], taskAt: number): Parts {
   const system = messages.findIndex(({ role }, at) => role !== 'system' || at === taskAt)
-  const asked: number[] = []
-  for (let at = system; at <= taskAt; at++) if (messages[at]!.role === 'user') asked.push(at)
+  const userMessages: number[] = []
+  for (let at = system; at <= taskAt; at++) if (messages[at]!.role === 'user') userMessages.push(at)
   const turns: Turn[] = []
   for (let at = taskAt + 1; at < messages.length; at++) {
     const last = turns.at(-1)
     if (last !== undefined && messages[at]!.role === 'tool') last.end = at + 1
     else turns.push({ from: at, end: at + 1 })
   }
-  return { messages, system, asked, taskAt, task: messages[taskAt]!, turns }
+  return { messages, system, userMessages, taskAt, task: messages[taskAt]!, turns }
 }
 
 type View = ReturnType<typeof createView>
@@ -147,7 +147,7 @@ function createView({ messages, system, taskAt, task, turns }: Parts, largeBytes
     })
 
   return {
-    /** What stands before the task, the task, and this many turns. */
+    /** The messages before the task, the task, and this many turns. */
     tokens(cut: Truncation, upTo: number): number {
       let tokens = sumTokens(beforeTask(cut)) + maxTokensOfMessage(task) + ROOM_FOR_MARKS
       for (let turn = cut.turns; turn < upTo; turn++) tokens += sumTokens(turnAfter(turn, cut))
@@ -179,7 +179,7 @@ function withText(message: PromptMessage, change: (text: string) => string): Pro
   return message.role === 'user' || message.role === 'system' ? { ...message, text: change(message.text) } : message
 }
 
-/** Takes the measures further until the model can be asked after this many turns, if possible with room for more. */
+/** Takes the measures further until the prompt fits after this many turns, if possible with room for more. */
 function cutFurther(parts: Parts, view: View, cut: Truncation, turns: number, { fixed, limit }: { fixed: number; limit: number }): void {
   cut.large = true
   // The model continues from the newest turn. Of the rest of the room, half is enough for the past.
@@ -190,7 +190,7 @@ function cutFurther(parts: Parts, view: View, cut: Truncation, turns: number, { 
   if (fits(ENOUGH)) return
   cut.earlierResults = true
   if (fits(ENOUGH)) return
-  for (const at of parts.asked) {
+  for (const at of parts.userMessages) {
     if (at <= cut.earlierFrom) continue
     cut.earlierFrom = at
     if (fits(DOWN_TO)) return
@@ -249,12 +249,12 @@ function cutEnd(text: string, chars: number): string {
 }
 
 function cutMiddle(text: string, bytes: number): string {
-  const whole = Buffer.from(text)
-  if (whole.length <= bytes) return text
+  const all = Buffer.from(text)
+  if (all.length <= bytes) return text
   const mark = `\n\n[The middle of these ${text.length} characters is left out here, to save room. Ask for a smaller part if you need it.]\n\n`
   const kept = Math.max(0, bytes - mark.length)
   const head = Math.floor(kept * 0.7)
-  return textOf(whole.subarray(0, head)) + mark + textOf(whole.subarray(whole.length - (kept - head)))
+  return textOf(all.subarray(0, head)) + mark + textOf(all.subarray(all.length - (kept - head)))
 }
 
 /** Bytes cut anywhere, without half characters at the ends. */

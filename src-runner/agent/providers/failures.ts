@@ -53,9 +53,9 @@ export function failure(kind: Kind, message: Message, more: Partial<ModelFailure
 export function failureFromStatus(context: FailureContext, status: number, headers: Headers, body: string): ModelFailure {
   const { providerName: provider, model } = context
   const code = String(status)
-  const said = readErrorBody(body)
-  const words = wordsOf(said)
-  const detail = describeDetail(said.message, context)
+  const reported = readErrorBody(body)
+  const words = wordsOf(reported)
+  const detail = describeDetail(reported.message, context)
   const of = (kind: Kind, problem: Message, more: Partial<ModelFailure> = {}) =>
     failure(kind, problem, { status, retryAfterMs: RETRYABLE[kind] ? readRetryAfterMs(headers, context.now) : null, ...more })
 
@@ -123,14 +123,14 @@ function requirementOf(words: string): Pick<ModelFailure, 'requires'> {
 export function failureFromStreamError(context: FailureContext, error: unknown): ModelFailure {
   const known = findCause(error, ModelCallError)
   if (known !== null) return known.failure
-  const said = readErrorObject(error)
+  const reported = readErrorObject(error)
   // Some servers start an answer and then say that the prompt was too long, without a status or a type.
-  const isTooLong = readTooLong(400, wordsOf(said), '') !== null
-  const status = said.status ?? (isTooLong ? 400 : statusOfErrorType(`${said.type} ${said.code}`.toLowerCase()))
-  if (status !== null && status >= 400) return failureFromStatus(context, status, new Headers(), JSON.stringify({ error: said }))
-  if (said.structured) {
+  const isTooLong = readTooLong(400, wordsOf(reported), '') !== null
+  const status = reported.status ?? (isTooLong ? 400 : statusOfErrorType(`${reported.type} ${reported.code}`.toLowerCase()))
+  if (status !== null && status >= 400) return failureFromStatus(context, status, new Headers(), JSON.stringify({ error: reported }))
+  if (reported.structured) {
     const problem = createMessage('model_stopped', { provider: context.providerName })
-    return failure('server', withWords(problem, describeDetail(said.message, context)))
+    return failure('server', withWords(problem, describeDetail(reported.message, context)))
   }
   return failure('bad_answer', createMessage('model_unreadable', { provider: context.providerName }))
 }
@@ -198,29 +198,29 @@ function statusOfErrorType(type: string): number | null {
 
 const MAX_PLAIN_CHARS = 2_000
 
-type Said = { message: string; type: string; code: string; status: number | null; structured: boolean }
+type ProviderError = { message: string; type: string; code: string; status: number | null; structured: boolean }
 
-const NOTHING_SAID: Said = { message: '', type: '', code: '', status: null, structured: false }
+const NO_ERROR: ProviderError = { message: '', type: '', code: '', status: null, structured: false }
 
-function wordsOf({ code, type, message }: Said): string {
+function wordsOf({ code, type, message }: ProviderError): string {
   return `${code} ${type} ${message}`.toLowerCase()
 }
 
-function readErrorBody(body: string): Said {
+function readErrorBody(body: string): ProviderError {
   const parsed = parseJson(body)
   if (parsed !== null) return readErrorObject(Array.isArray(parsed) ? parsed[0] : parsed)
   // A proxy's HTML page is not shown to people.
-  return { ...NOTHING_SAID, message: /^\s*</.test(body) ? '' : body.slice(0, MAX_PLAIN_CHARS) }
+  return { ...NO_ERROR, message: /^\s*</.test(body) ? '' : body.slice(0, MAX_PLAIN_CHARS) }
 }
 
 /** Reads `{error: {...}}`, `{error: "text"}`, `{message}`, and what the libraries make of them. */
-function readErrorObject(value: unknown): Said {
-  if (typeof value === 'string') return { ...NOTHING_SAID, message: value, structured: true }
-  if (!isRecord(value)) return NOTHING_SAID
+function readErrorObject(value: unknown): ProviderError {
+  if (typeof value === 'string') return { ...NO_ERROR, message: value, structured: true }
+  if (!isRecord(value)) return NO_ERROR
   const inner = value['error'] ?? (isRecord(value['response']) ? value['response']['error'] : undefined)
   if (inner !== undefined && inner !== null) return readErrorObject(inner)
   // A library's own parse error repeats the text that it read.
-  if (value instanceof Error && !isRecord((value as { data?: unknown }).data) && !('statusCode' in value)) return NOTHING_SAID
+  if (value instanceof Error && !isRecord((value as { data?: unknown }).data) && !('statusCode' in value)) return NO_ERROR
   const text = (field: unknown) => (typeof field === 'string' || typeof field === 'number' ? String(field) : '')
   const statusOf = (field: unknown) => (typeof field === 'number' && field >= 400 && field <= 599 ? field : null)
   return {

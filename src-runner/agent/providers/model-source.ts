@@ -93,13 +93,13 @@ export function createModelSource(deps: ModelSourceDeps): Models {
       }
     },
 
-    async listModels(asked) {
+    async listModels(listed) {
       const results = await Promise.all(
-        asked.map(async ({ id, name }): Promise<ListedModels> => {
+        listed.map(async ({ id, name }): Promise<ListedModels> => {
           try {
             const provider = await find(id)
-            const listed = (await provider?.listModels()) ?? []
-            return { models: await Promise.all(listed.map((model) => describe(provider!.access, model))), problems: [] }
+            const models = (await provider?.listModels()) ?? []
+            return { models: await Promise.all(models.map((model) => describe(provider!.access, model))), problems: [] }
           } catch (thrown) {
             return { models: [], problems: [{ providerId: id, providerName: name, message: problemOf(thrown) }] }
           }

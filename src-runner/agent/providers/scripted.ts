@@ -35,19 +35,19 @@ export function createScriptedModel(script: Script, deps: ScriptedDeps): ModelAd
       signal.throwIfAborted()
       const reply = script(request)
       let calls = 0
-      let said = ''
+      let written = ''
       for (const part of reply.parts) {
         switch (part.type) {
           case 'text':
             for (const piece of pieces(part.text, part.wordMs ?? wordMs)) {
               if (piece.ms > 0) await clock.sleep(piece.ms, signal)
               signal.throwIfAborted()
-              said += piece.text
+              written += piece.text
               yield { type: 'text', text: piece.text }
             }
             break
           case 'reasoning':
-            said += part.text
+            written += part.text
             yield { type: 'reasoning', text: part.text }
             break
           case 'pause':
@@ -55,7 +55,7 @@ export function createScriptedModel(script: Script, deps: ScriptedDeps): ModelAd
             break
           case 'tool_call':
             calls++
-            said += JSON.stringify(part.args ?? part.argsText ?? {})
+            written += JSON.stringify(part.args ?? part.argsText ?? {})
             yield {
               type: 'tool_call',
               callId: part.callId ?? nextCallId(request.messages, calls),
@@ -73,7 +73,7 @@ export function createScriptedModel(script: Script, deps: ScriptedDeps): ModelAd
       yield {
         type: 'finish',
         reason: reply.reason ?? (calls > 0 ? 'tool_calls' : 'stop'),
-        usage: reply.usage === undefined ? countUsage(request, said) : reply.usage,
+        usage: reply.usage === undefined ? countUsage(request, written) : reply.usage,
       }
     },
     async listModels() {
@@ -107,8 +107,8 @@ function nextCallId(messages: readonly PromptMessage[], nth: number): string {
 }
 
 /** About four characters a token, as with most models and English text. */
-function countUsage(request: ModelRequest, said: string): Usage {
+function countUsage(request: ModelRequest, written: string): Usage {
   let chars = 0
   for (const message of request.messages) chars += message.role === 'tool' ? message.output.length : message.text.length
-  return { input: Math.max(1, Math.ceil(chars / 4)), output: Math.ceil(said.length / 4), cached: 0 }
+  return { input: Math.max(1, Math.ceil(chars / 4)), output: Math.ceil(written.length / 4), cached: 0 }
 }

@@ -5,7 +5,7 @@ import { stateOf, type FoundFile } from '../../files/file-state.ts'
 import { PATH_HELP, PathRefused } from '../../files/folder-paths.ts'
 import { changeJournaled, factsFor, requireAsJudged, resultOfEarlierRun, sizeFacts, sizeText, withFoundFile } from '../journaled-change.ts'
 import { defineTool } from '../tool.ts'
-import { decodeWhole, encodeWhole, replaceText } from './replace-text.ts'
+import { decodeExactly, encodeExactly, replaceText } from './replace-text.ts'
 
 const MAX_EDITED_BYTES = 5 * 1024 * 1024
 
@@ -48,7 +48,7 @@ export const editFile = defineTool({
       const { bytes, text } = readable(path, found)
       const replaced = replaceText(text.text, args)
       if ('problem' in replaced) throw new PathRefused(replaced.problem.replaceAll('{file}', () => path))
-      return Promise.resolve({ path, before: { bytes }, after: encodeWhole({ ...text, text: replaced.text }) })
+      return Promise.resolve({ path, before: { bytes }, after: encodeExactly({ ...text, text: replaced.text }) })
     }),
 
   async run(args, context) {
@@ -60,7 +60,7 @@ export const editFile = defineTool({
       const { bytes, text } = readable(shown, found)
       const replaced = replaceText(text.text, args)
       if ('problem' in replaced) return { ok: false, output: replaced.problem.replaceAll('{file}', () => shown) }
-      const after = encodeWhole({ ...text, text: replaced.text })
+      const after = encodeExactly({ ...text, text: replaced.text })
       if (after.length > MAX_EDITED_BYTES)
         return {
           ok: false,
@@ -78,7 +78,7 @@ export const editFile = defineTool({
 function readable(shown: string, { bytes, state }: FoundFile) {
   if (bytes === null || bytes.length > MAX_EDITED_BYTES)
     throw new PathRefused(`'${shown}' has ${sizeText(state.size)}; files over ${sizeText(MAX_EDITED_BYTES)} cannot be edited.`)
-  const text = decodeWhole(bytes)
+  const text = decodeExactly(bytes)
   if ('problem' in text) throw new PathRefused(`'${shown}' ${text.problem}`)
   return { bytes, text }
 }

@@ -64,24 +64,24 @@ function isNearMiss(oldText: string, text: string): boolean {
 }
 
 /** A file's whole text, with what is needed to write it back byte by byte. */
-type WholeText = { text: string; encoding: Encoding; bom: boolean }
+type ExactText = { text: string; encoding: Encoding; bom: boolean }
 
 const BOM = '\uFEFF'
 
 /** Returns a problem if writing the text back would change other bytes. */
-export function decodeWhole(bytes: Buffer): WholeText | { problem: string } {
+export function decodeExactly(bytes: Buffer): ExactText | { problem: string } {
   if (bytes.length === 0) return { text: '', encoding: 'utf-8', bom: false }
   const kind = sniff(bytes.subarray(0, SNIFF_BYTES))
   if ('binary' in kind) return { problem: `is ${kind.binary} and has no text to edit.` }
-  const decoded = new TextDecoder(kind.encoding, { ignoreBOM: true }).decode(bytes)
-  const whole = { text: kind.bom ? decoded.slice(BOM.length) : decoded, ...kind }
-  if (encodeWhole(whole).equals(bytes)) return whole
+  const characters = new TextDecoder(kind.encoding, { ignoreBOM: true }).decode(bytes)
+  const decoded = { text: kind.bom ? characters.slice(BOM.length) : characters, ...kind }
+  if (encodeExactly(decoded).equals(bytes)) return decoded
   return { problem: `holds bytes that are not valid ${ENCODING_NAMES[kind.encoding]}. An edit would damage them, so nothing was changed.` }
 }
 
-export function encodeWhole({ text, encoding, bom }: WholeText): Buffer {
-  const whole = (bom ? BOM : '') + text.toWellFormed()
-  if (encoding === 'utf-8') return Buffer.from(whole, 'utf8')
-  const bytes = Buffer.from(whole, 'utf16le')
+export function encodeExactly({ text, encoding, bom }: ExactText): Buffer {
+  const all = (bom ? BOM : '') + text.toWellFormed()
+  if (encoding === 'utf-8') return Buffer.from(all, 'utf8')
+  const bytes = Buffer.from(all, 'utf16le')
   return encoding === 'utf-16le' ? bytes : bytes.swap16()
 }
