@@ -2,7 +2,7 @@ import { englishText } from '../lib/messages.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Agent } from '../contract/agents.ts'
 import { isTerminal, type Job } from '../contract/jobs.ts'
-import type { Taint } from '../contract/rules.ts'
+import { Taint } from '../contract/rules.ts'
 import { listAgents } from '../domain/agents/agents.ts'
 import type { ApprovalStore } from '../domain/approvals/approvals.ts'
 import type { Claim } from '../domain/jobs/claim-job.ts'
@@ -48,9 +48,7 @@ export function createDelegation({
   /** The child's taints come with its result. */
   function resultOf(child: Job): PolicyVerdict {
     const taints = approvals.readTaints(db, child.id)
-    const addsTaint: Taint[] = []
-    if (taints.private !== null) addsTaint.push('private')
-    if (taints.untrusted !== null) addsTaint.push('untrusted')
+    const addsTaint = Taint.options.filter((taint) => taints[taint] !== null)
     const output = child.output === null ? [] : [`Result: ${JSON.stringify(child.output)}`]
     const said = child.result === null || child.result === '' ? [] : [child.result]
     if (child.status === 'completed') return { verdict: 'answer', ok: true, output: [...said, ...output].join('\n\n'), addsTaint }

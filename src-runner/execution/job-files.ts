@@ -39,7 +39,7 @@ type JobFilesDeps = {
 }
 
 export function createJobFiles(deps: JobFilesDeps): JobFiles {
-  /** One undo at a time: two of one file would take each other for somebody else's change. */
+  /** One undo at a time: two of the same file would look like foreign changes to each other. */
   let undoing: Promise<unknown> = Promise.resolve()
 
   async function read(jobId: string): Promise<{ job: Job; trails: WrittenTrail[] }> {

@@ -1,4 +1,5 @@
 import type { Message } from '../contract/messages.ts'
+import { cachedFormat } from '../../resources/locales/numbers.ts'
 import { cutText } from '../lib/text.ts'
 import { englishText } from '../lib/messages.ts'
 import type { Agent } from '../contract/agents.ts'
@@ -169,19 +170,13 @@ function memoryText(memory: PromptInput['memory']): string[] {
 
 /** Only the date: a time that changes with every call would defeat every cache. */
 function dayText(now: number, timezone: string): string {
-  const parts = dayFormatFor(timezone).formatToParts(now)
+  // Making a format takes longer than the rest of the prompt.
+  const format = cachedFormat(`prompt day ${timezone}`, () => {
+    return new Intl.DateTimeFormat('en', { timeZone: timezone, weekday: 'long', year: 'numeric', month: '2-digit', day: '2-digit' })
+  })
+  const parts = format.formatToParts(now)
   const part = (type: string) => parts.find((p) => p.type === type)?.value ?? ''
   return `${part('weekday')}, ${part('year')}-${part('month')}-${part('day')} (timezone ${timezone})`
-}
-
-/** Making a format takes longer than the rest of the prompt. */
-let lastFormat: { timezone: string; format: Intl.DateTimeFormat } | null = null
-
-function dayFormatFor(timezone: string): Intl.DateTimeFormat {
-  if (lastFormat?.timezone === timezone) return lastFormat.format
-  const format = new Intl.DateTimeFormat('en', { timeZone: timezone, weekday: 'long', year: 'numeric', month: '2-digit', day: '2-digit' })
-  lastFormat = { timezone, format }
-  return format
 }
 
 function messagesOfTurn(turn: EarlierTurn): PromptMessage[] {

@@ -1,6 +1,6 @@
 import { commitSoon, type Tx } from '../platform/db/transact.ts'
 import type { Job } from '../contract/jobs.ts'
-import type { Taint, Taints } from '../contract/rules.ts'
+import { Taint, type Taints } from '../contract/rules.ts'
 import type { ApprovalStore } from '../domain/approvals/approvals.ts'
 import type { Claim } from '../domain/jobs/claim-job.ts'
 import {
@@ -68,5 +68,5 @@ function resultOf(run: PreviousRun | null): PromptCursor['previous'] {
 }
 
 function taintsIn(taints: Taints): Taint[] {
-  return (['private', 'untrusted'] as const).filter((taint) => taints[taint] !== null)
+  return Taint.options.filter((taint) => taints[taint] !== null)
 }

@@ -6,7 +6,7 @@ import { PathRefused, showPlace, type Place } from './folder-paths.ts'
 import { codeOf, refusalOf } from './held-path.ts'
 
 // The three ways to change a file. Each is atomic: a reader, also after a power cut, finds the old state or the new one.
-// Each compares what is there with what was looked at before, and refuses if it differs. All throw PathRefused.
+// Each compares the file with what was read before, and refuses if it differs. All throw PathRefused.
 
 const PERMISSIONS = 0o7777
 const NEW_FILE_MODE = 0o644

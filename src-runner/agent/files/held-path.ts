@@ -149,7 +149,7 @@ export async function spellingIn(base: HeldPath, name: string): Promise<string |
   return names.find((other) => other.normalize() === name.normalize()) ?? null
 }
 
-/** Says what is there instead. */
+/** Names the entries that exist instead. */
 export async function missingIn(base: HeldPath, here: Place, name: string): Promise<PathRefused> {
   const nothing = `There is no '${showName(name)}' in '${showPlace(here)}'.`
   const names: string[] = []

@@ -262,7 +262,7 @@ describe('an invalid call gets an error, and the job continues:', () => {
 })
 
 describe('an endless reply', () => {
-  /** What a model sends until nobody listens, and how much of it was taken. */
+  /** An endless stream, and how many of its events were read. */
   const endless = (event: ModelEvent) => {
     const taken = { events: 0, hungUp: false }
     async function* stream(_request: unknown, signal: AbortSignal): AsyncIterable<ModelEvent> {

@@ -104,7 +104,7 @@ export function failureFromStatus(context: FailureContext, status: number, heade
   return of('bad_request', withWords(createMessage('model_not_accepted', { provider, status: code }), detail), requirementOf(words))
 }
 
-/** Quotes the provider behind our own message, so that nobody takes its words for ours. */
+/** Quotes the provider behind our own message, so that its words are not mistaken for ours. */
 function withWords(problem: Message, words: string): Message {
   return words === '' ? problem : createMessage('model_says', { problem, words })
 }

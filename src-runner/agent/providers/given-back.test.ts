@@ -75,7 +75,7 @@ async function play({
   return { adapter, events: heard, ...recorded(heard, model) }
 }
 
-/** What of the newest request stands for the assistant, without what has to do with caches. */
+/** The assistant messages of the newest request, without cache marks. */
 function assistantPartOf(kind: RecordedStream['kind']): unknown[] {
   const body = server.received.at(-1)!.body as { messages?: unknown[]; contents?: unknown[]; input?: unknown[] }
   const all = (body.messages ?? body.contents ?? body.input!) as { role?: string; type?: string }[]

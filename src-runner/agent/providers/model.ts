@@ -121,16 +121,9 @@ export type OpenedModel = {
 /** The message as another model may read it: text and calls alone. */
 export function withoutSent(message: PromptMessage): PromptMessage {
   if (message.role !== 'assistant' || message.sent === undefined) return message
-  let plain = plainForms.get(message)
-  if (plain === undefined) {
-    const { sent: _sent, ...rest } = message
-    plainForms.set(message, (plain = rest))
-  }
+  const { sent: _sent, ...plain } = message
   return plain
 }
-
-/** The same object each time, because sizes are cached by it. */
-const plainForms = new WeakMap<PromptMessage, PromptMessage>()
 
 /** Returns a failure if the provider is gone or its key cannot be read. */
 export type ModelSource = {

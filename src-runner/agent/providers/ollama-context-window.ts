@@ -45,7 +45,7 @@ export function windowBelow(tokens: number): number | null {
   return STEPS.findLast((step) => step < tokens) ?? null
 }
 
-/** From `/api/show` and `/api/ps`, of which any part may be missing. */
+/** Reads `/api/show` and `/api/ps`. Any part may be missing. */
 export function readFacts(model: string, show: unknown, running: unknown): OllamaFacts {
   const { model_info, parameters, remote_host: host } = recordOf(show)
   const info = recordOf(model_info)

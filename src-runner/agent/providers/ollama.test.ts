@@ -63,7 +63,7 @@ describe('the largest window', () => {
     ['there is little memory', { ...UNKNOWN, trainedTokens: 131_072, bytesOfToken: 131_072 }, 2 * GIB, 8_192],
     ['the model was trained for less', { ...UNKNOWN, trainedTokens: 4_096 }, 64 * GIB, 4_096],
     ['the server is another machine', { ...UNKNOWN, trainedTokens: 131_072, bytesOfToken: 1 }, null, 32_768],
-    ['somebody set a larger one', { ...UNKNOWN, trainedTokens: 131_072, ownTokens: 100_000 }, 8 * GIB, 100_000],
+    ['a larger one is configured', { ...UNKNOWN, trainedTokens: 131_072, ownTokens: 100_000 }, 8 * GIB, 100_000],
     ['a larger one is loaded', { ...UNKNOWN, trainedTokens: 131_072, loadedTokens: 65_536 }, 8 * GIB, 65_536],
     ['it runs in the cloud', { ...UNKNOWN, trainedTokens: 262_144, isElsewhere: true }, 8 * GIB, 262_144],
   ] as const)('if %s', (_where, facts, memory, tokens) => {

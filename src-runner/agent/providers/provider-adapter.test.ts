@@ -285,7 +285,7 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     ['ends before it began', { kind: 'end_early', afterFrames: 0 }],
     ['breaks off', { kind: 'reset', afterFrames: 3 }],
     ['breaks off before the first byte', { kind: 'reset', afterFrames: 0 }],
-    ['has a line that is no JSON', { kind: 'bad_json' }],
+    ['has a line that is not JSON', { kind: 'bad_json' }],
   ]
   // Ollama was asked about the model before, and a connection that was used and is closed is tried once more by the network below.
   const isSeen = (fault: ServedFault) => kind !== 'ollama' || fault.kind !== 'reset' || fault.afterFrames > 0

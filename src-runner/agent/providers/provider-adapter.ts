@@ -96,7 +96,7 @@ function findMissing({ driver, access, driverAccess }: Connection): ModelFailure
 
 type StartReply = (request: ModelRequest, signal: AbortSignal) => Promise<ReadableStream<LanguageModelV4StreamPart>>
 
-/** If the provider refuses what went back with earlier replies, it is asked once more, without that or with what it requires. */
+/** If the provider refuses what went back with earlier replies, the call is repeated once without it, or with what it requires. */
 function createReplyStarter({ driver, modelFor }: Connection): StartReply {
   /** Replies whose thinking the provider refused: it is from another account, or of a conversation that has changed. */
   const refusedThinking = new WeakSet<SentReply>()

@@ -24,7 +24,7 @@ export function placeFor(path: string, { folders, closedFolders }: Folders): Pla
 export async function readingFacts(path: string | undefined, does: 'read' | 'search' | 'list', context: ToolContext): Promise<ToolFacts> {
   const places = placesFor(path, context)
   const subject = places.map(showPlace).join(', ')
-  // If nothing is there, the tool says so itself.
+  // The tool itself reports a missing file.
   const resolve = (at: string) => realpath(at).catch(() => at)
   const paths = await Promise.all(places.map(({ folder, parts }) => resolve(join(folder.path, ...parts))))
   return {

@@ -5,10 +5,10 @@ const latin = (text: string) => Buffer.from(text, 'latin1')
 const bytes = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex')
 
 it.each<[string, Buffer, string | null, string]>([
-  ['UTF-8 that nobody declares', Buffer.from('Übung 中'), null, 'Übung 中'],
+  ['undeclared UTF-8', Buffer.from('Übung 中'), null, 'Übung 中'],
   ['what the server says', latin('\xdcbung'), 'ISO-8859-1', 'Übung'],
   ['curly quotes of old pages', latin('\x93quoted\x94 \x80'), null, '“quoted” €'],
-  ['a mark, whatever the server says', Buffer.from('\ufeffÜbung'), 'iso-8859-1', 'Übung'],
+  ['a byte order mark, against the server', Buffer.from('\ufeffÜbung'), 'iso-8859-1', 'Übung'],
   ['UTF-16 with a mark', Buffer.from('\ufeffÜbung', 'utf16le'), null, 'Übung'],
   ['UTF-16 the other way round', Buffer.from('\ufeffÜbung', 'utf16le').swap16(), null, 'Übung'],
   [

@@ -6,7 +6,7 @@ type PageLine = { text: string; place: Place }
 /** A row of empty cells. */
 const ONLY_BARS = /^[ |]+$/
 
-/** A part with this many characters is taken for the content of the page. */
+/** A part with this many characters counts as the content of the page. */
 const ENOUGH_CHARS = 200
 
 /** Collects text into lines: white space becomes one space, breaks appear only between texts, and a table row is one line. */

@@ -78,7 +78,7 @@ describe('edit_file', () => {
   })
 
   it.each<[string, Buffer, RegExp]>([
-    ['bytes that are no text', Buffer.from('caf\xe9 a', 'latin1'), /holds bytes that are not valid UTF-8. An edit would damage/],
+    ['bytes that are not text', Buffer.from('caf\xe9 a', 'latin1'), /holds bytes that are not valid UTF-8. An edit would damage/],
     ['a picture', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), /is a PNG image and has no text/],
     ['half a character of UTF-16', Buffer.from([0xff, 0xfe, 0x61, 0, 0x00, 0xd8]), /not valid UTF-16 LE/],
     ['a large file', Buffer.alloc(6 * 1024 * 1024, 'a'), /has 6.3 MB; files over 5.2 MB cannot be edited/],

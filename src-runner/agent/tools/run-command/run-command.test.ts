@@ -132,7 +132,7 @@ describe.skipIf(process.platform === 'win32').each(cases)('run_command, %s', (_,
     ['a way out by ./', ['./../../x'], {}, /no '.*' in the folder|leads out/],
     ['a program outside of the system', ['/tmp/evil'], {}, /neither in the folder nor/],
     ['a system path with ..', ['/usr/bin/../../tmp/evil'], {}, /neither in the folder nor/],
-    ['a file that is no program', ['./notes.txt'], {}, /not a program/],
+    ['a file that is not a program', ['./notes.txt'], {}, /not a program/],
     ["a folder that is not the agent's", ['ls'], { folder: '/etc' }, /outside of the agent's folders/],
     ['a folder above', ['ls'], { folder: 'Project/../..' }, /leads out/],
     ['a folder behind a link', ['ls'], { folder: 'Project/link' }, /leads through a link/],
@@ -243,7 +243,7 @@ describe.skipIf(process.platform === 'win32').each(cases)("the person's programs
 
   it.each([
     ['leads to where agents write', ['welcome'], /no program 'welcome'/],
-    ['leads nowhere', ['gone'], /no program 'gone'/],
+    ['is a dangling link', ['gone'], /no program 'gone'/],
     ['lies elsewhere in the home', ['HOME/hidden/tool'], /neither in the folder nor/],
     ['leads to where agents write, by its path', ['HOME/.local/bin/welcome'], /not a program that may be started/],
     ['is reached by ..', ['HOME/.local/bin/../../hidden/tool'], /neither in the folder nor/],

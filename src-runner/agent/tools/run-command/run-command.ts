@@ -18,7 +18,7 @@ import { createPlainStream, plainOutput } from './plain-output.ts'
 import { quoteCommand, shellLineOf } from './quote-command.ts'
 
 export type RunCommandDeps = {
-  /** Asked for each call: a person may have installed one meanwhile. */
+  /** Read for each call: a person may have installed one meanwhile. */
   sandbox: () => Promise<SandboxState>
   /** Whether a rule opens the network to this command. */
   network: (context: ToolContext, call: Pick<ToolFacts, 'subject' | 'paths'>) => Promise<boolean>

@@ -28,15 +28,15 @@ describe('search_files', () => {
   })
 
   it.each([
-    ['case matters when asked', { query: 'Fox', caseSensitive: true }, ['Docs/a.md:2: I saw a Fox.']],
+    ['case sensitivity', { query: 'Fox', caseSensitive: true }, ['Docs/a.md:2: I saw a Fox.']],
     ['a regular expression', { query: '^no\\w*\\s+f.x$', regex: true }, ['Docs/a.md:4: no fox']],
-    ['no expression unless asked', { query: 'f.x' }, []],
+    ['plain text unless regex is set', { query: 'f.x' }, []],
     ['a glob', { query: 'fox', glob: '*.txt' }, ['Docs/sub/c.txt:1: the fox again']],
     ['a glob over folders', { query: 'fox', glob: 'sub/**' }, ['Docs/sub/c.txt:1: the fox again']],
     ['a glob that names the folder', { query: 'fox', glob: 'Docs/*.md' }, ['Docs/a.md:2: I saw a Fox.', 'Docs/a.md:4: no fox']],
     ['a folder', { query: 'fox', path: 'Docs/sub' }, ['Docs/sub/c.txt:1: the fox again']],
     ['one file', { query: 'fox', path: 'Docs/a.md' }, ['Docs/a.md:2: I saw a Fox.', 'Docs/a.md:4: no fox']],
-  ])('%s', async (_, args, lines) => {
+  ])('searches with %s', async (_, args, lines) => {
     const { output } = await search(diary, args)
     expect(output.split('\n').slice(1)).toEqual(lines)
   })

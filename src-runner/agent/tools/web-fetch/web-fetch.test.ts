@@ -133,9 +133,9 @@ describe('web_fetch', () => {
   })
 
   it.each([
-    [404, 'http://site.test/page returned an error: HTTP 404 (no such page).'],
-    [429, 'http://site.test/page returned an error: HTTP 429 (too many requests: wait before trying again).'],
-    [418, 'http://site.test/page returned an error: HTTP 418.'],
+    [404, 'http://site.test/page returned an error: HTTP 404 (Not Found).'],
+    [429, 'http://site.test/page returned an error: HTTP 429 (Too Many Requests).'],
+    [477, 'http://site.test/page returned an error: HTTP 477.'],
   ])('explains HTTP %i', async (status, sentence) => {
     expect(await fetched(html, '', {}, status)).toEqual({ ok: false, output: sentence })
     expect((await fetched(html, '<p>Why</p>', {}, status)).output).toBe(`${sentence}\n${wrapped('Why')}`)

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import { cutText } from '../../../lib/text.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { z } from 'zod'
@@ -57,7 +58,7 @@ export function webFetchTool({ fetch, clock, boundary = randomBoundary }: WebFet
       const answer = await fetch(url, { signal, follows: isSameSite, readsBody: mayHoldText })
       if (answer.sendsTo !== null) return withOrigin(answer, { ok: true, output: sentOn(answer, answer.sendsTo) })
       const document = await readDocument(answer, { whole: args.whole === true, signal })
-      if (answer.status >= 400) return withOrigin(answer, showTrouble(answer, document, boundary()))
+      if (answer.status >= 400) return withOrigin(answer, showError(answer, document, boundary()))
       kept.keep(key, { answer: { ...answer, body: NO_BYTES }, document })
       return withOrigin(answer, showPart(answer, document, args, boundary()))
     },
@@ -106,24 +107,11 @@ function sentOn({ url, status }: GuardedResponse, to: URL): string {
   )
 }
 
-function showTrouble(answer: GuardedResponse, document: WebDocument, mark: string): ToolOutput {
-  const trouble = `${shortened(answer.url.href)} returned an error: HTTP ${answer.status}${MEANINGS[answer.status] ?? ''}.`
-  if (document.kind !== 'text' || document.text.trim() === '') return { ok: false, output: trouble }
-  return { ok: false, output: `${trouble}\n${wrapUntrusted(cut(document.text, 0, MAX_ERROR_CHARS), mark)}` }
-}
-
-const MEANINGS: Record<number, string> = {
-  401: ' (sign-in required)',
-  402: ' (payment required)',
-  403: ' (access refused)',
-  404: ' (no such page)',
-  410: ' (the page is gone)',
-  429: ' (too many requests: wait before trying again)',
-  451: ' (blocked for legal reasons)',
-  500: ' (server error)',
-  502: ' (server error)',
-  503: ' (server busy or in maintenance)',
-  504: ' (server error)',
+function showError(answer: GuardedResponse, document: WebDocument, mark: string): ToolOutput {
+  const meaning = STATUS_CODES[answer.status]
+  const error = `${shortened(answer.url.href)} returned an error: HTTP ${answer.status}${meaning === undefined ? '' : ` (${meaning})`}.`
+  if (document.kind !== 'text' || document.text.trim() === '') return { ok: false, output: error }
+  return { ok: false, output: `${error}\n${wrapUntrusted(cut(document.text, 0, MAX_ERROR_CHARS), mark)}` }
 }
 
 function showPart(answer: GuardedResponse, document: WebDocument, args: Args, mark: string): ToolOutput {

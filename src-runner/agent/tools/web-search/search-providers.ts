@@ -33,7 +33,7 @@ export function missingFrom({ kind, baseUrl }: WebSearchConfig, hasKey: boolean)
   return null
 }
 
-/** The key comes with each query and is kept nowhere. Throws if there is no address. */
+/** The key comes with each query and is not kept. Throws if there is no address. */
 export function providerFor(config: WebSearchConfig): SearchProvider {
   const missing = missingFrom(config, true)
   if (missing !== null) throw new Error(englishText(missing))
@@ -101,7 +101,7 @@ const PROVIDERS: Record<WebSearchConfig['kind'], ProviderEntry> = {
       headers: { ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }) },
     }),
     troubles: {
-      403: (name) => `${name} refuses to answer in JSON (HTTP 403). Whoever runs it can add json to search.formats in its settings.yml.`,
+      403: (name) => `${name} refuses to answer in JSON (HTTP 403). Its operator can add json to search.formats in its settings.yml.`,
     },
     results: (answer) =>
       SearxngAnswer.safeParse(answer).data?.results.map(({ title, url, content, publishedDate }) => {

@@ -143,7 +143,7 @@ describe('web_search', () => {
       SEARXNG,
       403,
       {},
-      'SearXNG refuses to answer in JSON (HTTP 403). Whoever runs it can add json to search.formats in its settings.yml.',
+      'SearXNG refuses to answer in JSON (HTTP 403). Its operator can add json to search.formats in its settings.yml.',
     ],
     ['a server in trouble', TAVILY, 503, {}, 'Tavily is in trouble (HTTP 503). Try again later.'],
     ['a refusal', TAVILY, 400, {}, 'Tavily refused the search (HTTP 400).'],

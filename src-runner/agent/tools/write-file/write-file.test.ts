@@ -43,7 +43,7 @@ describe('write_file', () => {
       'Not written: the text has 5.2 MB, and the limit is 5.2 MB.',
     ],
     ['a folder', { path: 'Docs', content: 'x' }, "'Docs' is a folder. Name a file in it."],
-    ['nowhere', { path: '', content: 'x' }, 'Name a file. list_files shows which there are.'],
+    ['an empty path', { path: '', content: 'x' }, 'Name a file. list_files shows which there are.'],
     [
       'a name with a line break',
       { path: 'Docs/a\nb', content: 'x' },
