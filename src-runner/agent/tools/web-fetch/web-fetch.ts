@@ -1,8 +1,8 @@
-import { STATUS_CODES } from 'node:http'
 import { cutText } from '../../../lib/text.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { z } from 'zod'
 import type { GuardedResponse, GuardedFetch } from '../../../platform/net/guarded-fetch.ts'
+import { http } from '../../../platform/net/node-http.ts'
 import { portOf, readWebAddress, WebAddressRefused } from '../../../platform/net/web-address.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { randomBoundary, wrapUntrusted, type MakeBoundary } from '../../../lib/untrusted-text.ts'
@@ -108,7 +108,7 @@ function sentOn({ url, status }: GuardedResponse, to: URL): string {
 }
 
 function showError(answer: GuardedResponse, document: WebDocument, mark: string): ToolOutput {
-  const meaning = STATUS_CODES[answer.status]
+  const meaning = http.STATUS_CODES[answer.status]
   const error = `${shortened(answer.url.href)} returned an error: HTTP ${answer.status}${meaning === undefined ? '' : ` (${meaning})`}.`
   if (document.kind !== 'text' || document.text.trim() === '') return { ok: false, output: error }
   return { ok: false, output: `${error}\n${wrapUntrusted(cut(document.text, 0, MAX_ERROR_CHARS), mark)}` }
