@@ -15,30 +15,18 @@ export type AgentProgramsDeps = {
   listProgramFolders: () => Promise<readonly string[]>
 }
 
-export type AgentPrograms = {
-  /** The programs for a command. `closed`: what its agent may not see. */
-  find(closed: readonly string[]): Promise<UserToolchain>
-  /** Well-known programs, as of the last scan. */
-  names(): readonly string[]
-  /** Resolves when the first scan is over, after `FIRST_SCAN_MS` at the latest. */
-  waitForScan(signal: AbortSignal): Promise<void>
-  /** Looks for programs again, and logs the folders. */
-  scan(): Promise<void>
-  examine(): Promise<FoundPrograms>
-  close(): void
-}
-
 /** Large folders of programs take a second or two. A job that waits longer starts without the list of programs. */
 const FIRST_SCAN_MS = 5_000
 
 /** The system's programs, and the person's own if the settings allow it. */
-export function createAgentPrograms({ db, clock, log, dataDir, settings, listProgramFolders }: AgentProgramsDeps): AgentPrograms {
+export function createAgentPrograms({ db, clock, log, dataDir, settings, listProgramFolders }: AgentProgramsDeps) {
   const own = createUserToolchain({ listFolders: listProgramFolders, dataDir, writable: () => listAgentFolders(db) })
   let names: readonly string[] = []
   const scanned = Promise.withResolvers<void>()
 
   // Windows has no sandbox.
   const isOn = () => settings().ownPrograms && process.platform !== 'win32'
+  /** The programs for a command. `closed`: what its agent may not see. */
   const find = async (closed: readonly string[]) => (isOn() ? own.find(closed) : systemPrograms())
 
   async function findAll(): Promise<UserToolchain> {
@@ -61,21 +49,24 @@ export function createAgentPrograms({ db, clock, log, dataDir, settings, listPro
 
   return {
     find,
+    /** Well-known programs, as of the last scan. */
     names: () => names,
-    async waitForScan(signal) {
+    /** Resolves when the first scan is over, after `FIRST_SCAN_MS` at the latest. */
+    async waitForScan(signal: AbortSignal): Promise<void> {
       const over = new AbortController()
       const late = clock.sleep(FIRST_SCAN_MS, AbortSignal.any([signal, over.signal]))
       await Promise.race([scanned.promise, late.catch(() => {})])
       over.abort()
     },
-    async scan() {
+    /** Looks for programs again, and logs the folders. */
+    async scan(): Promise<void> {
       await logFailure(async () => {
         const { used, leftOut } = await findAll()
         if (isOn()) log.info({ used, leftOut }, "read the person's program folders")
       })
       scanned.resolve()
     },
-    async examine() {
+    async examine(): Promise<FoundPrograms> {
       const { used, leftOut } = await findAll()
       return { names, used, leftOut, isOn: isOn() }
     },

@@ -15,14 +15,7 @@ import { guestOf } from './prompt.ts'
 /** How many levels of jobs may be below a job. */
 export const MAX_DEPTH = 3
 
-export type Delegation = {
-  /** The state of a call that has started a job: still waiting, or the result. null: it has not. */
-  verdictOfChild(job: Job, callId: string): PolicyVerdict | null
-  /** The answer to a call that starts no job. null: it would start one. */
-  verdictAtOnce(job: Job, agent: Agent, args: Record<string, unknown>): PolicyVerdict | null
-  /** Starts the job, once for each call. Throws StaleClaimError. */
-  start(job: Job, agent: Agent, claim: Claim, question: PolicyQuestion): Promise<PolicyVerdict>
-}
+export type Delegation = ReturnType<typeof createDelegation>
 
 const WAIT: PolicyVerdict = { verdict: 'wait', status: 'awaiting_child' }
 
@@ -30,15 +23,8 @@ const WAIT: PolicyVerdict = { verdict: 'wait', status: 'awaiting_child' }
  * Work that an agent gives to another one. The child job is found by the call that started it, so a restarted parent finds
  * the same child. The child's end wakes the parent in the same commit.
  */
-export function createDelegation({
-  db,
-  jobs,
-  approvals,
-}: {
-  db: Database
-  jobs: JobStore
-  approvals: Pick<ApprovalStore, 'readTaints'>
-}): Delegation {
+export function createDelegation({ db, jobs, approvals }: { db: Database; jobs: JobStore; approvals: Pick<ApprovalStore, 'readTaints'> }) {
+  /** The state of a call that has started a job: still waiting, or the result. null: it has not. */
   function verdictOfChild(job: Job, callId: string): PolicyVerdict | null {
     const child = jobs.findChildOfCall(db, job.id, callId)
     if (child === null) return null
@@ -78,11 +64,13 @@ export function createDelegation({
     return { helper, task: given.task }
   }
 
+  /** The answer to a call that starts no job. null: it would start one. */
   function verdictAtOnce(job: Job, agent: Agent, args: Record<string, unknown>): PolicyVerdict | null {
     const found = find(job, agent, args)
     return 'answer' in found ? found.answer : null
   }
 
+  /** Starts the job, once for each call. Rejects with StaleClaimError. */
   async function start(job: Job, agent: Agent, claim: Claim, { call, args }: PolicyQuestion): Promise<PolicyVerdict> {
     const found = find(job, agent, args)
     if ('answer' in found) return found.answer

@@ -1,11 +1,8 @@
 import type { Message } from '../contract/messages.ts'
-import type { Database } from '../platform/db/database.ts'
 import { commitSoon } from '../platform/db/transact.ts'
 import type { FileDiff, WrittenFile } from '../contract/files.ts'
 import { TERMINAL_STATUSES, type Job } from '../contract/jobs.ts'
-import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Ids } from '../lib/ids.ts'
 import { createMessage, quote } from '../lib/messages.ts'
 import type { Blobs } from '../domain/files/blobs.ts'
 import { endChange, listChanges, startChange, type ChangedPath, type ContentState } from '../domain/files/file-changes.ts'
@@ -18,7 +15,7 @@ import { findFile } from '../agent/files/file-state.ts'
 import { PathRefused } from '../agent/files/folder-paths.ts'
 import { decodeFile } from '../agent/files/text-of-file.ts'
 import { draftNameFor } from '../agent/tools/file-journal.ts'
-import { isThere, placeOf, resolveStartedChange, resolveStartedChanges } from './file-journal.ts'
+import { isThere, placeOf, resolveStartedChange, resolveStartedChanges, type JournalDeps } from './file-journal.ts'
 
 /** What jobs did to files, to view and undo. All throw AppError job_not_found. */
 export type JobFiles = {
@@ -29,14 +26,7 @@ export type JobFiles = {
   undo(jobId: string, path: string, force: boolean): Promise<WrittenFile>
 }
 
-type JobFilesDeps = {
-  db: Database
-  clock: Clock
-  ids: Ids
-  blobs: Blobs
-  jobs: Pick<JobStore, 'getJob'>
-  closedFolders: readonly string[]
-}
+type JobFilesDeps = Omit<JournalDeps, 'jobs'> & { jobs: Pick<JobStore, 'getJob'> }
 
 export function createJobFiles(deps: JobFilesDeps): JobFiles {
   /** One undo at a time: two of the same file would look like foreign changes to each other. */

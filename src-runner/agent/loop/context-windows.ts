@@ -1,24 +1,17 @@
 import type { ModelRef } from '../../contract/agents.ts'
 import type { Clock } from '../../lib/clock.ts'
 
-/** What was learned about models by using them. Lives as long as the process: one refusal teaches it again. */
-export type ContextWindows = {
-  /** The window that a model's last refusal named. null: none. */
-  windowOf(ref: ModelRef): number | null
-  learnWindow(ref: ModelRef, tokens: number): void
-  /** What one job learned about a model. */
-  ofJob(jobId: string, ref: ModelRef): JobSizes
-  learnOfJob(jobId: string, ref: ModelRef, sizes: Partial<JobSizes>): void
-}
+export type ContextWindows = ReturnType<typeof createContextWindows>
 
 /** `factor`: how much larger prompts are than estimated. `ceiling`: an estimate that was refused. */
-export type JobSizes = { factor: number; ceiling: number | null }
+type JobSizes = { factor: number; ceiling: number | null }
 
 /** People restart their servers with a larger window. */
 const TRUSTED_MS = 30 * 60_000
 const MAX_ENTRIES = 500
 
-export function createContextWindows(clock: Pick<Clock, 'monotonic'>): ContextWindows {
+/** What was learned about models by using them. Lives as long as the process: one refusal teaches it again. */
+export function createContextWindows(clock: Pick<Clock, 'monotonic'>) {
   const windows = new Map<string, { tokens: number; until: number }>()
   const jobs = new Map<string, JobSizes>()
   const keyOf = ({ providerId, model }: ModelRef, jobId = '') => JSON.stringify([jobId, providerId, model])
@@ -29,12 +22,15 @@ export function createContextWindows(clock: Pick<Clock, 'monotonic'>): ContextWi
   }
   const ofJob = (jobId: string, ref: ModelRef): JobSizes => jobs.get(keyOf(ref, jobId)) ?? { factor: 1, ceiling: null }
   return {
-    windowOf(ref) {
+    /** The window that a model's last refusal named. null: none. */
+    windowOf(ref: ModelRef): number | null {
       const known = windows.get(keyOf(ref))
       return known !== undefined && clock.monotonic() < known.until ? known.tokens : null
     },
-    learnWindow: (ref, tokens) => put(windows, keyOf(ref), { tokens, until: clock.monotonic() + TRUSTED_MS }),
+    learnWindow: (ref: ModelRef, tokens: number) => put(windows, keyOf(ref), { tokens, until: clock.monotonic() + TRUSTED_MS }),
+    /** What one job learned about a model. */
     ofJob,
-    learnOfJob: (jobId, ref, sizes) => put(jobs, keyOf(ref, jobId), { ...ofJob(jobId, ref), ...sizes }),
+    learnOfJob: (jobId: string, ref: ModelRef, sizes: Partial<JobSizes>) =>
+      put(jobs, keyOf(ref, jobId), { ...ofJob(jobId, ref), ...sizes }),
   }
 }

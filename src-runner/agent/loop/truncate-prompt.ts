@@ -81,21 +81,14 @@ function sumTokens(messages: readonly (PromptMessage | null)[]): number {
   return messages.reduce((tokens, message) => tokens + (message === null ? 0 : maxTokensOfMessage(message)), 0)
 }
 
-type Parts = {
-  messages: readonly PromptMessage[]
-  /** How many system messages come first. */
-  system: number
-  /** Where the user's messages are, the task last. */
-  userMessages: number[]
-  taskAt: number
-  task: PromptMessage
-  turns: Turn[]
-}
+type Parts = ReturnType<typeof partsOf>
 /** A reply and the results of its calls: a range of messages. */
 type Turn = { from: number; end: number }
 
-function partsOf(messages: readonly PromptMessage[], taskAt: number): Parts {
+function partsOf(messages: readonly PromptMessage[], taskAt: number) {
+  /** How many system messages come first. */
   const system = messages.findIndex(({ role }, at) => role !== 'system' || at === taskAt)
+  /** Where the user's messages are, the task last. */
   const userMessages: number[] = []
   for (let at = system; at <= taskAt; at++) if (messages[at]!.role === 'user') userMessages.push(at)
   const turns: Turn[] = []

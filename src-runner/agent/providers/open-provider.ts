@@ -4,30 +4,20 @@ import type { Clock } from '../../lib/clock.ts'
 import type { ListedModel, ModelAdapter, ProviderAccess } from './model.ts'
 import type { PriceBook } from './prices.ts'
 
-/** A provider with its present key and address, and what it said about its models. */
-export type OpenProvider = {
-  access: ProviderAccess
-  adapter: ModelAdapter
-  /** At most `LIST_FRESH_MS` old. Throws AppError('provider_refused'). */
-  listModels(): Promise<ListedModel[]>
-  /** The context window; what the provider itself says comes before the price package. null: unknown. */
-  readWindow(model: string, promptTokens: number, signal: AbortSignal): Promise<number | null>
-}
+export type OpenProvider = ReturnType<typeof openProvider>
 
 const LIST_FRESH_MS = 300_000
 const LIST_TIMEOUT_MS = 10_000
 /** Every listed model holds a prompt of this size. */
 const LISTED_FROM_TOKENS = 6_000
 
-export function openProvider(
-  access: ProviderAccess,
-  adapter: ModelAdapter,
-  { clock, prices }: { clock: Clock; prices: PriceBook },
-): OpenProvider {
+/** A provider with its present key and address, and what it said about its models. */
+export function openProvider(access: ProviderAccess, adapter: ModelAdapter, { clock, prices }: { clock: Clock; prices: PriceBook }) {
   let known: { until: number; models: Promise<ListedModel[]> } | null = null
   /** A window that the list does not name is not looked up with every call. */
   let listAgainAt = -Infinity
 
+  /** At most `LIST_FRESH_MS` old. Throws AppError('provider_refused'). */
   const listModels = (): Promise<ListedModel[]> => {
     if (known !== null && clock.monotonic() < known.until) return known.models
     const list = { until: clock.monotonic() + LIST_FRESH_MS, models: askForModels() }
@@ -67,7 +57,8 @@ export function openProvider(
     access,
     adapter,
     listModels,
-    readWindow: (model, promptTokens, signal) =>
+    /** The context window; what the provider itself says comes before the price package. null: unknown. */
+    readWindow: (model: string, promptTokens: number, signal: AbortSignal): Promise<number | null> =>
       findWindow(model, promptTokens, signal).catch(() => {
         signal.throwIfAborted()
         return null

@@ -4,11 +4,7 @@ import { runsOnThisMachine } from './base-url.ts'
 import type { LocalServers } from './local-servers.ts'
 import type { KnownPrice, TokenRates, Usage } from './model.ts'
 
-/** Prices and context windows from the package. The data is built in: no network. */
-export type PriceBook = {
-  priceOf(provider: PricedProvider, model: string): Promise<KnownPrice | null>
-  contextTokensOf(provider: PricedProvider, model: string): Promise<number | null>
-}
+export type PriceBook = ReturnType<typeof createPriceBook>
 
 export type PricedProvider = { kind: ProviderKind; baseUrl: string | null }
 
@@ -58,8 +54,8 @@ export function shownPriceOf(price: KnownPrice): Price {
 /** The package's names for the providers with a fixed address. */
 const PACKAGE_IDS: Partial<Record<ProviderKind, string>> = { anthropic: 'anthropic', openai: 'openai', google: 'google' }
 
-/** Loads the package on first use: its data is almost a megabyte. */
-export function createPriceBook(now: () => number): PriceBook {
+/** Prices and context windows from the package, without network. Loads it on first use: its data is almost a megabyte. */
+export function createPriceBook(now: () => number) {
   let loaded: Promise<typeof import('@pydantic/genai-prices')> | null = null
 
   const find = async (provider: PricedProvider, model: string): Promise<{ info: ModelInfo; price: ModelPrice } | null> => {
@@ -74,11 +70,11 @@ export function createPriceBook(now: () => number): PriceBook {
   }
 
   return {
-    async priceOf(provider, model) {
+    async priceOf(provider: PricedProvider, model: string): Promise<KnownPrice | null> {
       const found = await find(provider, model)
       return found === null ? null : readPrice(found.price)
     },
-    async contextTokensOf(provider, model) {
+    async contextTokensOf(provider: PricedProvider, model: string): Promise<number | null> {
       return (await find(provider, model))?.info.context_window ?? null
     },
   }

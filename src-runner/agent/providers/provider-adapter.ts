@@ -21,17 +21,7 @@ const MAX_LIST_BYTES = 16_777_216
 const FACTS_TIMEOUT_MS = 5_000
 
 /** A provider with its key and address, and its library. */
-type Connection = {
-  driver: ProviderDriver
-  access: ProviderAccess
-  driverAccess: DriverAccess
-  authHeaders: Record<string, string>
-  deps: AdapterDeps
-  contextOf(model: string, messages: ModelRequest['messages']): FailureContext
-  /** The library has one `fetch` per provider, so it finds the call by its signal. */
-  calls: WeakMap<AbortSignal, { watch: ResponseWatch; context: FailureContext }>
-  modelFor(id: string): Promise<LanguageModelV4>
-}
+type Connection = ReturnType<typeof connect>
 
 /**
  * The adapter of every provider on the network. The provider's library speaks its protocol. What is common to all is here:
@@ -50,11 +40,12 @@ export function createProviderAdapter(driver: ProviderDriver, access: ProviderAc
   }
 }
 
-function connect(driver: ProviderDriver, access: ProviderAccess, deps: AdapterDeps): Connection {
+function connect(driver: ProviderDriver, access: ProviderAccess, deps: AdapterDeps) {
   const baseUrl = normalizeBaseUrl(access.baseUrl ?? driver.defaultBaseUrl ?? '', driver.apiPath)
   const local = runsOnThisMachine(baseUrl)
   const authHeaders = access.apiKey === null ? {} : driver.list.headers(access.apiKey)
-  const calls: Connection['calls'] = new WeakMap()
+  /** The library has one `fetch` per provider, so it finds the call by its signal. */
+  const calls = new WeakMap<AbortSignal, { watch: ResponseWatch; context: FailureContext }>()
   const models = new Map<string, LanguageModelV4>()
   let makeModel: Promise<(model: string) => LanguageModelV4> | null = null
 
@@ -72,12 +63,12 @@ function connect(driver: ProviderDriver, access: ProviderAccess, deps: AdapterDe
   }
   return {
     ...{ driver, access, driverAccess, authHeaders, deps, calls },
-    contextOf: (model, messages) => ({
+    contextOf: (model: string, messages: ModelRequest['messages']): FailureContext => ({
       ...{ providerName: access.name, model, local, apiKey: access.apiKey, messages },
       getModelCommand: driver.getModelCommand?.(model) ?? null,
       now: deps.clock.now(),
     }),
-    async modelFor(id) {
+    async modelFor(id: string): Promise<LanguageModelV4> {
       let model = models.get(id)
       if (model === undefined) models.set(id, (model = (await (makeModel ??= driver.load(driverAccess)))(id)))
       return model

@@ -16,17 +16,10 @@ export class Stalled extends Error {
   }
 }
 
-export type ResponseWatch = {
-  /** Aborts with the outer signal, with `Stalled` if the provider is silent for too long, or at the end. */
-  signal: AbortSignal
-  /** Something was received. */
-  touch(): void
-  /** Frees the timer, and closes a connection that is still open. */
-  end(): void
-}
+export type ResponseWatch = ReturnType<typeof watchResponse>
 
 /** One timer for the whole call: it wakes at the earliest deadline, checks when the last piece came, and sleeps again. */
-export function watchResponse(clock: Clock, outer: AbortSignal): ResponseWatch {
+export function watchResponse(clock: Clock, outer: AbortSignal) {
   const call = new AbortController()
   const signal = AbortSignal.any([outer, call.signal])
   let lastAt = clock.monotonic()
@@ -44,11 +37,14 @@ export function watchResponse(clock: Clock, outer: AbortSignal): ResponseWatch {
   guard().catch((reason: unknown) => call.abort(reason))
 
   return {
+    /** Aborts with the outer signal, with `Stalled` if the provider is silent for too long, or at the end. */
     signal,
-    touch() {
+    /** Something was received. */
+    touch(): void {
       began = true
       lastAt = clock.monotonic()
     },
+    /** Frees the timer, and closes a connection that is still open. */
     end: () => call.abort(new Error('the call is over')),
   }
 }

@@ -15,19 +15,8 @@ import { NO_EFFECTS, type ToolContext, type ToolFacts, type ToolOutput } from '.
 
 export const MAKE_FOLDERS_HELP = 'Create missing folders on the way. Default: false.'
 
-/** A place that a call would change, and what is there now. */
-type Target = {
-  /** How the model and the person read the path. */
-  shown: string
-  /** null: nothing. */
-  found: FoundFile | null
-  /** The content is not this agent's own work. */
-  isForeign: boolean
-  /** What the facts of the call say of this place. An approval is bound to `found`. */
-  facts: Pick<ToolFacts, 'subject' | 'paths'> & { found: NonNullable<ToolFacts['found']>; runsLater: boolean }
-}
+type Target = Awaited<ReturnType<typeof targetAt>>
 type OpenTarget = Target & { spot: FileSpot }
-type FoundTarget = OpenTarget & { found: FoundFile }
 
 /** Throws PathRefused. */
 export function withTarget<T>(
@@ -42,7 +31,11 @@ export function withTarget<T>(
 }
 
 /** Throws PathRefused, also if nothing is there. */
-export function withFoundFile<T>(context: ToolContext, path: string, use: (target: FoundTarget) => Promise<T>): Promise<T> {
+export function withFoundFile<T>(
+  context: ToolContext,
+  path: string,
+  use: (target: OpenTarget & { found: FoundFile }) => Promise<T>,
+): Promise<T> {
   return withTarget(context, path, {}, async (target) => {
     const { found } = target
     if (found === null) throw new PathRefused(`There is no file '${target.shown}'.`)
@@ -63,15 +56,19 @@ export async function findTarget(context: ToolContext, path: string, makeFolders
 
 type At = Pick<FileSpot, 'place' | 'realPath'>
 
-async function targetAt({ journal }: ToolContext, at: At, found: FoundFile | null): Promise<Target> {
+/** A place that a call would change, and what is there now. `found` null: nothing. */
+async function targetAt({ journal }: ToolContext, at: At, found: FoundFile | null) {
   const { realPath } = at
   const shown = showPlace(at.place)
   const mark = found?.state.mark ?? null
   const ofJob = mark !== null && journal?.isOfJob(realPath, mark) === true
   return {
+    /** How the model and the person read the path. */
     shown,
     found,
+    /** The content is not this agent's own work. */
     isForeign: mark !== null && journal?.isOwn(realPath, mark) !== true,
+    /** What the facts of the call say of this place. An approval is bound to `found`. */
     facts: {
       subject: shown,
       paths: [realPath],

@@ -109,24 +109,17 @@ const HIDDEN_STYLE =
 
 type Attributes = Map<string, string>
 
-/** An open element. Apart from its name, everything also holds for the elements in it. */
-type Element = {
-  name: string
-  isSkipped: boolean
-  isPreformatted: boolean
-  isForeign: boolean
-  isQuoted: boolean
-  place: Place
-  listDepth: number
-  /** `count`: the number of the last item; null: no numbers. */
-  list: { count: number | null }
-  /** The table row, or null. */
-  row: { cells: number } | null
-}
+/** An open element. Apart from the name, everything also holds for the elements in it. */
+type Element = typeof PAGE
 
-const PAGE: Element = {
+const PAGE = {
   ...{ name: '', isSkipped: false, isPreformatted: false, isForeign: false, isQuoted: false },
-  ...{ place: 'body', listDepth: 0, list: { count: null }, row: null },
+  place: 'body' as Place,
+  listDepth: 0,
+  /** `count`: the number of the last item; null: no numbers. */
+  list: { count: null as number | null },
+  /** The table row. */
+  row: null as { cells: number } | null,
 }
 
 /** Tracks the open elements and writes the visible text. */

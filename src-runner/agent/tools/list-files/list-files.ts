@@ -58,26 +58,17 @@ export const listFiles = defineTool({
 })
 
 type Budget = { rows: number; chars: number }
-type Tally = {
-  counts: Record<EntryKind, number>
-  shown: number
-  total: number
-  stoppedCounting: boolean
-  notEntered: string[]
-  unreadable: string[]
+type Tally = ReturnType<typeof createTally>
+
+function createTally() {
+  const counts: Record<EntryKind, number> = { file: 0, folder: 0, link: 0, pipe: 0, socket: 0, device: 0 }
+  return { counts, shown: 0, total: 0, stoppedCounting: false, notEntered: [] as string[], unreadable: [] as string[] }
 }
 
 /** Level by level: if there is too much, the deepest entries are left out. */
 async function listing(start: Place, depth: number, budget: Budget, signal: AbortSignal): Promise<string> {
   const rows: string[] = []
-  const tally: Tally = {
-    counts: { file: 0, folder: 0, link: 0, pipe: 0, socket: 0, device: 0 },
-    shown: 0,
-    total: 0,
-    stoppedCounting: false,
-    notEntered: [],
-    unreadable: [],
-  }
+  const tally = createTally()
   let level: Place[] = [start]
   for (let left = depth; level.length > 0 && left > 0; left--) {
     const next: Place[] = []

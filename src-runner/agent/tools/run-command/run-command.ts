@@ -79,26 +79,17 @@ function describePrograms(names: readonly string[]): string {
   return ` Installed, among others: ${names.join(', ')}. They run without the person's logins and settings.`
 }
 
-/** A call as it would run now. */
-type PreparedCall = {
-  path: string
-  shown: string
-  sandbox: SandboxState
-  /** Whether a rule opens the network, and whether the sandbox has one to open. */
-  network: { isAllowed: boolean; isOn: boolean }
-  programs: UserToolchain
-  program: string | NoSuchProgram
-  /** What an approval of the command is bound to, besides its words. */
-  bound: Required<Pick<ToolFacts, 'paths' | 'sandboxed' | 'leavesMachine' | 'program' | 'found'>>
-}
+type PreparedCall = Awaited<ReturnType<typeof prepare>>
 
-async function prepare({ command, folder }: RunArgs, context: ToolContext, deps: RunCommandDeps): Promise<PreparedCall> {
+/** The call as it would run now. */
+async function prepare({ command, folder }: RunArgs, context: ToolContext, deps: RunCommandDeps) {
   const { path, shown } = await resolveFolder(folder, context)
   const [sandbox, isAllowed, programs] = await Promise.all([
     deps.sandbox(),
     deps.network(context, { subject: quoteCommand(command), paths: [path] }),
     deps.programs(context.closedFolders),
   ])
+  // A rule may open a network that the sandbox does not have.
   const network = { isAllowed, isOn: isAllowed && sandbox.network.works }
   const program = await findProgram(command[0]!, path, programs).catch((thrown: unknown) => {
     if (thrown instanceof NoSuchProgram) return thrown
@@ -106,6 +97,7 @@ async function prepare({ command, folder }: RunArgs, context: ToolContext, deps:
   })
   const known = typeof program === 'string' ? program : null
   const found = await findNamedFiles(command, known, path)
+  /** What an approval of the command is bound to, besides its words. */
   const bound = { paths: [path], sandboxed: sandbox.works, leavesMachine: !sandbox.works || network.isOn, program: known, found }
   return { path, shown, sandbox, network, programs, program, bound }
 }

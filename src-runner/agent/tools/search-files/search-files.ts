@@ -63,62 +63,46 @@ export const searchFiles = defineTool({
   parallel: true,
   facts: ({ path }, context) => readingFacts(path, 'search', context),
   async run(args, context) {
-    const search: Search = {
-      finder: finderFor(args.query, args.regex === true, args.caseSensitive === true),
-      fits: args.glob === undefined ? () => true : globFor(args.glob),
-      context: args.context ?? 0,
-      resultsLeft: args.maxResults ?? DEFAULT_RESULTS,
-      includeHidden: args.includeHidden === true,
-      signal: context.signal,
-      pauseAt: 0,
-      out: [],
-      chars: 0,
-      tally: {
-        ...{ matches: 0, filesWithMatches: 0, files: 0, bytes: 0, stopped: null },
-        ...{ hidden: 0, binary: 0, cut: 0, unreadable: 0, longLines: 0, crowded: 0 },
-      },
-    }
+    const search = createSearch(args, context.signal)
     for (const start of placesFor(args.path, context)) await searchTree(start, search)
     return { ok: true, output: [headingFor(search.tally), ...search.out, ...notesFor(search.tally)].join('\n') }
   },
 })
 
-type Tally = {
-  matches: number
-  filesWithMatches: number
-  files: number
-  bytes: number
-  hidden: number
-  binary: number
-  /** Files that were only searched at their beginning. */
-  cut: number
-  unreadable: number
-  /** Lines that were only searched at their beginning. */
-  longLines: number
-  /** Folders with too many entries to look at all. */
-  crowded: number
-  stopped: string | null
+type Search = ReturnType<typeof createSearch>
+
+function createSearch(args: z.output<typeof Args>, signal: AbortSignal) {
+  return {
+    finder: finderFor(args.query, args.regex === true, args.caseSensitive === true),
+    fits: args.glob === undefined ? () => true : globFor(args.glob),
+    context: args.context ?? 0,
+    resultsLeft: args.maxResults ?? DEFAULT_RESULTS,
+    includeHidden: args.includeHidden === true,
+    signal,
+    pauseAt: 0,
+    out: [] as string[],
+    chars: 0,
+    tally: {
+      ...{ matches: 0, filesWithMatches: 0, files: 0, bytes: 0, hidden: 0, binary: 0, unreadable: 0 },
+      /** Files and lines that were only searched at their beginning. */
+      ...{ cut: 0, longLines: 0 },
+      /** Folders with too many entries. */
+      crowded: 0,
+      /** Why the search ended early. */
+      stopped: null as string | null,
+    },
+  }
 }
 
-type Search = {
-  /** `find` returns where the match begins in the line, or -1. It gets at most `maxChars` of a line. */
-  finder: { find: (line: string) => number; maxChars: number }
-  fits: (parts: readonly string[]) => boolean
-  context: number
-  resultsLeft: number
-  includeHidden: boolean
-  signal: AbortSignal
-  pauseAt: number
-  out: string[]
-  chars: number
-  tally: Tally
-}
+type Tally = Search['tally']
+/** `find` returns where the match begins in the line, or -1. It gets at most `maxChars` of a line. */
+type Finder = { find: (line: string) => number; maxChars: number }
 
 /**
  * The engine's time grows with text × expression and never faster. The larger the expression, the shorter the part of a
  * line that it sees, so that no line takes long.
  */
-function finderFor(query: string, isRegex: boolean, caseSensitive: boolean): Search['finder'] {
+function finderFor(query: string, isRegex: boolean, caseSensitive: boolean): Finder {
   if (!isRegex) {
     const plain = caseSensitive ? query : query.toLowerCase()
     return { maxChars: MAX_LINE_CHARS, find: (line) => (caseSensitive ? line : line.toLowerCase()).indexOf(plain) }
@@ -145,7 +129,7 @@ function finderFor(query: string, isRegex: boolean, caseSensitive: boolean): Sea
   }
 }
 
-function globFor(glob: string): Search['fits'] {
+function globFor(glob: string): (parts: readonly string[]) => boolean {
   try {
     return compileGlob(glob)
   } catch (thrown) {
