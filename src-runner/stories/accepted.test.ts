@@ -99,7 +99,7 @@ describe('accepted means kept', () => {
     runner = await createTestRunner({ clock })
     await runner.client.ok('updateSettings', { body: { pauseAll: true } })
     runner.breakDatabase()
-    // The report to the host first, then everything that is done every few seconds, minutes or hours.
+    // First the report to the host, then all periodic work.
     for (const ms of [1000, 60_000, 3_600_000, 24 * 3_600_000]) clock.advance(ms)
     expect(runner.logLines.join('\n')).toContain('scheduled work failed this time: The database connection is not open')
     expect((await runner.client.ask('health')).status).toBe(503)

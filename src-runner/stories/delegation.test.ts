@@ -166,7 +166,7 @@ describe('a delegated job', () => {
     runner.modelServer.play(
       { toolCalls: [call('diary')] },
       { toolCalls: [give('Helper', 'Read the page')] },
-      // Helper: has the private mark from above, reads the page, and may not send any more.
+      // The helper has the private taint from above, reads the page, and may not send any more.
       { toolCalls: [call('page')] },
       { toolCalls: [call('send')] },
     )
@@ -182,7 +182,7 @@ describe('a delegated job', () => {
         untrusted: { cause: createMessage('taint_result', { tool: 'page' }) },
       },
     })
-    // Lead gets the untrusted mark with the answer of Helper.
+    // The lead gets the untrusted taint with the result of the helper.
     runner.modelServer.play({ text: ['Read.'] }, { toolCalls: [call('send')] })
     await runner.client.ok('resolveApproval', { body: { approvalId: asked.id, decision: 'reject' } })
     await expect.poll(async () => (await pending()).map((one) => one.jobId)).toEqual([jobId])
@@ -218,7 +218,7 @@ describe('a delegated job', () => {
     const pending = async () => (await runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals
     const approve = (approvalId: string, remember: 'once' | 'job' = 'once') =>
       runner.client.ok('resolveApproval', { body: { approvalId, decision: 'approve', remember } })
-    /** A webhook job of a careful agent, whose helper asks nobody. Waits at its first question. */
+    /** A webhook job of an agent that asks first, with a helper that never asks. Waits for its first approval. */
     const startFromWebhook = async () => {
       await open()
       const lead = await runner.addAgent({ name: 'Lead' })

@@ -16,7 +16,7 @@ describe('messages over channels', () => {
     const body = { name: 'Build failed', agentId: rig.agent.id, taskTemplate: 'Look at {build}.', notifyOnSuccess: true, ...fields }
     return (await rig.runner.client.ok('createTrigger', { body })).url
   }
-  /** Fires it and waits for its job. */
+  /** Sends a delivery and waits for its job. */
   async function fire(url: string) {
     const { status, body } = await postWebhook(url, { body: { build: '#4' } })
     expect(status).toBe(202)
@@ -125,7 +125,7 @@ describe('messages over channels', () => {
       expect((await fire(url)).status).toBe('failed')
       await fire(await addWebhook({ name: 'Silent', notifyOnSuccess: false }))
       await runNow((await addSchedule({ notifyOnSuccess: false })).id)
-      // The way is open all the while: this one does come through.
+      // The channel works, because this one arrives.
       await fire(url)
       await untilSaid(ANNA, /finished/)
       expect(said(ANNA)).toHaveLength(before + 1)
@@ -263,7 +263,7 @@ describe('messages over channels', () => {
       clock.advance(HOUR)
       await rig.runner.client.ok('runTick')
     }
-    // Its connection has not lived through hours that passed at once.
+    // The connection did not survive hours that passed at once.
     await expect.poll(() => (clock.advance(5000), told().length)).toBeGreaterThan(0)
     expect(told()).toEqual([expect.stringContaining('⏸ “Prices” of Ada has reached its daily spending limit of $1.00.')])
     expect(rig.runner.notifications.filter(({ kind }) => kind === 'budget_exhausted')).toHaveLength(1)
@@ -281,7 +281,7 @@ describe('messages over channels', () => {
       rig.bot.fault('sendMessage', { kind: 'error', code: 500, description: 'Internal Server Error' }, 100)
       const job = await fire(url)
       const message = async () => (await outbox({ jobId: job.id }))[0]!
-      // Step by step: a connection that sees five minutes pass at once is down itself, and tries count for nothing then.
+      // In small steps, because a connection is down after a jump of five minutes, and tries do not count then.
       for (const tries of [1, 2]) await expect.poll(async () => (clock.advance(5000), message())).toMatchObject({ state: 'pending', tries })
       await expect.poll(async () => (clock.advance(5000), message())).toMatchObject({ state: 'undeliverable', tries: 3 })
       const { id, problem } = await message()

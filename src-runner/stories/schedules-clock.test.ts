@@ -12,7 +12,7 @@ const YEAR = 365 * DAY
 const at = (text: string) => Date.parse(text)
 
 const PRICE = { inputUsdPerMillion: 1000, outputUsdPerMillion: 1 }
-/** One call is a dollar, and what it says next to nothing. */
+/** One call costs a dollar. */
 const USAGE = { input: 1000, output: 1 }
 const COST = 1.000001
 

@@ -14,7 +14,7 @@ const HOUR = 60 * MINUTE
 const at = (text: string) => Date.parse(text)
 const START = at('2026-11-20T09:30:00Z')
 
-/** One call, of 1,000 tokens in, is a dollar. */
+/** One call of 1,000 input tokens costs a dollar. */
 const PRICE = { inputUsdPerMillion: 1000, outputUsdPerMillion: 1 }
 const USAGE = { input: 1000, output: 1 }
 

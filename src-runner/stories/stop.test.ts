@@ -16,7 +16,7 @@ describe('stopping a job', () => {
     expect(asked.cancelRequested || asked.status === 'cancelled').toBe(true)
     const job = await runner.ended(jobId)
     expect(job).toMatchObject({ status: 'cancelled', result: 'The first half' })
-    // The provider is not paid for words that nobody reads.
+    // The call was cancelled, so the provider is not paid for the rest.
     await runner.modelServer.untilHungUp()
     expect(await runner.client.ask('cancelJob', { params: { jobId } })).toMatchObject({
       status: 409,

@@ -49,7 +49,7 @@ describe('a task', () => {
       [3, 'reply'],
     ])
     expect(steps[1]).toMatchObject({ name: 'read_file', ok: true, output: expect.stringContaining('The meeting is on Thursday.') })
-    // The model read the file's text, not our word for it.
+    // The model has read the text of the file.
     expect(JSON.stringify(modelServer.received.at(-1)!.body)).toContain('The meeting is on Thursday.')
     const seen: string[] = []
     for await (const { event } of events) {

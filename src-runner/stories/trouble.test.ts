@@ -49,7 +49,7 @@ describe('trouble with a model', () => {
   })
 
   describe('that says nothing', () => {
-    /** Lets two calls hang for as long as anybody waits for them. Answers what is told after that, as it happens. */
+    /** Lets two calls hang until they time out. Returns the notifications from then on. */
     async function hangTwice(clock: HandClock, submit: () => Promise<unknown>): Promise<OpenedStream> {
       const stream = await runner.client.stream('streamEvents')
       await submit()

@@ -55,12 +55,12 @@ describe('a watcher', () => {
   const read = async ({ id }: Schedule) => (await runner.client.ok('getSchedule', { params: { scheduleId: id } })).schedule
   const call = (name: string, args: Record<string, unknown> = {}, id = name) => ({ id, name, args })
   const keep = (state: string) => call('keep_state', { state })
-  /** What the model was asked in a request, without the system text. */
+  /** The messages of a request, without the system text. */
   const askedIn = (index: number): string => {
     const { messages } = runner.modelServer.received.at(index)!.body as { messages: { role: string; content: unknown }[] }
     return messages.flatMap(({ role, content }) => (role === 'user' ? [JSON.parse(JSON.stringify(content)) as string] : [])).join('\n')
   }
-  /** As they were when the job's last call was judged. */
+  /** The taints when the policy decided the job's last call. */
   const taintsOf = async (job: Job) => (await runner.client.ok('listDecisions', { params: { jobId: job.id } })).decisions.at(-1)?.taints
 
   it('ends with a no-op result after one reply if nothing changed, and compares with the last change', async () => {

@@ -103,7 +103,7 @@ describe('a delivery', () => {
   it.each([
     'application/json',
     'application/cloudevents+json; charset=UTF-8',
-    // Amazon's SNS sends JSON as this.
+    // Amazon SNS sends JSON with this type.
     'text/plain; charset=UTF-8',
     'application/x-www-form-urlencoded',
     'application/json; charset=utf-16',
@@ -349,7 +349,7 @@ describe('the inbox', () => {
     await postWebhook(`${url}x`, { body: {} })
     const { pathname } = new URL(url)
     const one = `POST ${pathname} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 2`
-    // In one turn of the event loop, so that they are one transaction.
+    // In one turn of the event loop, and so in one transaction.
     const { text } = await sendRaw(runner.port, `${`${one}\r\n\r\n{}`.repeat(4)}${one}\r\nconnection: close\r\n\r\n{}`)
     expect(text.match(/HTTP\/1.1 202/g)).toHaveLength(5)
     const rows = (await inboxOf(trigger.id)).map(({ outcome, times }) => `${outcome} ${times}`)
@@ -391,7 +391,7 @@ describe('the inbox', () => {
     const wrong = `${url.slice(0, url.lastIndexOf('/'))}/nonsense`
     for (let i = 0; i < 199; i++) {
       await runner.client.ok('testTrigger', { params: { triggerId: trigger.id }, body: { payload: '{}' } })
-      // Alternating, so that each is a row of its own.
+      // Alternating, so that each has its own row.
       if (i < 60) {
         await postWebhook(wrong)
         await inboxOf(trigger.id)

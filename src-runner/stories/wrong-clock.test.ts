@@ -44,7 +44,7 @@ async function open(fields: Partial<CreateAgent> = {}): Promise<Agent> {
 const submit = async (agent: Agent) => (await runner.client.ok('submitTask', { body: { task: 'Go', agentId: agent.id } })).jobId
 const run = async (agent: Agent) => runner.ended(await submit(agent))
 const pending = async (): Promise<Approval[]> => (await runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals
-/** The clock is set, and the runner has its half a minute to notice. */
+/** Sets the clock and gives the runner half a minute to notice. */
 function set(ms: number): void {
   clock.jump(ms)
   clock.advance(30_000)

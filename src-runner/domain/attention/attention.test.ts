@@ -207,7 +207,7 @@ describe('the attention list', () => {
   it('uses indexes that contain nothing else', () => {
     const plans = plansOf(rig.records.db, () => void list())
     const lines = plans.flatMap(({ plan }) => plan)
-    // There are a handful of channels, and what is grouped has been found by an index before.
+    // There are few channels, and an index has found the rows that are grouped.
     expect(lines.filter((line) => line.startsWith('SCAN ') && !/USING (COVERING )?INDEX|^SCAN (missed|channel)$/.test(line))).toEqual([])
     for (const index of [
       'schedules_to_resume',

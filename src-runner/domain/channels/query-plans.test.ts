@@ -7,7 +7,7 @@ beforeEach(() => {
 })
 afterEach(() => rig.close())
 
-/** What is asked for each message, press or answer, however many there were before. */
+/** Queries for each message, press or answer. */
 test.each([
   ['SELECT * FROM channel_people WHERE channel_id = ? AND external_id = ?', 'channel_people_one_per_account'],
   ["SELECT count(*) FROM channel_people WHERE channel_id = ? AND role = 'requested'", 'channel_people_one_per_account'],

@@ -69,9 +69,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 /**
- * Whatever people write and whatever the person says of them: each word of somebody who is heard makes one job, with their
- * standing at that moment; no word of anybody else is anywhere; and there is never more than one owner. However many ask, who
- * knows the code is among them, each account has one place, and what the person said of somebody stands.
+ * Each message of a person with access makes one job with their role at that moment. Text of other people is stored nowhere. There is
+ * at most one owner. The request list has each account once, includes senders of the code, and decisions are kept.
  */
 test('keeps every promise in a random walk of messages, roles and crashes', () => {
   const rig = openRecordsRig()
@@ -90,7 +89,7 @@ test('keeps every promise in a random walk of messages, roles and crashes', () =
         let last: Parameters<typeof receiveMessage>[3] | null = null
         const expected: { token: string; fromOwner: boolean }[] = []
         const silenced: string[] = []
-        /** What the person said last of each. */
+        /** The last decision about each person. */
         const decided = new Map<string, Role>()
 
         const receive = (message: Parameters<typeof receiveMessage>[3]) => {
@@ -103,7 +102,7 @@ test('keeps every promise in a random walk of messages, roles and crashes', () =
           ...{ text, replyTo, forwardedFrom, unreadable: null, files: [], missingFiles: [] },
         })
         const roleOf = (person: number) => findPersonByExternalId(rig.db, channel.id, String(person))?.role
-        /** All that each of them ever spoke in: a new one does not make room. */
+        /** All conversations of each person, because a new one does not make room. */
         const spokenIn = Array.from({ length: PEOPLE }, () => new Set<string>())
         const waitingOf = (person: number) =>
           [...spokenIn[person]!]
@@ -122,7 +121,7 @@ test('keeps every promise in a random walk of messages, roles and crashes', () =
           if (one.do === 'command') {
             const role = roleOf(one.who)
             receive(messageFrom(one.who, one.text, null, null))
-            // A guest has no say in approvals, so these are words like any other.
+            // A guest cannot answer approvals, so this is ordinary text.
             if (role === 'allowed' && !one.text.startsWith('/')) {
               const taken = rig.store.listJobs(rig.db, { agentId: agent.id, limit: 1 }).jobs[0]?.title === one.text
               if (taken) expected.push({ token: one.text, fromOwner: false })
@@ -151,7 +150,7 @@ test('keeps every promise in a random walk of messages, roles and crashes', () =
           if (one.do === 'code') {
             const role = roleOf(one.who)
             const isKnown = role === 'owner' || role === 'allowed'
-            // To those who may write, a code alone is words like any other.
+            // For people with access, a code is ordinary text.
             const text = isKnown ? `/start ${pairingCodeOf(channel.id)}` : one.form(pairingCodeOf(channel.id))
             receive(messageFrom(one.who, text, null, null))
             expect(roleOf(one.who)).toBe(role ?? 'requested')

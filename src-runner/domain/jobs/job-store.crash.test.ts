@@ -16,7 +16,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-/** What the child said before it was killed, somewhere within `lines` further lines of output. */
+/** The output of the child until it was killed, within `lines` further lines. */
 function runAndKill(file: string, lines: number): Promise<string[]> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [CHILD, file], { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -32,7 +32,7 @@ function runAndKill(file: string, lines: number): Promise<string[]> {
     })
     child.on('close', () => {
       if (!killed) return reject(new Error(`the child ended by itself: ${trouble}`))
-      // Half a line was said by nobody.
+      // An incomplete last line does not count.
       resolve(said.split('\n').slice(0, -1))
     })
   })
@@ -64,7 +64,7 @@ test(
         .prepare('SELECT id FROM agent_jobs AS job WHERE steps <> (SELECT count(*) FROM job_steps WHERE job_seq = job.seq)')
         .all()
       expect(wrongSteps).toEqual([])
-      // A job that was given up after a second death leaves an answer too, when it had said something before.
+      // A job that failed after a second crash also has a result if it had replies.
       const answered = db.prepare<{ job_id: string }>("SELECT job_id FROM messages WHERE role = 'assistant'").all()
       const once = new Set(answered.map((answer) => answer.job_id))
       expect(answered).toHaveLength(once.size)

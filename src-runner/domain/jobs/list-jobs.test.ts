@@ -16,7 +16,7 @@ describe('filters and pages', () => {
   let all: Job[]
   let agents: string[]
 
-  /** Jobs of all kinds, at moments that go back and forth as a clock that is set does. */
+  /** Jobs of all kinds, by a clock that is set back and forth. */
   beforeAll(() => {
     rig = openRecordsRig()
     agents = ['Ada', 'Bob'].map((name) => rig.addAgent(name).id)
@@ -244,7 +244,7 @@ describe('search', () => {
     createJobSearch(rig.db).catchUp()
     expect(rig.store.listJobs(rig.db, { q: 'need', limit: 200 }).jobs).toHaveLength(200)
     expect(find('needle12')).toHaveLength(50)
-    // It begins a word of nearly every job.
+    // Nearly every job has a word with this prefix.
     expect(find('n')).toEqual([])
   })
 

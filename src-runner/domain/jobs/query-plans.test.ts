@@ -27,12 +27,12 @@ function write<T>(work: (tx: Tx) => T): T {
   return transact<unknown>(rig.db, work) as T
 }
 
-/** Every statement that is run while `act` runs, with the plan that SQLite has for it. */
+/** Every statement that `act` runs, with its query plan. */
 function plansOf(act: () => void): QueryPlan[] {
   return readPlans(rig.db, act)
 }
 
-/** What is small whatever happens, is read up to a limit (the search queue), or is a look-up of its own kind (full text). */
+/** Scans of small tables, scans with a limit (the search queue) and full-text lookups. */
 const SMALL = /^SCAN (with_jobs|search_queue|search_mark|(job_search|job_terms) VIRTUAL TABLE|CONSTANT|\d+ CONSTANT)/
 
 function slowParts(plans: { sql: string; plan: string[] }[]): string[] {
@@ -90,7 +90,7 @@ describe('lists of jobs walk an index and sort nothing', () => {
 test('finds delegated jobs by their own index', () => {
   const plans = plansOf(() => void rig.store.listJobs(rig.db, { parentJobId: 'p', agentId: 'a', status: ['failed', 'running'], limit: 50 }))
   expect(plans.flatMap(({ plan }) => plan).filter((line) => line.startsWith('SEARCH agent_jobs '))).toEqual([
-    // How far is looked, then what is found.
+    // First how far to examine, then the jobs.
     'SEARCH agent_jobs USING COVERING INDEX agent_jobs_by_parent (parent_job_id=? AND rowid>? AND rowid<?)',
     'SEARCH agent_jobs USING INDEX agent_jobs_by_parent (parent_job_id=? AND rowid>? AND rowid<?)',
   ])

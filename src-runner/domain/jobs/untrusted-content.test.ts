@@ -5,7 +5,7 @@ import { wrapUntrusted, wrappedTaskOf } from './untrusted-content.ts'
 const letter = (template: string, payload: unknown) => wrappedTaskOf(template, renderTemplate(template, payload))
 const wrap = (template: string, payload: unknown) => wrapUntrusted(letter(template, payload))
 
-/** What stands inside the fence, and what around it. */
+/** The text inside the fence, and the text around it. */
 function split(task: string): { inside: string; outside: string } {
   const mark = /\[begin of untrusted text ([0-9a-f]{24})\]/.exec(task)![1]!
   const [begin, end] = [`[begin of untrusted text ${mark}]\n`, `\n[end of untrusted text ${mark}]`]

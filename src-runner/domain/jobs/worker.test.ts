@@ -33,12 +33,12 @@ const write = <T>(work: (tx: Tx) => T) => transact<unknown>(rig.db, work) as T
 const job = (id: string) => rig.store.getJob(rig.db, id)
 const complete = async ({ claim }: Attempt) =>
   void (await commitSoon(rig.db, (tx) => rig.store.settle(tx, claim, { kind: 'completed', text: 'done' })))
-/** An executor that goes on until it is told to stop, and then ends as a good one does: by throwing the reason. */
+/** An executor that runs until it is stopped, and then throws the reason as it should. */
 const untilStopped = ({ signal }: Attempt) =>
   new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }))
 const deaf = () => new Promise<void>(() => {})
 
-/** A place where attempts wait until the test lets them go on. */
+/** Attempts wait here until the test lets them continue. */
 function createToolPolicy() {
   const waiting: (() => void)[] = []
   const seen: Attempt[] = []
@@ -207,7 +207,7 @@ describe('signs of life', () => {
 
   test('do not count the time asleep', async () => {
     const attempts: Attempt[] = []
-    // The clock jumps as it does over a sleep: nothing ticks in between.
+    // The clock jumps as during sleep, without ticks in between.
     let away = 0
     const sleepy = { ...rig.clock, now: () => rig.clock.now() + away }
     const log: Log = { error() {}, warn() {}, info() {}, debug() {} }
@@ -300,7 +300,7 @@ describe('running one job by id', () => {
 })
 
 describe('a full disk', () => {
-  /** So full that not even the shortest event finds a place. */
+  /** So full that not even the shortest event fits. */
   const fill = () => {
     const pages = rig.db.connection.pragma('page_count', { simple: true }) as number
     rig.db.connection.pragma(`max_page_count = ${pages}`)

@@ -167,7 +167,7 @@ test('keeps each text that a job has read once', () => {
   write((tx) => deleteMemory(tx, memory.id))
   expect(listJobMemories(rig.db, id).map(({ via, text }) => `${via} ${text}`)).toEqual(['prompt as it was', 'recall as it is'])
   expect([hasPromptMemories(rig.db, id), hasPromptMemories(rig.db, job().id)]).toEqual([true, false])
-  // Memory is something of the person's: a job that has it in its prompt is marked from its beginning.
+  // Memories are private data, so a job with memories in its prompt has this taint from the start.
   const approvals = createApprovals({ clock: rig.clock, ids: rig.ids, jobs: rig.store })
   expect(approvals.readTaints(rig.db, id)).toMatchObject({ private: { seq: 0 }, untrusted: null })
 })

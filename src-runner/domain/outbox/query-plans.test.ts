@@ -15,7 +15,7 @@ afterAll(async () => {
   rig.close()
 })
 
-/** What reads a table from its beginning, or sorts what it found. There are a handful of channels. */
+/** Scans and sorts. There are few channels, so scanning those is fine. */
 function slowParts(act: () => void): string[] {
   const plans = plansOf(rig.db, act)
   expect(plans.length).toBeGreaterThan(0)
@@ -41,7 +41,7 @@ describe('an outbox with years of messages', () => {
   }
   it.each(Object.keys(READINGS))('%s', (name) => {
     const slow = slowParts(() => void READINGS[name]!())
-    // The messages of one job are few.
+    // A job has few messages.
     expect(slow.filter((line) => !/TEMP B-TREE FOR ORDER BY in SELECT message\.seq.*message\.job_id = /.test(line))).toEqual([])
   })
 

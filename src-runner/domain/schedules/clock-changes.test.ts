@@ -16,11 +16,11 @@ beforeEach(() => {
 })
 afterEach(() => rig.close())
 
-/** Moves time to a moment, with nobody looking in between. */
+/** Moves time without a check in between. */
 const goTo = (text: string) => rig.clock.advance(at(text) - rig.clock.now())
 const states = (schedule: Schedule) =>
   rig.runHistory(schedule).map(({ dueAt, state }) => `${new Date(dueAt).toISOString().slice(2, 16)} ${state}`)
-/** Sets the clock, and somebody looks at once, as the app does within half a minute. Answers how many jobs that made. */
+/** Sets the clock and checks at once, as the app does within half a minute. Returns the number of jobs made. */
 const set = (ms: number): number => {
   rig.clock.jump(ms)
   return rig.look()
@@ -133,7 +133,7 @@ describe('a clock that is set back a little', () => {
     set(-2.5 * HOUR)
     expect(rig.runHistory(schedule)).toEqual(before.slice(0, 2))
     set(2.5 * HOUR)
-    // The newest alone is decided again, which comes to the same.
+    // Only the newest is decided again, with the same result.
     expect(rig.runHistory(schedule)).toEqual([...before.slice(0, 4), { ...before[4], id: expect.any(String) }])
     expect(rig.live(schedule)).toEqual([])
   })
@@ -157,7 +157,7 @@ describe('a clock that was a year ahead and is right again', () => {
     endAll(schedule)
     expect(rig.read(schedule).nextDueAt).toBeGreaterThan(START + YEAR)
     expect(set(-YEAR)).toBe(0)
-    // Of what is still to come only what ran is shown.
+    // Of future due times, only runs are shown.
     const ahead = states(schedule)
     expect(ahead).toHaveLength(1)
     for (const expectedOne of expected) {

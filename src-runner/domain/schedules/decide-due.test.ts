@@ -19,7 +19,7 @@ beforeEach(() => {
 })
 afterEach(() => rig.close())
 
-/** Moves time to a moment, with nobody looking in between. */
+/** Moves time without a check in between. */
 const goTo = (text: string) => rig.clock.advance(at(text) - rig.clock.now())
 const states = (schedule: Schedule) =>
   rig.runHistory(schedule).map(({ dueAt, state }) => `${new Date(dueAt).toISOString().slice(5, 16)} ${state}`)
@@ -264,7 +264,7 @@ describe('a spent budget', () => {
     goTo('2026-11-20T22:59:59Z')
     rig.look()
     expect(rig.read(schedule).status).toBe('budget_exhausted')
-    // The due time that is that very moment runs.
+    // A due time at exactly that moment runs.
     goTo('2026-11-20T23:00:00Z')
     expect(rig.schedules.nextAt(rig.records.db)).toBe(resumeAt)
     expect(rig.look()).toBe(1)
@@ -562,10 +562,10 @@ describe('a change', () => {
     rig.spend(1_000_000)
     goTo('2026-11-20T10:00:00Z')
     rig.look()
-    // There the next day begins in an hour, and the spending of this morning belongs to the present one.
+    // There the next day begins in an hour, and the spend of this morning counts for the present one.
     expect(rig.write((tx) => rig.schedules.update(tx, schedule.id, { timezone: 'Pacific/Auckland' })).status).toBe('budget_exhausted')
     expect(rig.schedules.nextAt(rig.records.db)).toBe(at('2026-11-20T11:00:00Z'))
-    // And there the spending was yesterday.
+    // There the spend was yesterday.
     expect(rig.write((tx) => rig.schedules.update(tx, schedule.id, { timezone: 'Pacific/Kiritimati' })).status).toBe('active')
   })
 })

@@ -5,8 +5,8 @@ import { walkRuns } from '../../testing/walk-runs.ts'
 import { nextDueTimes, parseCron } from './due-times.ts'
 
 /**
- * Expressions that nobody thought of, beside another program. Where no clock is changed, and no day field is a star with a
- * step (which croner takes for a list of days), the two say the same.
+ * Random expressions, compared with croner. Both agree if no clock is changed and no day field is a star with a step, which croner
+ * takes for a list of days.
  */
 
 const RUNS = walkRuns(1000)
@@ -52,9 +52,9 @@ const expression = fc.record({
 type Expression = typeof expression extends fc.Arbitrary<infer E> ? E : never
 
 /**
- * Two day fields mean the days of either. Croner is asked about each day of the month and about the weekdays alone: asked
- * about more, it takes the 29th, 30th and 31st of February for days of March and leaves out those before
- * (`0 0 1,31 * *` after 2029-02-15 gives the 31st of March).
+ * Two day fields mean the days of either. Croner is called for each day of the month and for the weekdays separately. For several days
+ * it takes the 29th, 30th and 31st of February for days of March and skips the days before (`0 0 1,31 * *` after 2029-02-15 gives the
+ * 31st of March).
  */
 function timesOfCroner({ minute, hour, day, month, weekday }: Expression, timezone: string, after: number): number[] {
   const ofMonth = day.values === 'any' ? [] : day.values.map((one) => `${minute} ${hour} ${one} ${month} *`)

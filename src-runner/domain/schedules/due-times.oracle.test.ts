@@ -2,15 +2,15 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { dueTimesBetween, nextDueAfter } from './due-times.ts'
 
 /**
- * The same question answered a second way, with nothing in common: every minute of 400 days is looked at by itself, the
- * way a cron daemon that never sleeps would, with the clock on the wall as Intl tells it.
+ * Computes due times independently: it checks every minute of 400 days, like a cron daemon that never sleeps, with the wall clock from
+ * Intl.
  */
 
 const DAYS = 400
 const START = Date.UTC(2026, 0, 1)
 const MINUTE = 60_000
 const MINUTES = DAYS * 1440
-/** No clock was changed at another moment than a full quarter of an hour for decades (a test below looks). */
+/** For decades, clocks were changed only at full quarters of an hour. A test below checks this. */
 const QUARTER = 15
 
 const ZONES = [
@@ -53,7 +53,7 @@ const EXPRESSIONS = [
   '5 4 29 2,APR *',
 ]
 
-/** What the clock on the wall shows at an instant, in minutes. */
+/** What the wall clock shows at an instant, in minutes. */
 function shownBy(timezone: string): (ms: number) => number {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short', timeStyle: 'medium' })
   return (ms) => Date.parse(`${format.format(ms).replace(' ', 'T')}Z`) / MINUTE
@@ -73,7 +73,7 @@ function wallClockOf(timezone: string): Int32Array {
 const NUMBERS: Record<string, number> = { SUN: 0, MON: 1, FRI: 5, APR: 4 }
 const numberOf = (text: string) => NUMBERS[text] ?? Number(text)
 
-/** Whether one field, as it is written, names this value. */
+/** Whether one field of an expression contains this value. */
 function names(field: string, value: number, lowest: number): boolean {
   return field.split(',').some((item) => {
     const [range, step] = item.split('/')
@@ -108,7 +108,7 @@ function watchTheClock(cron: string, wall: Int32Array): number[] {
     const shown = wall[i]!
     let isDue = false
     if (goesByTheClock) isDue = isNamed(shown)
-    // Each minute the clock passed by, or jumped over, for the first time.
+    // Each minute that the clock passed or skipped for the first time.
     else for (let minute = shownBefore + 1; minute <= shown; minute++) isDue = isNamed(minute) || isDue
     if (isDue) due.push(i - 1)
     shownBefore = Math.max(shownBefore, shown)
@@ -131,7 +131,7 @@ describe.each(ZONES)('400 days in %s', (timezone) => {
     expect({ due: times.length, differs }).toEqual({ due: watched.length, differs: null })
     expect(watched.length).toBeGreaterThan(0)
 
-    // From anywhere, not only from one due time to the next.
+    // From any moment, not only from one due time to the next.
     for (let i = 0; i < 300; i++) {
       const from = START + Math.floor(((i * 0.6180339887) % 1) * MINUTES * MINUTE)
       expect(nextDueAfter(cron, timezone, from)).toBe(firstAfter(watched, from) ?? nextDueAfter(cron, timezone, end))

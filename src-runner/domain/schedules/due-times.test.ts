@@ -3,7 +3,7 @@ import { dueTimesBetween, isWatcher, nextDueAfter, nextDueTimes, parseCron } fro
 
 const at = (iso: string) => Date.parse(iso)
 
-/** Due times after the first instant, each with the distance to UTC that the clock on the wall has then. */
+/** Due times after the first instant, each with its offset from UTC. */
 const CLOCK_CHANGES: [what: string, zone: string, cron: string, after: string, due: string[]][] = [
   // 2026-03-08: 02:00 becomes 03:00. 2026-11-01: 02:00 becomes 01:00.
   [
@@ -220,7 +220,7 @@ describe('the days of an expression', () => {
   it('can be in leap years only', () => {
     expect(dates('0 0 29 2 *', '2026-01-01', 2)).toEqual(['2028-02-29T00:00', '2032-02-29T00:00'])
     expect(dates('0 0 29 2 *', '2096-03-01', 1)).toEqual(['2104-02-29T00:00'])
-    // The fifth Sunday of a February comes once in 28 years, and in 40 over a year like 2100.
+    // A February has a fifth Sunday once in 28 years, and once in 40 around a year like 2100.
     expect(dates('0 0 29 2 */7', '2088-03-01', 1)).toEqual(['2128-02-29T00:00'])
   })
 

@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => rig.close())
 
 const forget = () => rig.write((tx) => rig.schedules.prune(tx))
-/** Looks at every minute for so long; its runs end at once. */
+/** Checks every minute for this long. Runs end at once. */
 function runFor(schedule: Schedule, minutes: number): void {
   rig.records.db.connection.pragma('synchronous = OFF')
   for (let minute = 0; minute < minutes; minute++) {

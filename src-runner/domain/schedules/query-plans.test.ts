@@ -17,7 +17,7 @@ afterAll(() => rig.close())
 
 type Used = { sql: string; plan: string[] }
 
-/** Every statement that `act` prepares, with the plan that SQLite has for it. */
+/** Every statement that `act` prepares, with its query plan. */
 function plansOf(act: () => void): Used[] {
   const { db } = rig.records
   const { connection } = db
@@ -31,7 +31,7 @@ function plansOf(act: () => void): Used[] {
   return [...used].filter((sql) => /^\s*(SELECT|WITH|UPDATE|DELETE|INSERT)/i.test(sql)).map((sql) => ({ sql, plan: planOf(sql) }))
 
   function planOf(sql: string): string[] {
-    // A plan does not depend on values, but every place needs one.
+    // A plan does not depend on values, but every placeholder needs one.
     const values = (sql.match(/\?/g) ?? []).map(() => 1)
     const named = Object.fromEntries((sql.match(/@\w+/g) ?? []).map((name) => [name.slice(1), 1]))
     return connection
@@ -41,12 +41,12 @@ function plansOf(act: () => void): Used[] {
   }
 }
 
-/** In one transaction, which is what the functions that write are part of. */
+/** Runs `act` in one transaction. */
 function plansOfWriting(act: (tx: Tx) => unknown): Used[] {
   return rig.write((tx) => plansOf(() => void act(tx)))
 }
 
-/** Every schedule is moved when the clock was set back. A whole index is read only where it holds nothing but what is wanted, in the order that it has; the rest is a few rows, or what was given. */
+/** All schedules are moved after the clock was set back. Other scans read a partial index of exactly these rows, a few rows, or the given ids. */
 const WANTED =
   /^SCAN (moved( USING COVERING INDEX schedules_by_agent)?$|(older|newest|given|\d+-ROW VALUES CLAUSE)$|given VIRTUAL TABLE|occurrences USING (COVERING )?INDEX occurrences_one_due|CONSTANT ROW|schedules USING COVERING INDEX schedules_(due|to_resume))/
 
@@ -136,7 +136,7 @@ test('decides many schedules together with a few statements', () => {
   const used: Used[] = []
   const told: string[] = []
   const stop = rig.records.db.onEvents(({ type }) => void told.push(type))
-  /** In which many jobs are told of, too. Answers how many were made. */
+  /** Also counts the events. Returns the number of jobs made. */
   const decide = (): number => {
     let [asked, fired] = [0, 0]
     told.length = 0
@@ -172,7 +172,7 @@ test('decides many schedules together with a few statements', () => {
     rig.clock.advance(60_000)
     expect(decide()).toBe(0)
     expect(told).toEqual(each('schedule.skipped'))
-    // The plan of an insert of many rows names where broken references would be mended that this very statement had made.
+    // The plan of an insert of many rows also has the checks of references within that statement.
     expect(slowParts(used.filter(({ sql }) => !sql.startsWith('INSERT')))).toEqual([])
   } finally {
     stop()
@@ -218,7 +218,7 @@ test('reads upcoming runs in their order, and no more than are shown', () => {
 test('sums up runs by their key', () => {
   const used = plansOf(() => void rig.schedules.sumUp(rig.records.db, { from: 0, scheduleId: schedule.id }))
   const sums = used.find(({ sql }) => sql.includes('GROUP BY'))!
-  // Some rows of one schedule are put in groups; none of another one is looked at.
+  // It groups rows of one schedule and reads none of another.
   expect(sums.plan.filter((line) => line.startsWith('SCAN '))).toEqual([])
   expect(sums.plan).toContainEqual(
     expect.stringMatching(/^SEARCH occurrence USING INDEX occurrences_one_per_due_time \(schedule_seq=\? AND due_at>\? AND due_at<\?\)/),

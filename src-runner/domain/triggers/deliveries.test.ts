@@ -35,7 +35,7 @@ function addTrigger(name: string): IndexedTrigger {
   return readIndexedTrigger(rig.db, made.trigger.id)!
 }
 
-/** Without the hour's limit: sent by hand. Answers the id of the job. */
+/** A manual delivery, which does not count. Returns the id of the job. */
 function take(to = trigger, more: { replayOfId?: string; senderId?: string } = {}): string {
   const taken = transact(rig.db, (tx) => takeIn(tx, to, more))
   deliveryLog.trimLater(to.seq)
@@ -207,7 +207,7 @@ test('writes a refusal once before the deliveries of a shared commit', async () 
 })
 
 test('trims an inbox after many deliveries at once', () => {
-  // What a power cut leaves is not looked at here.
+  // This does not test a power cut.
   rig.db.connection.pragma('synchronous = OFF')
   const bodies = () => rig.db.prepare<{ n: number }>('SELECT count(*) AS n FROM job_texts WHERE payload IS NOT NULL').get()!.n
   for (let i = 0; i < 2; i++) {

@@ -11,7 +11,7 @@ const HOUR = 3_600_000
 
 let rig: RecordsRig
 let seq: number
-/** The machine: `elapsed` goes on, `boot` and `elapsed` begin again with it, `wall` is what somebody set. */
+/** The machine. `elapsed` and `boot` start again with it; `wall` can be set. */
 let machine: { boot: string; elapsed: number; wall: number }
 const time: MachineTime = { get boot() { return machine.boot }, elapsed: () => machine.elapsed } // prettier-ignore
 
@@ -50,7 +50,7 @@ function startAgain(): void {
 }
 
 test('accepts at most thirty in any hour of running time, and no fewer', { timeout: 20_000 }, () => {
-  // Thousands of deliveries: what a power cut leaves is not tested here.
+  // Thousands of deliveries, so this does not test a power cut.
   rig.db.connection.pragma('synchronous = OFF')
   const pauses = fc.array(fc.oneof(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: HOUR / 10 })), {
     minLength: 40,

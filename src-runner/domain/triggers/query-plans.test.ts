@@ -33,7 +33,7 @@ afterAll(() => rig.close())
 
 const timeOf = () => createMachineTime(rig.clock, null)
 
-/** Also of what runs in transactions, which prepare for themselves. */
+/** Also of statements in transactions. */
 function stepsOf(act: () => void): string[] {
   const commits = rig.db.commits as Pick<typeof rig.db.commits, 'runNow'>
   const runNow = rig.db.commits.runNow.bind(rig.db.commits)
@@ -89,6 +89,6 @@ test.each<[string, () => void]>([
   deliver()
   const steps = stepsOf(act)
   expect(steps.length).toBeGreaterThan(0)
-  // The chain of an inbox is walked no further than the inbox is long.
+  // The chain of an inbox is read only as far as the inbox goes.
   expect(steps.filter((detail) => /^SCAN (?!chain)|TEMP B-TREE/.test(detail))).toEqual([])
 })

@@ -6,7 +6,7 @@ import { renderTemplate } from './template.ts'
 
 type Found = { path: string; value: unknown }
 
-/** Every value in a payload with its path, but for those that no path of names and dots leads to. */
+/** Every value in a payload that has a path of names and dots. */
 function valuesIn(value: unknown, path = ''): Found[] {
   const here = path === '' ? [] : [{ path, value }]
   if (typeof value !== 'object' || value === null) return here

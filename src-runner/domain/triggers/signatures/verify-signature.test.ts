@@ -20,7 +20,7 @@ const SECRETS: Record<SignatureScheme, string> = {
 }
 const BODY = '{"id":"evt_1","text":"Grüße 😀"}'
 
-/** Signed by what the senders themselves publish; Slack publishes its scheme in words. */
+/** Signed with the libraries of the senders. Slack publishes only a description. */
 async function signed(scheme: SignatureScheme, body = BODY, seconds = SECONDS, secret = SECRETS[scheme]): Promise<ReceivedHeaders> {
   if (scheme === 'github') return { 'x-hub-signature-256': await signLikeGitHub(secret, body) }
   if (scheme === 'stripe')
@@ -111,7 +111,7 @@ describe.each(SignatureScheme.options)('%s', (scheme) => {
 
   it('rejects a repeated header', async () => {
     const good = await signed(scheme)
-    // Node joins them so.
+    // Node joins them like this.
     const twice = Object.fromEntries(Object.entries(good).map(([name, value]) => [name, `${String(value)}, ${String(value)}`]))
     expect(verify(scheme, twice)).toBe(false)
   })
