@@ -33,6 +33,12 @@ export class StaleClaimError extends Error {
   }
 }
 
+/** Returns the value, or throws AppError if there is none. */
+export function required<T>(value: T | null | undefined, code: ErrorCode): T {
+  if (value == null) throw new AppError(code)
+  return value
+}
+
 /** What is wrong with one field of a request. */
 export function issueAt(path: string, detail: Message): ErrorIssue {
   return { path, message: englishText(detail), detail }

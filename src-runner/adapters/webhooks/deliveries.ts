@@ -27,7 +27,6 @@ import {
 } from '../../domain/triggers/accept-deliveries.ts'
 import { renderTemplate } from '../../domain/triggers/template.ts'
 import { readIndexedTrigger, type IndexedTrigger } from '../../domain/triggers/trigger-index.ts'
-import { noTrigger } from '../../domain/triggers/triggers.ts'
 import { findJobOfSender } from '../../domain/triggers/triggers.sql.ts'
 import { describeDelivery, parseBody, withoutSecret } from './delivery-body.ts'
 import { createParseQueue } from './parse-queue.ts'
@@ -147,7 +146,7 @@ export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliv
 
   async function takeManual(triggerId: string, sent: Pick<ManualDelivery, 'kind' | 'replayOfId' | 'payload'>, headers: ReceivedHeaders) {
     const trigger = readIndexedTrigger(db, triggerId)
-    if (trigger === null) throw noTrigger()
+    if (trigger === null) throw new AppError('trigger_not_found')
     if (sent.payload.length > MAX_WEBHOOK_BYTES) throw new AppError('payload_too_large', createMessage('delivery_too_large'))
     const parsed = parseBody(sent.payload)
     if (parsed === null) throw new AppError('invalid_request', NOT_JSON)
@@ -169,7 +168,7 @@ export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliv
       case 'no_agent':
         throw new AppError('trigger_has_no_agent')
       case 'deleted':
-        throw noTrigger()
+        throw new AppError('trigger_not_found')
     }
   }
 

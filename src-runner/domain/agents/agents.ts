@@ -5,7 +5,7 @@ import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import { DEFAULT_LIMITS, NO_BUDGETS, type Agent, type CreateAgent, type UpdateAgent } from '../../contract/agents.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { AppError } from '../../lib/errors.ts'
+import { required } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { decodeCursor, pageOf } from '../cursors.ts'
 import { findDefaultEntity, getEntity } from '../entities/entities.ts'
@@ -37,9 +37,7 @@ export function findAgent(db: Db, agentId: string): Agent | null {
 
 /** Throws AppError agent_not_found, also for a deleted agent. */
 export function getAgent(db: Db, agentId: string): Agent {
-  const agent = findAgent(db, agentId)
-  if (agent === null) throw new AppError('agent_not_found')
-  return agent
+  return required(findAgent(db, agentId), 'agent_not_found')
 }
 
 export function findAgentBySlug(db: Db, entityId: string, slug: string): Agent | null {
@@ -101,13 +99,8 @@ export function createAgent(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, 
       createdAt: at,
       updatedAt: at,
       ...columnsOf({
-        name: input.name,
-        avatar: input.avatar ?? null,
-        instructions: input.instructions ?? '',
-        model: input.model ?? null,
-        fallbacks: input.fallbacks ?? [],
-        autonomy: input.autonomy ?? 'ask_when_it_matters',
-        folders: input.folders ?? [],
+        ...{ avatar: null, instructions: '', model: null, fallbacks: [], autonomy: 'ask_when_it_matters', folders: [] },
+        ...{ name: input.name, ...definedOf(input) },
         limits: { ...DEFAULT_LIMITS, ...definedOf(input.limits ?? {}) },
         budgets: { ...NO_BUDGETS, ...definedOf(input.budgets ?? {}) },
       }),

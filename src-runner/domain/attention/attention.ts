@@ -34,48 +34,36 @@ export function listAttention(db: Database, { now, publicAddress }: { now: numbe
 }
 
 function exhaustedSchedules(db: Db, now: number): AttentionItem[] {
-  return listExhausted(db, now).map((row) => ({
-    kind: 'budget_exhausted',
-    subjectId: row.id,
-    title: createMessage('attention_budget_exhausted', { schedule: row.name }),
-    detail: createMessage('attention_budget_exhausted_detail', { agentName: row.agentName, limitUsd: toUsd(row.dailyBudgetMicros) }),
-    path: scheduleOf(row.id),
-    at: row.at,
+  return listExhausted(db, now).map(({ id, name, agentName, dailyBudgetMicros, at }) => ({
+    ...{ kind: 'budget_exhausted', subjectId: id, path: `/automations/schedules/${id}`, at },
+    title: createMessage('attention_budget_exhausted', { schedule: name }),
+    detail: createMessage('attention_budget_exhausted_detail', { agentName, limitUsd: toUsd(dailyBudgetMicros) }),
   }))
 }
 
 /** Missed runs of the last day without a success since. Those decided by a clock that was ahead are in the future. */
 function missedSchedules(db: Db, now: number): AttentionItem[] {
-  return listMissed(db, now - DAY_MS, now).map((row) => ({
-    kind: 'schedule_missed',
-    subjectId: row.id,
-    title: createMessage('attention_schedule_missed', { schedule: row.name, times: row.times }),
-    detail: readMessage(row.reason),
-    path: scheduleOf(row.id),
-    at: row.at,
+  return listMissed(db, now - DAY_MS, now).map(({ id, name, times, reason, at }) => ({
+    ...{ kind: 'schedule_missed', subjectId: id, path: `/automations/schedules/${id}`, at },
+    title: createMessage('attention_schedule_missed', { schedule: name, times }),
+    detail: readMessage(reason),
   }))
 }
 
 /** Refusals of the last day, of senders that know the secret. Guesses are not listed. */
 function refusedDeliveries(db: Db, now: number): AttentionItem[] {
-  return listRefused(db, now - DAY_MS).map((row) => ({
-    kind: 'delivery_refused',
-    subjectId: row.id,
-    title: createMessage('attention_delivery_refused', { trigger: row.name, times: row.times }),
-    detail: createMessage(`refused_${row.outcome}`),
-    path: `/automations/webhooks/${row.id}`,
-    at: row.at,
+  return listRefused(db, now - DAY_MS).map(({ id, name, times, outcome, at }) => ({
+    ...{ kind: 'delivery_refused', subjectId: id, path: `/automations/webhooks/${id}`, at },
+    title: createMessage('attention_delivery_refused', { trigger: name, times }),
+    detail: createMessage(`refused_${outcome}`),
   }))
 }
 
 function undeliverableMessages(db: Db, now: number): AttentionItem[] {
-  return listUndeliverable(db, now - 7 * DAY_MS, MOST_MESSAGES).map((row) => ({
-    kind: 'message_undeliverable',
-    subjectId: row.id,
-    title: createMessage('not_delivered', { agentName: row.agentName }),
-    detail: readMessage(row.problem),
-    path: '/channels',
-    at: row.at,
+  return listUndeliverable(db, now - 7 * DAY_MS, MOST_MESSAGES).map(({ id, agentName, problem, at }) => ({
+    ...{ kind: 'message_undeliverable', subjectId: id, path: '/channels', at },
+    title: createMessage('not_delivered', { agentName }),
+    detail: readMessage(problem),
   }))
 }
 
@@ -92,42 +80,25 @@ function brokenChannels(db: Db, now: number): AttentionItem[] {
 }
 
 function accessRequests(db: Db): AttentionItem[] {
-  return listRequests(db).map((row) => ({
-    kind: 'channel_request',
-    subjectId: row.id,
-    title: createMessage('channel_request', { person: row.displayName, agentName: row.agentName }),
-    detail: createMessage('channel_request_detail', { service: SERVICE_NAMES[row.kind] }),
-    path: '/channels',
-    at: row.at,
+  return listRequests(db).map(({ id, displayName, agentName, kind, at }) => ({
+    ...{ kind: 'channel_request', subjectId: id, path: '/channels', at },
+    title: createMessage('channel_request', { person: displayName, agentName }),
+    detail: createMessage('channel_request_detail', { service: SERVICE_NAMES[kind] }),
   }))
 }
 
 function unreachableAddress(address: PublicAddress | null): AttentionItem[] {
   const state = address?.check.state
   if (address === null || (state !== 'unreachable' && state !== 'exposed')) return []
-  return [
-    {
-      kind: 'public_address_unreachable',
-      subjectId: null,
-      title: createMessage(`address_${state}`),
-      detail: address.check.problem,
-      path: '/settings/webhooks',
-      at: address.check.checkedAt ?? 0,
-    },
-  ]
+  const { problem: detail, checkedAt } = address.check
+  const about = { kind: 'public_address_unreachable', subjectId: null, path: '/settings/webhooks', at: checkedAt ?? 0 } as const
+  return [{ ...about, title: createMessage(`address_${state}`), detail }]
 }
 
 function databaseTrouble(trouble: DatabaseTrouble, now: number): AttentionItem {
   return {
-    kind: 'database_trouble',
-    subjectId: null,
+    ...{ kind: 'database_trouble', subjectId: null, path: '/settings/health', at: now },
     title: createMessage(`database_${trouble}`),
     detail: createMessage(`database_${trouble}_detail`, { fix: createMessage(`database_${trouble}_fix`) }),
-    path: '/settings/health',
-    at: now,
   }
-}
-
-function scheduleOf(id: string): string {
-  return `/automations/schedules/${id}`
 }

@@ -5,7 +5,7 @@ import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { Channel, ChannelKind, ChannelStatus } from '../../contract/channels.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { AppError } from '../../lib/errors.ts'
+import { AppError, required } from '../../lib/errors.ts'
 import { agents } from '../agents/agents-table.ts'
 import { channels } from './channels-table.ts'
 import { pairingCodeOf } from './pairing-code.ts'
@@ -48,9 +48,7 @@ export function findChannel(db: Db, channelId: string): Channel | null {
 
 /** Throws AppError channel_not_found. */
 export function getChannel(db: Db, channelId: string): Channel {
-  const channel = findChannel(db, channelId)
-  if (channel === null) throw new AppError('channel_not_found')
-  return channel
+  return required(findChannel(db, channelId), 'channel_not_found')
 }
 
 export function findConnectable(db: Db, channelId: string): ConnectableChannel | null {

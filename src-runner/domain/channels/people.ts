@@ -1,9 +1,9 @@
-import { and, count, eq, getTableColumns, lt, ne, sql } from 'drizzle-orm'
+import { and, count, eq, getTableColumns, lt, ne, sql, type SQL } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { ChannelPerson, ChannelRole } from '../../contract/channels.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { AppError } from '../../lib/errors.ts'
+import { required } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { withdrawFrom } from '../outbox/write-message.ts'
@@ -27,21 +27,21 @@ export function listPeople(db: Db, channelId: string): ChannelPerson[] {
 }
 
 export function findPersonByExternalId(db: Db, channelId: string, externalId: string): ChannelPerson | null {
-  const isSender = and(eq(people.channelId, channelId), eq(people.externalId, externalId))
-  return db.select(SHOWN).from(people).where(isSender).get() ?? null
+  return findPerson(db, channelId, eq(people.externalId, externalId))
 }
 
 export function findOwner(db: Db, channelId: string): ChannelPerson | null {
-  const isOwner = and(eq(people.channelId, channelId), sql`${people.role} = 'owner'`)
-  return db.select(SHOWN).from(people).where(isOwner).get() ?? null
+  return findPerson(db, channelId, sql`${people.role} = 'owner'`)
 }
 
 /** Throws AppError channel_person_not_found. */
 export function getPerson(db: Db, channelId: string, personId: string): ChannelPerson {
-  const isPerson = and(eq(people.channelId, channelId), eq(people.id, personId))
-  const person = db.select(SHOWN).from(people).where(isPerson).get()
-  if (person === undefined) throw new AppError('channel_person_not_found')
-  return person
+  return required(findPerson(db, channelId, eq(people.id, personId)), 'channel_person_not_found')
+}
+
+function findPerson(db: Db, channelId: string, isPerson: SQL): ChannelPerson | null {
+  const isHere = and(eq(people.channelId, channelId), isPerson)
+  return db.select(SHOWN).from(people).where(isHere).get() ?? null
 }
 
 /** The chat for private messages to this person. */

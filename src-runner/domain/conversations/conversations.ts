@@ -4,7 +4,7 @@ import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { Conversation, Message } from '../../contract/conversations.ts'
 import type { JobStatus } from '../../contract/jobs.ts'
-import { AppError } from '../../lib/errors.ts'
+import { required } from '../../lib/errors.ts'
 import { agents } from '../agents/agents-table.ts'
 import { decodeCursor, pageOf } from '../cursors.ts'
 import { conversations } from './conversations-table.ts'
@@ -34,9 +34,7 @@ export function findConversation(db: Db, conversationId: string): Conversation |
 
 /** Throws AppError conversation_not_found. */
 export function getConversation(db: Db, conversationId: string): Conversation {
-  const conversation = findConversation(db, conversationId)
-  if (conversation === null) throw new AppError('conversation_not_found')
-  return conversation
+  return required(findConversation(db, conversationId), 'conversation_not_found')
 }
 
 /** A search reads only this many messages, because it blocks everything else meanwhile. */

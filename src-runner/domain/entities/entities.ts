@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
-import { AppError } from '../../lib/errors.ts'
+import { required } from '../../lib/errors.ts'
 import { entities } from './entities-table.ts'
 
 /** A workspace. It owns agents and everything that belongs to them. */
@@ -25,7 +25,5 @@ export function findEntity(db: Db, entityId: string): Entity | null {
 
 /** Throws AppError entity_not_found. */
 export function getEntity(db: Db, entityId: string): Entity {
-  const entity = findEntity(db, entityId)
-  if (entity === null) throw new AppError('entity_not_found')
-  return entity
+  return required(findEntity(db, entityId), 'entity_not_found')
 }

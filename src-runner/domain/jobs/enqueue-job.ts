@@ -3,7 +3,7 @@ import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import { rowInsert, writeRows } from '../../platform/db/write-rows.ts'
 import { isTerminal, type Job, type JobChannel } from '../../contract/jobs.ts'
-import { AppError } from '../../lib/errors.ts'
+import { AppError, required } from '../../lib/errors.ts'
 import { memoize } from '../../lib/memoize.ts'
 import { agents } from '../agents/agents-table.ts'
 import { addMessage, openConversation, requireConversationOf, touchConversation } from '../conversations/turns.ts'
@@ -108,9 +108,7 @@ const ENTITY_OF_AGENT = prepareOnce((tx: Tx) =>
 )
 
 function requireEntityOf(tx: Tx, agentId: string): string {
-  const agent = ENTITY_OF_AGENT(tx).get({ id: agentId })
-  if (agent === undefined) throw new AppError('agent_not_found')
-  return agent.entityId
+  return required(ENTITY_OF_AGENT(tx).get({ id: agentId }), 'agent_not_found').entityId
 }
 
 /** Opens a new conversation, or moves the given one to the top. null: the job has none. */

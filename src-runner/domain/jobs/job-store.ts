@@ -1,8 +1,5 @@
 import type { Database } from '../../platform/db/database.ts'
-import type { LiveJobStreams } from '../../platform/events/live-job-streams.ts'
 import type { Tx } from '../../platform/db/transact.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Ids } from '../../lib/ids.ts'
 import type { Claim } from './claim-job.ts'
 import { claimJob, claimNextJob, createTurns } from './claim-job.ts'
 import {
@@ -53,16 +50,8 @@ export function createJobStore({
   bootId,
   liveStreams,
   hooks,
-}: {
-  db: Database
-  clock: Clock
-  /** Dates steps, and with them their cost. */
-  money?: Pick<Clock, 'now'>
-  ids: Ids
-  bootId: string
-  liveStreams: LiveJobStreams
-  hooks?: Partial<JobHooks>
-}) {
+}: Pick<JobDeps, 'clock' | 'ids' | 'bootId' | 'liveStreams'> &
+  Partial<Pick<JobDeps, 'money'>> & { db: Database; hooks?: Partial<JobHooks> }) {
   const watchers = new Set<QueueWatcher>()
   const deps: JobDeps = {
     clock,

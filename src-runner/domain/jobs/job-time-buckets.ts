@@ -3,22 +3,18 @@ import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import { jobTimeBuckets } from './jobs-table.ts'
 
+const BUCKET_MS = 900_000
+
 /**
  * Finds jobs by time without an index that every new job would write. Jobs arrive in order of time, except after a clock was set
  * back, so one row is enough for each run of jobs within the same 15 minutes.
  */
-export type JobTimeBuckets = {
-  /** To be called for a new job, or for the first of several. */
-  added(tx: Tx, seq: number, at: number): void
-}
-
-const BUCKET_MS = 900_000
-
-export function createJobTimeBuckets(): JobTimeBuckets {
+export function createJobTimeBuckets() {
   /** The bucket of the newest committed job, which spares most jobs a query. */
   let newest: number | null = null
   return {
-    added(tx, seq, at) {
+    /** To be called for a new job, or for the first of several. */
+    added(tx: Tx, seq: number, at: number): void {
       const bucketAt = at - (at % BUCKET_MS)
       if (newest === bucketAt) return
       const last = tx
@@ -33,6 +29,8 @@ export function createJobTimeBuckets(): JobTimeBuckets {
     },
   }
 }
+
+export type JobTimeBuckets = ReturnType<typeof createJobTimeBuckets>
 
 /** A range of seqs that contains all jobs created in that time. `to` and `below` are exclusive. null: there are none. */
 export function findSeqRange(db: Db, from: number, to: number): { from: number; below: number } | null {

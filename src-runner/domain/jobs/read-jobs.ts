@@ -3,7 +3,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Job, JobSummary, Step } from '../../contract/jobs.ts'
 import type { RunningJob } from '../../contract/port.ts'
-import { AppError } from '../../lib/errors.ts'
+import { required } from '../../lib/errors.ts'
 import { agents } from '../agents/agents-table.ts'
 import { jobOf, selectJobs, selectSummaries, stepOf, STEPS_AFTER, summaryOf } from './job-rows.ts'
 import { jobs, replyParts } from './jobs-table.ts'
@@ -18,13 +18,7 @@ export function findJob(db: Db, jobId: string): Job | null {
 
 /** Throws AppError job_not_found. */
 export function getJob(db: Db, jobId: string): Job {
-  const job = findJob(db, jobId)
-  if (job === null) throw noJob()
-  return job
-}
-
-export function noJob(): AppError {
-  return new AppError('job_not_found')
+  return required(findJob(db, jobId), 'job_not_found')
 }
 
 /** The job that was made for this call of another job. */
@@ -61,8 +55,7 @@ export function findSeq(db: Db, jobId: string): number | undefined {
 
 /** The recorded steps after `after`, in order. Throws AppError job_not_found. */
 export function listSteps(db: Db, jobId: string, after = 0): Step[] {
-  const jobSeq = findSeq(db, jobId)
-  if (jobSeq === undefined) throw noJob()
+  const jobSeq = required(findSeq(db, jobId), 'job_not_found')
   return STEPS_AFTER(db).all({ jobSeq, after }).map(stepOf)
 }
 

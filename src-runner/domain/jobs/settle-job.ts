@@ -6,13 +6,13 @@ import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { JobErrorCode } from '../../contract/errors.ts'
 import { isTerminal, type Job, type JobStatus, type TerminalStatus } from '../../contract/jobs.ts'
-import { AppError, StaleClaimError } from '../../lib/errors.ts'
+import { AppError, required, StaleClaimError } from '../../lib/errors.ts'
 import { addMessage, touchConversation } from '../conversations/turns.ts'
 import type { Claim } from './claim-job.ts'
 import type { JobDeps, MovedJob } from './job-deps.ts'
 import { jobs } from './jobs-table.ts'
 import { forgetPostponed, LONGEST_POSTPONED_MS, postponeUntil } from './postpone-job.ts'
-import { getJob, noJob } from './read-jobs.ts'
+import { getJob } from './read-jobs.ts'
 import { recordReply, type NewReply } from './record-steps.ts'
 import { markEnded, markPending, markWaiting, readReplies, recordBeat, saveResult } from './settle-job.sql.ts'
 import { previewOf } from './titles.ts'
@@ -78,8 +78,7 @@ export function wakeJob(tx: Tx, deps: JobDeps, jobId: string): 'woken' | 'marked
 
 /** Ends a job that does not run at once; a running one is asked to stop. Throws AppError job_not_found, job_already_finished. */
 export function cancelJob(tx: Tx, deps: JobDeps, jobId: string): Job {
-  const job = findOpen(tx, jobId)
-  if (job === undefined) throw noJob()
+  const job = required(findOpen(tx, jobId), 'job_not_found')
   if (isTerminal(job.status)) throw new AppError('job_already_finished')
   stopJob(tx, deps, job)
   return getJob(tx, jobId)

@@ -4,18 +4,12 @@ import type { Clock } from '../../lib/clock.ts'
  * How long running jobs have worked since their time was last recorded. By the monotonic clock, so that neither setting the clock
  * nor sleep counts as work.
  */
-export type WorkingTime = {
-  begin(jobId: string): void
-  /** Milliseconds since the last `take` or `begin`. 0: the job does not run here. */
-  take(jobId: string): number
-  end(jobId: string): void
-}
-
-export function createWorkingTime(clock: Clock): WorkingTime {
+export function createWorkingTime(clock: Clock) {
   const takenAt = new Map<string, number>()
   return {
-    begin: (jobId) => void takenAt.set(jobId, clock.monotonic()),
-    take(jobId) {
+    begin: (jobId: string) => void takenAt.set(jobId, clock.monotonic()),
+    /** Milliseconds since the last `take` or `begin`. 0: the job does not run here. */
+    take(jobId: string): number {
       const last = takenAt.get(jobId)
       if (last === undefined) return 0
       const passed = Math.max(0, Math.floor(clock.monotonic() - last))
@@ -23,6 +17,8 @@ export function createWorkingTime(clock: Clock): WorkingTime {
       takenAt.set(jobId, last + passed)
       return passed
     },
-    end: (jobId) => void takenAt.delete(jobId),
+    end: (jobId: string) => void takenAt.delete(jobId),
   }
 }
+
+export type WorkingTime = ReturnType<typeof createWorkingTime>

@@ -5,7 +5,7 @@ import type { Tx } from '../../platform/db/transact.ts'
 import type { Memory } from '../../contract/memory.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createMessage } from '../../lib/messages.ts'
-import { AppError } from '../../lib/errors.ts'
+import { AppError, required } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { getAgent } from '../agents/agents.ts'
 import { decodeSeqCursor, pageOf } from '../cursors.ts'
@@ -168,8 +168,7 @@ function getRow(db: Db, memoryId: string): Memory & { seq: number } {
     .from(memories)
     .where(eq(memories.id, memoryId))
     .get()
-  if (row === undefined) throw new AppError('memory_not_found')
-  return row
+  return required(row, 'memory_not_found')
 }
 
 function memoryOf(row: Memory & { seq: number }): Memory {

@@ -4,7 +4,7 @@ import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { Provider } from '../../contract/providers.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { AppError } from '../../lib/errors.ts'
+import { AppError, required } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { listAgentsUsingProvider } from '../agents/agents.ts'
 import { readSettings } from '../settings/settings.ts'
@@ -23,9 +23,7 @@ export function findProvider(db: Db, providerId: string): Provider | null {
 
 /** Throws AppError provider_not_found. */
 export function getProvider(db: Db, providerId: string): Provider {
-  const provider = findProvider(db, providerId)
-  if (provider === null) throw new AppError('provider_not_found')
-  return provider
+  return required(findProvider(db, providerId), 'provider_not_found')
 }
 
 /** The demo first, then in the order in which they were added. */

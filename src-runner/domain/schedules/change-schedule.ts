@@ -2,7 +2,7 @@ import { and, eq, gte } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { CreateSchedule, UpdateSchedule } from '../../contract/schedules.ts'
-import { AppError, issueAt } from '../../lib/errors.ts'
+import { AppError, issueAt, required } from '../../lib/errors.ts'
 import { nextLocalDayStart } from '../../lib/zone-offsets.ts'
 import { getAgent } from '../agents/agents.ts'
 import { toMicros } from '../../lib/micros.ts'
@@ -22,9 +22,7 @@ const HOUR_MS = 3_600_000
 
 /** Throws AppError schedule_not_found. */
 export function requireRow(db: Db, scheduleId: string): ScheduleRow {
-  const row = findRow(db, scheduleId)
-  if (row === null) throw new AppError('schedule_not_found')
-  return row
+  return required(findRow(db, scheduleId), 'schedule_not_found')
 }
 
 /** Returns its id. Throws AppError invalid_request (cron, timezone), agent_not_found. */

@@ -4,10 +4,7 @@ import type { Tx } from '../../platform/db/transact.ts'
 import type { CreateSchedule, Occurrence, Schedule, ScheduleLastStatus, UpdateSchedule } from '../../contract/schedules.ts'
 import type { TerminalStatus } from '../../contract/jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Ids } from '../../lib/ids.ts'
-import type { Log } from '../../lib/log.ts'
 import type { MovedJob } from '../jobs/job-deps.ts'
-import type { JobStore } from '../jobs/job-store.ts'
 import {
   createSchedule,
   deleteSchedule,
@@ -45,18 +42,12 @@ export function createScheduleStore({
   jobs,
   hooks,
   safeMode = false,
-}: {
-  clock: Clock
-  /** The clock whose day a budget is for. */
-  money?: Pick<Clock, 'now'>
-  /** The clock by which the run history is pruned. */
-  age?: Pick<Clock, 'now'>
-  ids: Ids
-  log: Log
-  jobs: Pick<JobStore, 'insertAll'>
-  hooks?: Partial<ScheduleHooks>
-  safeMode?: boolean
-}) {
+}: Pick<ScheduleDeps, 'clock' | 'ids' | 'log' | 'jobs'> &
+  Partial<Pick<ScheduleDeps, 'money' | 'safeMode'>> & {
+    /** The clock by which the run history is pruned. */
+    age?: Pick<Clock, 'now'>
+    hooks?: Partial<ScheduleHooks>
+  }) {
   const watchers = new Set<() => void>()
   const deps: ScheduleDeps = {
     ...{ clock, money, ids, log, jobs, safeMode },

@@ -2,13 +2,12 @@ import { and, desc, eq, isNotNull, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '../../platform/db/database.ts'
 import { DeliveryContext, type Delivery, type DeliveryDetail } from '../../contract/triggers.ts'
-import { AppError } from '../../lib/errors.ts'
+import { AppError, required } from '../../lib/errors.ts'
 import { decodeCursor, pageOf } from '../cursors.ts'
 import { taskOfDelivery } from '../jobs/job-rows.ts'
 import { jobs, jobTexts } from '../jobs/jobs-table.ts'
 import { refusals, triggers } from './triggers-table.ts'
 import { listDeliveredJobs, type DeliveredJobRow } from './triggers.sql.ts'
-import { noTrigger } from './triggers.ts'
 
 type Placed = { delivery: Delivery; place: Place }
 
@@ -35,7 +34,7 @@ export function listDeliveries(
 ): { deliveries: Delivery[]; nextCursor: string | null } {
   const before = cursor === undefined ? END : decodeCursor(cursor, Place)
   const trigger = db.select({ seq: triggers.seq }).from(triggers).where(eq(triggers.id, triggerId)).get()
-  if (trigger === undefined) throw noTrigger()
+  if (trigger === undefined) throw new AppError('trigger_not_found')
   const listed = { triggerId, triggerSeq: trigger.seq, before, limit: limit + 1 }
   const rows = [...listAccepted(db, listed), ...listRefused(db, listed)].sort((a, b) => comparePlaces(b.place, a.place)).slice(0, limit + 1)
   const page = pageOf(rows, limit, (last) => last.place)
@@ -90,9 +89,7 @@ export function getReplayable(
 type StoredDelivery = Omit<ReadDetail, 'payload'> & { payload: Buffer | null }
 
 function readStored(db: Db, deliveryId: string): StoredDelivery {
-  const kept = readAccepted(db, deliveryId) ?? readRefused(db, deliveryId)
-  if (kept === null) throw new AppError('delivery_not_found')
-  return kept
+  return required(readAccepted(db, deliveryId) ?? readRefused(db, deliveryId), 'delivery_not_found')
 }
 
 function readAccepted(db: Db, jobId: string): StoredDelivery | null {

@@ -5,7 +5,7 @@ import type { MachineTime } from '../../platform/time/machine-time.ts'
 import type { CreateTrigger, DeliveryOutcome, Trigger } from '../../contract/triggers.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createMessage } from '../../lib/messages.ts'
-import { AppError } from '../../lib/errors.ts'
+import { AppError, required } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { agents } from '../agents/agents-table.ts'
 import { getAgent } from '../agents/agents.ts'
@@ -46,9 +46,7 @@ export function findTrigger(db: Db, time: MachineTime, triggerId: string): Trigg
 
 /** Throws AppError trigger_not_found. */
 export function getTrigger(db: Db, time: MachineTime, triggerId: string): Trigger {
-  const trigger = findTrigger(db, time, triggerId)
-  if (trigger === null) throw noTrigger()
-  return trigger
+  return required(findTrigger(db, time, triggerId), 'trigger_not_found')
 }
 
 /** Newest first. */
@@ -114,7 +112,7 @@ export function rotateSecret(tx: Tx, time: MachineTime, triggerId: string): { tr
 /** Deletes its inbox too; its jobs stay. Throws AppError trigger_not_found. */
 export function deleteTrigger(tx: Tx, triggerId: string): void {
   const trigger = tx.select({ seq: triggers.seq }).from(triggers).where(eq(triggers.id, triggerId)).get()
-  if (trigger === undefined) throw noTrigger()
+  if (trigger === undefined) throw new AppError('trigger_not_found')
   deleteBodies(tx, trigger.seq)
   tx.delete(triggers).where(eq(triggers.seq, trigger.seq)).run()
   tx.emit({ type: 'trigger.deleted', payload: { triggerId } })
@@ -140,10 +138,6 @@ function freeSlugFor(tx: Tx, ids: Ids, name: string): string {
 
 function isTaken(tx: Tx, slug: string): boolean {
   return slug === PROBE_SLUG || tx.select({ seq: triggers.seq }).from(triggers).where(eq(triggers.slug, slug)).get() !== undefined
-}
-
-export function noTrigger(): AppError {
-  return new AppError('trigger_not_found')
 }
 
 function triggerOf(row: TriggerWithAgent, time: MachineTime): Trigger {
