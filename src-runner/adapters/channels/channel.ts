@@ -1,6 +1,6 @@
 import type { Message } from '../../contract/messages.ts'
 import type { ChannelKind, ChannelStatus } from '../../contract/channels.ts'
-import type { ChannelAccount } from '../../domain/channels/channels.ts'
+import type { Identified } from '../../domain/channels/channels.ts'
 import type { Sender } from '../../domain/channels/people.ts'
 import type { OnPart, OutgoingMessage, SendResult } from '../../domain/outbox/outgoing.ts'
 
@@ -28,9 +28,6 @@ export type ChannelLimits = {
 
 /** `baseUrl` null: the service's own address. */
 export type ChannelAccess = { token: string; baseUrl: string | null }
-
-/** `problem` never contains the token. */
-export type Identified = { state: 'known'; account: ChannelAccount } | { state: 'refused' | 'unreachable'; problem: Message }
 
 export type Connection = {
   /** Called for one message of a chat at a time, so that parts do not mix. `onPart` returns after each part whether to continue. */

@@ -5,10 +5,16 @@ import type { StoredEvent } from '../../contract/events.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { channelTokenKey } from '../../lib/vault.ts'
 import { findSentApproval, listAskingMessages } from '../../domain/channels/answer-by-message.ts'
-import { findConnectable, listConnectable, setChannelStatus, type ConnectableChannel } from '../../domain/channels/channels.ts'
+import {
+  findConnectable,
+  listConnectable,
+  setChannelStatus,
+  type ConnectableChannel,
+  type Identified,
+} from '../../domain/channels/channels.ts'
 import { pruneReceived } from '../../domain/channels/receive-message.ts'
 import type { Deliver } from '../../domain/outbox/outgoing.ts'
-import type { ChannelAccess, ChannelDriver, Identified } from './channel.ts'
+import type { ChannelAccess, ChannelDriver } from './channel.ts'
 import { NO_DRIVER, openChannel, type OpenChannel, type OpenChannelDeps } from './open-channel.ts'
 import { createTyping } from './typing.ts'
 

@@ -5,13 +5,13 @@ import { AppError } from '../../lib/errors.ts'
 /** Turns any thrown value into an AppError, whose code decides the status. */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown
-  const { code, statusCode } = codesOf(thrown)
+  const { code, statusCode } = (thrown ?? {}) as { code?: unknown; statusCode?: unknown }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new AppError('payload_too_large')
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return notJson()
   // An incomplete or malformed body, such as a wrong Content-Length or a bad chunk.
   if (statusCode === 400) return new AppError('invalid_request', createMessage('request_unreadable'), { cause: thrown })
-  if (code.startsWith('SQLITE_FULL')) return new AppError('disk_full', undefined, { cause: thrown })
-  if (/^SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|READONLY|CORRUPT|NOTADB)/.test(code)) {
+  if (/^SQLITE_FULL/.test(String(code))) return new AppError('disk_full', undefined, { cause: thrown })
+  if (/^SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|READONLY|CORRUPT|NOTADB)/.test(String(code))) {
     return new AppError('database_unavailable', undefined, { cause: thrown })
   }
   return new AppError('internal', undefined, { cause: thrown })
@@ -24,10 +24,4 @@ export function notJson(): AppError {
 export function errorBody(error: AppError): ErrorBody {
   const { code, message, detail, issues } = error
   return { error: code, message, detail, ...(issues === undefined ? {} : { issues }) }
-}
-
-function codesOf(thrown: unknown): { code: string; statusCode: number | null } {
-  if (typeof thrown !== 'object' || thrown === null) return { code: '', statusCode: null }
-  const { code, statusCode } = thrown as { code?: unknown; statusCode?: unknown }
-  return { code: typeof code === 'string' ? code : '', statusCode: typeof statusCode === 'number' ? statusCode : null }
 }

@@ -95,9 +95,10 @@ export function summaryOf(kind: NotificationKind, count: number): Notification {
 
 /** Several kinds as one notification, which leads to the list of all. */
 export function summaryOfAll(notifications: readonly Notification[]): Notification {
-  const kinds = BY_URGENCY.filter((kind) => notifications.some((notification) => notification.kind === kind))
+  const byKind = Object.groupBy(notifications, ({ kind }) => kind)
+  const kinds = (Object.keys(SUMMARY_PATHS) as NotificationKind[]).filter((kind) => byKind[kind] !== undefined)
   if (kinds.length === 1) return summaryOf(kinds[0]!, notifications.length)
-  const counts = kinds.map((kind) => countOf(kind, notifications.filter((notification) => notification.kind === kind).length))
+  const counts = kinds.map((kind) => countOf(kind, byKind[kind]!.length))
   const body = counts.reduce((first, second) => createMessage('notify_list', { first, second }))
   return { kind: kinds[0]!, title: createMessage('notify_several'), body, path: '/' }
 }
@@ -106,28 +107,17 @@ function countOf(kind: NotificationKind, count: number): Message {
   return createMessage(`notify_count_${kind}`, { count })
 }
 
+/** In the order of urgency: what waits for the person, then what failed, then the rest. */
 const SUMMARY_PATHS: Record<NotificationKind, string> = {
-  job_failed: '/activity?status=failed',
   approval_waiting: '/approvals',
   budget_reached: '/approvals',
-  budget_exhausted: '/automations',
-  delivery_impossible: '/channels',
-  channel_logged_out: '/channels',
   channel_request: '/channels',
+  channel_logged_out: '/channels',
   public_address_unreachable: '/settings/webhooks',
+  job_failed: '/activity?status=failed',
+  delivery_impossible: '/channels',
+  budget_exhausted: '/automations',
 }
-
-/** What waits for the person, then what failed, then the rest. */
-const BY_URGENCY: readonly NotificationKind[] = [
-  'approval_waiting',
-  'budget_reached',
-  'channel_request',
-  'channel_logged_out',
-  'public_address_unreachable',
-  'job_failed',
-  'delivery_impossible',
-  'budget_exhausted',
-]
 
 const APPROVAL_TITLES = {
   tool: 'notify_approval',

@@ -126,15 +126,10 @@ export function findTunnelProgram(
   program: TunnelProgram,
   { env = process.env, closed = [] }: { env?: NodeJS.ProcessEnv; closed?: readonly string[] } = {},
 ): string | null {
-  const shut = closed.flatMap((folder) => [folder, realPathOf(folder)])
-  const ending = process.platform === 'win32' ? '.exe' : ''
-  for (const folder of foldersOf(env)) {
-    for (const name of TUNNEL_PROGRAMS[program].names) {
-      const file = join(folder, `${name}${ending}`)
-      if (isProgram(file) && !liesIn(shut, file)) return file
-    }
-  }
-  return null
+  const forbidden = closed.flatMap((folder) => [folder, realPathOf(folder)])
+  const extension = process.platform === 'win32' ? '.exe' : ''
+  const files = foldersOf(env).flatMap((folder) => TUNNEL_PROGRAMS[program].names.map((name) => join(folder, name + extension)))
+  return files.find((file) => isProgram(file) && !liesIn(forbidden, file)) ?? null
 }
 
 function liesIn(folders: readonly string[], file: string): boolean {

@@ -4,27 +4,15 @@ import { FIRES_PER_HOUR, MAX_WEBHOOK_BYTES } from '../../contract/triggers.ts'
 const BYTES_PER_WEBHOOK = FIRES_PER_HOUR * MAX_WEBHOOK_BYTES
 const BYTES_IN_ALL = 64_000_000
 
-/** The memory of one delivery, from the first byte of its body to its response. */
-export type HeldMemory = {
-  /** false: there is no room, and the delivery must be refused. */
-  grow(bytes: number): boolean
-  /** The body is complete. From now on it is not given up for others. */
-  complete(): void
-  release(): void
-}
+export type BodyMemory = ReturnType<typeof createBodyMemory>
+
+type Holder = { bytes: number; unfinished: Set<() => void> }
 
 /**
  * Limits the bytes of deliveries without a response, for each webhook and in all. When all memory is taken, the webhook
  * that holds the most gives up one of its unfinished bodies. So a flood displaces itself.
  */
-export type BodyMemory = {
-  /** `giveUp` is called when this delivery must be refused and release its memory. */
-  hold(webhook: number, giveUp: () => void): HeldMemory
-}
-
-type Holder = { bytes: number; unfinished: Set<() => void> }
-
-export function createBodyMemory(limits = { webhook: BYTES_PER_WEBHOOK, all: BYTES_IN_ALL }): BodyMemory {
+export function createBodyMemory(limits = { webhook: BYTES_PER_WEBHOOK, all: BYTES_IN_ALL }) {
   const holders = new Map<number, Holder>()
   let taken = 0
 
@@ -33,7 +21,8 @@ export function createBodyMemory(limits = { webhook: BYTES_PER_WEBHOOK, all: BYT
   }
 
   return {
-    hold(webhook, giveUp) {
+    /** The memory of one delivery, until its response. `giveUp` is called when the delivery must be refused and release it. */
+    hold(webhook: number, giveUp: () => void) {
       const own: Holder = holders.get(webhook) ?? { bytes: 0, unfinished: new Set() }
       holders.set(webhook, own)
       own.unfinished.add(giveUp)
@@ -46,7 +35,8 @@ export function createBodyMemory(limits = { webhook: BYTES_PER_WEBHOOK, all: BYT
       }
 
       return {
-        grow(bytes) {
+        /** false: there is no room, and the delivery must be refused. */
+        grow(bytes: number): boolean {
           add(bytes)
           if (own.bytes > limits.webhook) return false
           while (taken > limits.all) {
@@ -57,8 +47,9 @@ export function createBodyMemory(limits = { webhook: BYTES_PER_WEBHOOK, all: BYT
           }
           return true
         },
+        /** The body is complete. From now on it is not given up for others. */
         complete: () => void own.unfinished.delete(giveUp),
-        release() {
+        release(): void {
           add(-held)
           own.unfinished.delete(giveUp)
           if (own.bytes === 0 && own.unfinished.size === 0 && holders.get(webhook) === own) holders.delete(webhook)

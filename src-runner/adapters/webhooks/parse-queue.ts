@@ -3,18 +3,7 @@ import type { IndexedTrigger } from '../../domain/triggers/trigger-index.ts'
 /** Bytes that are parsed in one turn of the event loop. A larger body gets a turn of its own. */
 export const BYTES_PER_TURN = 256_000
 
-/**
- * Deliveries wait here until they are parsed, in the order in which their bodies arrived. Each reserves a place in its
- * webhook's hour first. When all places are reserved, the next one waits for how those deliveries end; when the hour is
- * full, it is refused unparsed. So however many arrive at once, few are parsed, and the event loop is never blocked for long.
- */
-export type ParseQueue = {
-  /** Resolves with 0 when the delivery may be parsed: then call `leave`. Otherwise with the milliseconds until the hour has room. */
-  enter(trigger: IndexedTrigger, bytes: number): Promise<number>
-  leave(trigger: IndexedTrigger): void
-}
-
-export type ParseQueueDeps = {
+type ParseQueueDeps = {
   /** Milliseconds until the webhook may accept its next delivery; 0: now. */
   waitFor(trigger: IndexedTrigger): number
   /** How many more deliveries the webhook may accept now. */
@@ -22,9 +11,16 @@ export type ParseQueueDeps = {
   nextTurn?: (act: () => void) => void
 }
 
+export type ParseQueue = ReturnType<typeof createParseQueue>
+
 type Waiting = { trigger: IndexedTrigger; bytes: number; resolve(waitMs: number): void; reject(error: unknown): void }
 
-export function createParseQueue({ waitFor, roomIn, nextTurn = setImmediate }: ParseQueueDeps): ParseQueue {
+/**
+ * Deliveries wait here until they are parsed, in the order in which their bodies arrived. Each reserves a place in its
+ * webhook's hour first. When all places are reserved, the next one waits for how those deliveries end; when the hour is
+ * full, it is refused unparsed. So however many arrive at once, few are parsed, and the event loop is never blocked for long.
+ */
+export function createParseQueue({ waitFor, roomIn, nextTurn = setImmediate }: ParseQueueDeps) {
   const queue: Waiting[] = []
   /** For each webhook with reserved places: how many there are, and who waits for one. */
   const hours = new Map<number, { reserved: number; waiting: Waiting[] }>()
@@ -64,14 +60,15 @@ export function createParseQueue({ waitFor, roomIn, nextTurn = setImmediate }: P
   }
 
   return {
-    enter: (trigger, bytes) =>
-      new Promise((resolve, reject) => {
+    /** Resolves with 0 when the delivery may be parsed: then call `leave`. Otherwise with the milliseconds until the hour has room. */
+    enter: (trigger: IndexedTrigger, bytes: number) =>
+      new Promise<number>((resolve, reject) => {
         const delivery = { trigger, bytes, resolve, reject }
         if (queue.length === 0 && fits(delivery)) return start(delivery)
         queue.push(delivery)
         expectTurn()
       }),
-    leave({ seq }) {
+    leave({ seq }: IndexedTrigger): void {
       const hour = hours.get(seq)!
       hour.reserved--
       // Each waiting delivery tries again: it gets a place, waits on, or learns that the hour is full.

@@ -15,18 +15,10 @@ function send(res: ServerResponse, { status, headers, body }: FixedResponse): vo
   respondUnread(res, status, headers, body)
 }
 
-/** Made once, so that no two refusals of a code differ by a byte. */
-const REFUSALS = new Map<ErrorCode, FixedResponse>()
-
-export function refuse(res: ServerResponse, code: ErrorCode): void {
-  let response = REFUSALS.get(code)
-  if (response === undefined) REFUSALS.set(code, (response = fixed(ERROR_STATUS[code], fixedBody(code))))
-  send(res, response)
-}
-
 /** `waitMs`: after which the sender may try again. */
-export function refuseForNow(res: ServerResponse, code: ErrorCode, waitMs: number): void {
-  send(res, fixed(ERROR_STATUS[code], fixedBody(code), ['retry-after', String(Math.max(1, Math.ceil(waitMs / 1000)))]))
+export function refuse(res: ServerResponse, code: ErrorCode, waitMs?: number): void {
+  const retryAfter = waitMs === undefined ? [] : ['retry-after', String(Math.max(1, Math.ceil(waitMs / 1000)))]
+  send(res, fixed(ERROR_STATUS[code], fixedBody(code), retryAfter))
 }
 
 /** Does not wait for the rest of the body, which did not come in time. */

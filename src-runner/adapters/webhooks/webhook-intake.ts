@@ -10,7 +10,7 @@ import { isSecretOf } from '../../domain/triggers/secrets.ts'
 import type { IndexedTrigger, TriggerIndex } from '../../domain/triggers/trigger-index.ts'
 import { isPing } from '../../domain/triggers/sender.ts'
 import { PROBE_SLUG } from '../../domain/triggers/triggers.ts'
-import { accept, respondOk, respondToChallenge, refuse, refuseAndClose, refuseForNow } from './responses.ts'
+import { accept, respondOk, respondToChallenge, refuse, refuseAndClose } from './responses.ts'
 import type { BodyMemory } from './body-memory.ts'
 import { isPlain, readBody, describeUnread } from './delivery-body.ts'
 import type { Deliveries, Outcome } from './deliveries.ts'
@@ -111,9 +111,8 @@ export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookIntake {
     waitMs = 0,
   ): void {
     const code = CODES[outcome]
-    if (code === 'rate_limited' || code === 'too_many_deliveries') refuseForNow(res, code, waitMs)
-    else if (code === 'request_timeout') refuseAndClose(res, code)
-    else refuse(res, code)
+    if (code === 'request_timeout') refuseAndClose(res, code)
+    else refuse(res, code, code === 'rate_limited' || code === 'too_many_deliveries' ? waitMs : undefined)
     note(trigger, ERROR_STATUS[code], { outcome, ...details })
   }
 

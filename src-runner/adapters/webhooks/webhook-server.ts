@@ -5,11 +5,7 @@ import { createNodeServer, type Deadlines } from '../../platform/net/node-http.t
 import { refuse } from './responses.ts'
 import type { WebhookIntake } from './webhook-intake.ts'
 
-export type WebhookServer = {
-  port: number
-  /** Lets responses under way finish for at most `graceMs`, then closes every connection. */
-  close(graceMs?: number): Promise<void>
-}
+export type WebhookServer = Awaited<ReturnType<typeof openWebhookServer>>
 
 const SWEEP_MS = 20
 
@@ -17,7 +13,7 @@ const SWEEP_MS = 20
  * Opens a port that serves webhooks and nothing else, so a tunnel to it can publish nothing else. On loopback, because a
  * tunnel runs on this machine. Rejects with the system's error (`EADDRINUSE`, `EACCES`, …).
  */
-export async function openWebhookServer(intake: WebhookIntake, port: number, deadlines?: Deadlines): Promise<WebhookServer> {
+export async function openWebhookServer(intake: WebhookIntake, port: number, deadlines?: Deadlines) {
   const server = createNodeServer((req, res) => {
     if (!intake(req, res)) refuse(res, 'not_found')
   }, deadlines)
@@ -26,7 +22,8 @@ export async function openWebhookServer(intake: WebhookIntake, port: number, dea
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
-    async close(graceMs = 2000) {
+    /** Lets responses under way finish for at most `graceMs`, then closes every connection. */
+    async close(graceMs = 2000): Promise<void> {
       if (!server.listening) return
       const closed = once(server, 'close')
       server.close()

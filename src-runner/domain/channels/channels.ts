@@ -21,6 +21,9 @@ export type ConnectableChannel = Pick<typeof channels.$inferSelect, keyof typeof
 /** An account as its service describes it. */
 export type ChannelAccount = { accountId: string; name: string; link: string | null }
 
+/** Whose token it is, or why the service did not say. `problem` never contains the token. */
+export type Identified = { state: 'known'; account: ChannelAccount } | { state: 'refused' | 'unreachable'; problem: Message }
+
 function selectChannels(db: Db) {
   return db
     .select({ id, agentId, agentName: agents.name, kind, name, link, status, problem, lastRoundTripAt, baseUrl, enabled, createdAt })

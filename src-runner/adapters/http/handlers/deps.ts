@@ -1,4 +1,3 @@
-import type { Message } from '../../../contract/messages.ts'
 import type { SandboxState } from '../../../platform/sandbox/sandbox-types.ts'
 import type { Database } from '../../../platform/db/database.ts'
 import type { EventHub } from '../../../platform/events/event-hub.ts'
@@ -17,7 +16,7 @@ import type { Vault } from '../../../lib/vault.ts'
 import type { FileDiff } from '../../../contract/files.ts'
 import type { SimulateCall, SimulatedCall } from '../../../contract/rules.ts'
 import type { ApprovalStore } from '../../../domain/approvals/approvals.ts'
-import type { ChannelAccount } from '../../../domain/channels/channels.ts'
+import type { Identified } from '../../../domain/channels/channels.ts'
 import type { JobStore } from '../../../domain/jobs/job-store.ts'
 import type { Deliver } from '../../../domain/outbox/outgoing.ts'
 import type { ScheduleStore } from '../../../domain/schedules/schedule-store.ts'
@@ -70,10 +69,7 @@ export type HandlerDeps = {
   examine(): Promise<HealthCheck[]>
   channels: {
     /** Asks the service whose token this is. */
-    identify(
-      kind: ChannelKind,
-      access: { token: string; baseUrl: string | null },
-    ): Promise<{ state: 'known'; account: ChannelAccount } | { state: 'refused' | 'unreachable'; problem: Message }>
+    identify(kind: ChannelKind, access: { token: string; baseUrl: string | null }): Promise<Identified>
     /** Reconnects with the present row and token. */
     refresh(channelId: string): Promise<void>
     deliver: Deliver
