@@ -1,4 +1,5 @@
 import type { Database } from '../../platform/db/database.ts'
+import { SERVICE_NAMES } from '../../contract/channels.ts'
 import type { StoredEvent } from '../../contract/events.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { findChannelPersonOfConversation } from '../../domain/channels/owner-conversation.ts'
@@ -6,7 +7,6 @@ import type { JobStore } from '../../domain/jobs/job-store.ts'
 
 /** Services show it for about five seconds. */
 const REPEAT_MS = 4500
-const MESSAGE_CHANNELS: ReadonlySet<string> = new Set(['telegram', 'discord', 'slack', 'messenger'])
 
 type TypingDeps = { db: Database; jobs: Pick<JobStore, 'findJob'>; clock: Clock; show(channelId: string, chatId: string): void }
 
@@ -18,7 +18,7 @@ export function createTyping({ db, jobs, clock, show }: TypingDeps) {
 
   function begin(jobId: string): void {
     const job = jobs.findJob(db, jobId)
-    if (job === null || job.conversationId === null || !MESSAGE_CHANNELS.has(job.channel)) return
+    if (job === null || job.conversationId === null || !(job.channel in SERVICE_NAMES)) return
     const person = findChannelPersonOfConversation(db, job.conversationId)
     if (person === null || person.role === 'refused') return
     const showTyping = () => show(person.channelId, person.chatId)
