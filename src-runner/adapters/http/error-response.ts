@@ -1,4 +1,5 @@
 import { createMessage } from '../../lib/messages.ts'
+import { describeDatabaseTrouble } from '../../platform/db/database-errors.ts'
 import type { ErrorBody } from '../../contract/errors.ts'
 import { AppError } from '../../lib/errors.ts'
 
@@ -10,11 +11,8 @@ export function toAppError(thrown: unknown): AppError {
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return notJson()
   // An incomplete or malformed body, such as a wrong Content-Length or a bad chunk.
   if (statusCode === 400) return new AppError('invalid_request', createMessage('request_unreadable'), { cause: thrown })
-  if (/^SQLITE_FULL/.test(String(code))) return new AppError('disk_full', undefined, { cause: thrown })
-  if (/^SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|READONLY|CORRUPT|NOTADB)/.test(String(code))) {
-    return new AppError('database_unavailable', undefined, { cause: thrown })
-  }
-  return new AppError('internal', undefined, { cause: thrown })
+  const trouble = describeDatabaseTrouble(thrown)
+  return trouble instanceof AppError ? trouble : new AppError('internal', undefined, { cause: thrown })
 }
 
 export function notJson(): AppError {
