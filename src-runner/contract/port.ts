@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { LANGUAGES } from '../../resources/locales/texts.ts'
 import { ApprovalKind } from './jobs.ts'
+import { BackupName } from './backups.ts'
 import { ShownNotificationKind } from './notifications.ts'
 import { Id, Moment, Usd } from './primitives.ts'
 import { PublicAddress, TunnelProgram } from './public-address.ts'
@@ -15,6 +16,10 @@ export type AuthMode = z.infer<typeof AuthMode>
 
 export const LogLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
 export type LogLevel = z.infer<typeof LogLevel>
+
+/** Replaces the database before the start; the present one is kept beside it. `backup`: null for the newest sound one. */
+export const Replacement = z.union([z.literal('empty'), z.object({ backup: BackupName.nullable() })])
+export type Replacement = z.infer<typeof Replacement>
 
 export const RunnerConfig = z.object({
   dataDir: z.string().min(1),
@@ -39,6 +44,7 @@ export const RunnerConfig = z.object({
   language: z.enum(LANGUAGES).optional(),
   /** The host can move files to the trash. */
   hostTrash: z.boolean().optional(),
+  replaceDatabase: Replacement.optional(),
 })
 export type RunnerConfig = z.infer<typeof RunnerConfig>
 

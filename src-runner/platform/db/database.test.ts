@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
+  existsSync,
   closeSync,
   copyFileSync,
   lstatSync,
@@ -26,6 +27,7 @@ import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { silentLog } from '../../lib/log.ts'
 import { createHandClock } from '../../testing/hand-clock.ts'
+import { BACKUP_FOLDER, backupNameOf } from './backup-files.ts'
 import { openDatabase, type Database } from './database.ts'
 import { DatabaseRefused } from './database-errors.ts'
 import { checkWholeFile } from './integrity.ts'
@@ -369,11 +371,11 @@ describe('versions', () => {
   test('a migration copies the data first, and the copy opens', () => {
     const db = start()
     addEvents(db, 5)
-    migrate(db.connection, { file, log: silentLog }, NEXT)
+    migrate(db.connection, { file, log: silentLog, now: 0 }, NEXT)
     expect(db.connection.pragma('user_version', { simple: true })).toBe(LATEST_VERSION + 1)
     db.close()
     expect(refusal()).toBe('database_newer')
-    copyFileSync(`${file}.before-v${LATEST_VERSION + 1}`, file)
+    copyFileSync(join(folder, 'data', BACKUP_FOLDER, backupNameOf(0)), file)
     expect(start().prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: 5 })
   })
 
@@ -384,7 +386,7 @@ describe('versions', () => {
       ...MIGRATIONS,
       { version: LATEST_VERSION + 1, sql: 'CREATE TABLE berths (id); DROP TABLE settings; INSERT INTO nowhere VALUES (1)' },
     ]
-    expect(() => migrate(db.connection, { file, log: silentLog }, broken)).toThrow(/no such table: nowhere/)
+    expect(() => migrate(db.connection, { file, log: silentLog, now: 0 }, broken)).toThrow(/no such table: nowhere/)
     expect(db.prepare('SELECT sql FROM sqlite_schema').all()).toEqual(schema)
     expect(db.connection.pragma('user_version', { simple: true })).toBe(LATEST_VERSION)
   })
@@ -392,6 +394,6 @@ describe('versions', () => {
   test('nothing is copied without a migration', () => {
     start().close()
     start().close()
-    expect(readdirSync(join(folder, 'data')).filter((name) => name.includes('before'))).toEqual([])
+    expect(existsSync(join(folder, 'data', BACKUP_FOLDER))).toBe(false)
   })
 })

@@ -2,10 +2,12 @@ import { accessSync, closeSync, constants, existsSync, lstatSync, mkdirSync, ope
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import type { DatabaseTrouble } from '../../contract/database.ts'
+import type { Replacement } from '../../contract/port.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { createIds, type Ids } from '../../lib/ids.ts'
 import { silentLog, type Log } from '../../lib/log.ts'
+import { APPLICATION_ID } from './application-id.ts'
 import { freeBytesAt, keepBallast, keepRest, releaseBallast, sizeOf } from './ballast.ts'
 import { createCheckpoints } from './checkpoints.ts'
 import { createCondition, type Condition } from './database-health.ts'
@@ -16,6 +18,7 @@ import { damageOf, listTables } from './integrity.ts'
 import { holdLock } from './lock.ts'
 import { migrate } from './migrate.ts'
 import { LATEST_VERSION } from './migrations/migrations.ts'
+import { finishReplacement, replaceDatabase } from './replacement.ts'
 import { findSchemaDifference } from './schema-check.ts'
 import { createStatements, type Reads, type Statement, type Statements } from './statements.ts'
 import { createCommits, type Commits } from './transact.ts'
@@ -52,8 +55,6 @@ export type Database = Db & {
 
 /** 3.51.3. Earlier versions can lose writes when two connections write and checkpoint at once (sqlite.org/wal.html#walresetbug). */
 const LEAST_SQLITE = 3_051_003
-/** "DKHD" in the header of the file. Files of other programs are refused. */
-const APPLICATION_ID = 0x444b4844
 /** A file up to this size is checked whole at start (about 0.2 s). Of a larger one only the small tables are checked. */
 const FULL_CHECK_BYTES = 64 * 1024 * 1024
 const SMALL_TABLES = ['entities', 'agents', 'providers', 'model_prices', 'settings', 'conversations', 'spend_days']
@@ -77,8 +78,10 @@ type OpenOptions = {
   log?: Log
   /** Whether 16 MB are reserved for a full disk, a minute after the start. Default: yes. */
   keepsBallast?: boolean
+  /** Replaces the database first, and keeps the present one beside it. */
+  replaceWith?: Replacement
 }
-type Opening = Required<OpenOptions> & { releaseLock: () => void }
+type Opening = Required<Omit<OpenOptions, 'replaceWith'>> & { releaseLock: () => void }
 
 /**
  * Opens the one database of the runner and locks it until `close`. A new file gets its name only when it is complete, so an
@@ -92,7 +95,12 @@ export function openDatabase(options: OpenOptions): Database {
   const { file, clock, log = silentLog, ids = createIds(() => clock.now()), keepsBallast = true } = options
   makeFolder(dirname(file))
   const releaseLock = holdLock(`${file}.lock`)
-  const open = () => openLocked({ file, clock, log, ids, keepsBallast, releaseLock })
+  const open = () => {
+    const createEmpty = (draft: string) => createWhole(draft, { clock, ids })
+    if (options.replaceWith === undefined) finishReplacement(file, createEmpty)
+    else replaceDatabase(file, options.replaceWith, clock.now(), createEmpty)
+    return openLocked({ file, clock, log, ids, keepsBallast, releaseLock })
+  }
   try {
     try {
       return open()
@@ -114,7 +122,7 @@ function openLocked(opening: Opening): Database {
   if (!isMarkedUsed(file)) attemptToMark(file, log)
   const connection = connect(file, opening)
   try {
-    if (version < LATEST_VERSION) migrate(connection, { file, log })
+    if (version < LATEST_VERSION) migrate(connection, { file, log, now: opening.clock.now() })
     if (sizeOf(`${file}-wal`) > LOG_BYTES_AT_REST) attemptToEmptyLog(connection, log)
     return wrap(connection, opening, isWhollyChecked)
   } catch (error) {
@@ -184,19 +192,24 @@ function createFile({ file, clock, ids }: Opening): void {
     )
   if (sizeOf(`${file}-wal`) > 0) throw damaged(`${file} is missing, but the log of its last changes (${file}-wal) is still there.`)
   const draft = `${file}.new`
-  for (const rest of [draft, `${draft}-wal`, `${draft}-shm`, `${draft}-journal`]) rmSync(rest, { force: true })
   try {
-    // The mode is set before SQLite writes anything, because only the owner may read the file.
-    closeSync(openSync(draft, 'w', 0o600))
-    const connection = connect(draft, { clock, ids })
-    connection.pragma(`application_id = ${APPLICATION_ID}`)
-    migrate(connection, null)
-    connection.close()
+    createWhole(draft, { clock, ids })
     renameSync(draft, file)
     syncFolder(dirname(file))
   } catch (error) {
     throw new DatabaseRefused('data_dir_unusable', `No database can be created in ${dirname(file)}: ${messageOf(error)}`, error)
   }
+}
+
+/** Creates an empty database in a file that is not in use under this name. */
+function createWhole(draft: string, deps: Pick<Opening, 'clock' | 'ids'>): void {
+  for (const rest of [draft, `${draft}-wal`, `${draft}-shm`, `${draft}-journal`]) rmSync(rest, { force: true })
+  // The mode is set before SQLite writes anything, because only the owner may read the file.
+  closeSync(openSync(draft, 'w', 0o600))
+  const connection = connect(draft, deps)
+  connection.pragma(`application_id = ${APPLICATION_ID}`)
+  migrate(connection, null)
+  connection.close()
 }
 
 /** Throws unless the file may be opened for writing. Uses a read-only connection, so that a refusal changes nothing. */

@@ -1,21 +1,21 @@
-import { renameSync, rmSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import type { Log } from '../../lib/log.ts'
 import { AppError } from '../../lib/errors.ts'
 import { quote } from '../../lib/messages.ts'
+import { BACKUP_FOLDER, backupNameOf } from './backup-files.ts'
 import { freeBytesAt, sizeOf } from './ballast.ts'
 import { DatabaseRefused } from './database-errors.ts'
 import { syncFile, syncFolder } from './sync-files.ts'
 import { MIGRATIONS, type Migration } from './migrations/migrations.ts'
 
 /**
- * Brings the schema to the newest version, each step in one transaction. A file with data (`existing`) is copied first, to
- * `<file>.before-v<version>`.
+ * Brings the schema to the newest version, each step in one transaction. A file with data (`existing`) is backed up first.
  */
 export function migrate(
   connection: Sqlite.Database,
-  existing: { file: string; log: Log } | null,
+  existing: { file: string; log: Log; now: number } | null,
   migrations: readonly Migration[] = MIGRATIONS,
 ): void {
   const from = connection.pragma('user_version', { simple: true }) as number
@@ -23,7 +23,9 @@ export function migrate(
   if (missing.length === 0) return
   if (existing !== null) {
     refuseWithoutRoom(existing.file)
-    const copy = `${existing.file}.before-v${missing[0]!.version}`
+    const folder = join(dirname(existing.file), BACKUP_FOLDER)
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const copy = join(folder, backupNameOf(existing.now))
     copyDatabase(connection, copy)
     existing.log.info({ from, to: missing.at(-1)!.version, copy }, 'the database was copied and is being migrated')
   }

@@ -1,0 +1,45 @@
+import { readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { BackupName, type Backup } from '../../contract/backups.ts'
+
+const BACKUPS_KEPT = 7
+
+/** The backups of a database are in a folder beside it. */
+export const BACKUP_FOLDER = 'backups'
+
+/** `deckhand-20261123T023000Z.db` */
+export function backupNameOf(at: number): string {
+  return `deckhand-${stampOf(at)}.db`
+}
+
+/** `20261123T023000Z`: a time for names of files, in UTC. */
+export function stampOf(at: number): string {
+  return new Date(at).toISOString().replace(/[-:]|\.\d+/g, '')
+}
+
+/** Lists the backups in a folder, the newest first. Other files are ignored, and a missing folder has none. */
+export function listBackups(folder: string): Backup[] {
+  const backups = namesIn(folder).flatMap((name): Backup[] => {
+    const bytes = statSync(join(folder, name), { throwIfNoEntry: false })?.size
+    return bytes === undefined ? [] : [{ name, at: timeOf(name), bytes }]
+  })
+  return backups.sort((a, b) => b.at - a.at)
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => BackupName.safeParse(name).success)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+function timeOf(name: string): number {
+  return Date.parse(name.replace(/^\D*(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, '$1-$2-$3T$4:$5:$6Z'))
+}
+
+/** Removes the oldest backups. The newest stay even if the clock was wrong when they were made. */
+export function pruneBackups(folder: string): void {
+  for (const { name } of listBackups(folder).slice(BACKUPS_KEPT)) rmSync(join(folder, name), { force: true })
+}

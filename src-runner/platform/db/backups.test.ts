@@ -1,0 +1,225 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Replacement } from '../../contract/port.ts'
+import { createHandClock } from '../../testing/hand-clock.ts'
+import { BACKUP_FOLDER, backupNameOf, listBackups } from './backup-files.ts'
+import { createBackups, type Backups } from './backups.ts'
+import { openDatabase, type Database } from './database.ts'
+import { DatabaseRefused } from './database-errors.ts'
+import { transact } from './transact.ts'
+
+const HOUR_MS = 3_600_000
+const clock = createHandClock()
+let folder: string
+let file: string
+let backups: Backups
+let open: Database[]
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'deckhand-backup-'))
+  file = join(folder, 'deckhand.db')
+  backups = createBackups(file)
+  open = []
+})
+afterEach(() => {
+  backups.stop()
+  for (const db of open) db.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function start(replaceWith?: Replacement): Database {
+  const db = openDatabase({ file, clock, keepsBallast: false, replaceWith })
+  open.push(db)
+  return db
+}
+
+const write = (db: Database, text: string) =>
+  transact(db, (tx) => tx.emit({ type: 'settings.changed', payload: { keys: [text as 'concurrency'] } }))
+const eventsIn = (db: Database) => db.prepare<{ n: number }>('SELECT count(*) AS n FROM events').get()!.n
+const isPaused = (db: Database) =>
+  db.prepare<{ value: string }>("SELECT value FROM settings WHERE key = 'pauseAll'").get()?.value === 'true'
+const kept = () => readdirSync(folder).filter((name) => name.includes('.replaced-'))
+
+/** A database with one event in its only backup, and a second one since. */
+async function startWithBackup(): Promise<string> {
+  const db = start()
+  write(db, 'before')
+  const { name } = await backups.make(clock.now())
+  write(db, 'after')
+  db.close()
+  return name
+}
+
+function refusalOf(replaceWith?: Replacement): DatabaseRefused {
+  try {
+    start(replaceWith)
+  } catch (error) {
+    if (error instanceof DatabaseRefused) return error
+    throw error
+  }
+  throw new Error('the database was opened')
+}
+
+describe('making a backup', () => {
+  it('holds everything that was committed, while the database is in use', async () => {
+    const db = start()
+    for (let i = 0; i < 50; i++) write(db, `${i}`)
+    const making = backups.make(clock.now())
+    write(db, 'meanwhile')
+    const { name, bytes } = await making
+    const copy = new Sqlite(join(backups.folder, name), { readonly: true })
+    const { n } = copy.prepare('SELECT count(*) AS n FROM events').get() as { n: number }
+    copy.close()
+    expect(n).toBeGreaterThanOrEqual(50)
+    expect(bytes).toBeGreaterThan(10_000)
+    expect(statSync(join(backups.folder, name)).mode & 0o077).toBe(0)
+    expect(readdirSync(backups.folder)).toEqual([name])
+  })
+
+  it('gives two callers at once the same backup', async () => {
+    start()
+    const [one, other] = await Promise.all([backups.make(clock.now()), backups.make(clock.now() + 5000)])
+    expect(one).toEqual(other)
+  })
+
+  it('keeps the newest seven, and other files in the folder', async () => {
+    start()
+    mkdirSync(backups.folder)
+    writeFileSync(join(backups.folder, 'notes.txt'), 'mine')
+    for (let day = 0; day < 9; day++) await backups.make(clock.now() + day * 24 * HOUR_MS)
+    expect(backups.list().map(({ at }) => at)).toEqual([8, 7, 6, 5, 4, 3, 2].map((day) => clock.now() + day * 24 * HOUR_MS))
+    expect(readFileSync(join(backups.folder, 'notes.txt'), 'utf8')).toBe('mine')
+  })
+
+  it('is refused of a damaged database, and leaves nothing', async () => {
+    const db = start()
+    for (let i = 0; i < 200; i++) write(db, 'x'.repeat(200))
+    db.close()
+    const bytes = readFileSync(file)
+    bytes.fill(0xff, 3 * 4096, 12 * 4096)
+    writeFileSync(file, bytes)
+    await expect(backups.make(clock.now())).rejects.toThrow()
+    expect(readdirSync(backups.folder)).toEqual([])
+  })
+
+  it('is copied to a folder of the person, and checked there', async () => {
+    start()
+    const backup = await backups.make(clock.now())
+    const elsewhere = join(folder, 'disk')
+    mkdirSync(elsewhere)
+    await backups.copyTo(elsewhere, backup)
+    expect(listBackups(elsewhere)).toEqual([backup])
+    await expect(backups.copyTo(join(folder, 'gone'), backup)).rejects.toThrow('ENOENT')
+  })
+})
+
+describe('replacing the database', () => {
+  it('restores a backup, pauses all agents, and keeps the present data', async () => {
+    const name = await startWithBackup()
+    const db = start({ backup: name })
+    expect(eventsIn(db)).toBe(1)
+    expect(isPaused(db)).toBe(true)
+    const aside = kept().find((one) => !/-(wal|shm)$/.test(one))!
+    const old = new Sqlite(join(folder, aside), { readonly: true })
+    expect(old.prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: 2 })
+    old.close()
+  })
+
+  it('takes the newest sound backup if none is named', async () => {
+    await startWithBackup()
+    truncateSync(join(backups.folder, (await backups.make(clock.now() + HOUR_MS)).name), 8192)
+    expect(eventsIn(start({ backup: null }))).toBe(1)
+  })
+
+  it('restores over a database that is damaged, gone or cut short', async () => {
+    const name = await startWithBackup()
+    for (const damage of [() => truncateSync(file, 100), () => rmSync(file), () => writeFileSync(file, '')]) {
+      damage()
+      expect(refusalOf().code).toBe('database_damaged')
+      const db = start({ backup: name })
+      expect(eventsIn(db)).toBe(1)
+      db.close()
+      clock.advance(1000)
+    }
+  })
+
+  it('starts with an empty database beside the damaged one', async () => {
+    start().close()
+    truncateSync(file, 5000)
+    const db = start('empty')
+    expect(eventsIn(db)).toBe(0)
+    expect(kept()).toHaveLength(1)
+  })
+
+  it('changes nothing if the backup is damaged or gone', async () => {
+    const name = await startWithBackup()
+    truncateSync(join(backups.folder, name), 5000)
+    const before = readFileSync(file)
+    expect(refusalOf({ backup: name }).message).toContain(name)
+    expect(refusalOf({ backup: backupNameOf(0) }).message).toContain('gone')
+    expect(readFileSync(file)).toEqual(before)
+    expect(kept()).toEqual([])
+    expect(eventsIn(start())).toBe(2)
+  })
+
+  it('is finished at the next start after a crash at any step', async () => {
+    const name = await startWithBackup()
+    const request = JSON.stringify({ backup: name, at: clock.now() })
+    const present = readFileSync(file)
+    const backup = readFileSync(join(backups.folder, name))
+    const aside = `${file}.replaced-${/\d+T\d+Z/.exec(backupNameOf(clock.now()))![0]}`
+    const crashes: Record<string, () => void> = {
+      'the request is written': () => {},
+      'half of the backup is copied': () => writeFileSync(`${file}.new`, backup.subarray(0, 5000)),
+      'the present database is aside': () => {
+        writeFileSync(aside, present)
+        rmSync(file)
+      },
+      'the backup is in place': () => {
+        writeFileSync(aside, present)
+        writeFileSync(file, backup)
+      },
+    }
+    for (const crash of Object.values(crashes)) {
+      for (const rest of readdirSync(folder)) if (rest !== BACKUP_FOLDER && !rest.endsWith('.used')) rmSync(join(folder, rest))
+      writeFileSync(file, present)
+      writeFileSync(`${file}.replace.json`, request)
+      crash()
+      const db = start()
+      expect(eventsIn(db)).toBe(1)
+      db.close()
+      expect(existsSync(`${file}.replace.json`)).toBe(false)
+      expect(readFileSync(aside)).toEqual(present)
+    }
+  })
+
+  it('is refused if what was asked for cannot be read', () => {
+    start().close()
+    writeFileSync(`${file}.replace.json`, '{"backup":"../../etc/passwd","at":1}')
+    expect(refusalOf().code).toBe('data_dir_unusable')
+    rmSync(`${file}.replace.json`)
+    expect(eventsIn(start())).toBe(0)
+  })
+})
+
+it.skipIf(process.getuid?.() === 0)('says so when the folder cannot be written', async () => {
+  start()
+  mkdirSync(backups.folder)
+  chmodSync(backups.folder, 0o500)
+  await expect(backups.make(clock.now())).rejects.toThrow()
+  chmodSync(backups.folder, 0o700)
+})

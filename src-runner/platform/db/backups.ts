@@ -1,0 +1,77 @@
+import { constants } from 'node:fs'
+import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { Backup } from '../../contract/backups.ts'
+import { BACKUP_FOLDER, backupNameOf, listBackups, pruneBackups } from './backup-files.ts'
+import type { BackupAnswer, BackupThreadData } from './backup-thread.ts'
+import { syncFile, syncFolder } from './sync-files.ts'
+import { threadFile } from './thread-file.ts'
+
+export type Backups = {
+  readonly folder: string
+  list(): Backup[]
+  /** Makes a backup and checks it; callers that come while one is made get that one. Rejects if it is not sound. */
+  make(now: number): Promise<Backup>
+  /** Copies a backup to another folder, checks the copy, and keeps as many there as here. */
+  copyTo(folder: string, backup: Backup): Promise<void>
+  stop(): void
+}
+
+/** Backups of the database in `file`, made in a thread while the database is in use. */
+export function createBackups(file: string): Backups {
+  const folder = join(dirname(file), BACKUP_FOLDER)
+  const threads = new Set<Worker>()
+  let making: Promise<Backup> | null = null
+
+  async function make(now: number): Promise<Backup> {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const name = backupNameOf(now)
+    await finish(folder, name, (draft) => runThread({ source: file, target: draft }))
+    return listBackups(folder).find((backup) => backup.name === name)!
+  }
+
+  async function copyTo(target: string, { name }: Backup): Promise<void> {
+    await finish(target, name, async (draft) => {
+      await copyFile(join(folder, name), draft, constants.COPYFILE_FICLONE)
+      syncFile(draft)
+      await runThread({ source: null, target: draft })
+    })
+  }
+
+  function runThread(data: BackupThreadData): Promise<void> {
+    const thread = new Worker(threadFile('backup-thread'), { workerData: data })
+    threads.add(thread)
+    thread.unref()
+    return new Promise((resolve, reject) => {
+      thread.once('message', ({ problem }: BackupAnswer) => (problem === null ? resolve() : reject(new Error(problem))))
+      thread.once('error', reject)
+      thread.once('exit', () => {
+        threads.delete(thread)
+        reject(new Error('the backup was stopped'))
+      })
+    })
+  }
+
+  return {
+    folder,
+    list: () => listBackups(folder),
+    make: (now) => (making ??= make(now).finally(() => (making = null))),
+    copyTo,
+    stop: () => threads.forEach((thread) => void thread.terminate()),
+  }
+}
+
+/** A file with the name of a backup is whole: it is written under another name, which is removed on failure. */
+async function finish(folder: string, name: string, write: (draft: string) => Promise<void>): Promise<void> {
+  const draft = join(folder, `${name}.part`)
+  try {
+    await write(draft)
+    await rename(draft, join(folder, name))
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
+  syncFolder(folder)
+  pruneBackups(folder)
+}

@@ -1,0 +1,94 @@
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { z } from 'zod'
+import { BackupName } from '../../contract/backups.ts'
+import type { Replacement } from '../../contract/port.ts'
+import { messageOf } from '../../lib/errors.ts'
+import { BACKUP_FOLDER, listBackups, stampOf } from './backup-files.ts'
+import { findBackupDamage } from './backup-check.ts'
+import { DatabaseRefused } from './database-errors.ts'
+import { syncFile, syncFolder, writeDurably } from './sync-files.ts'
+
+/** `backup`: null for an empty database. `at` is in the names of the files that keep the present data. */
+const Request = z.object({ backup: BackupName.nullable(), at: z.number() })
+
+const requestOf = (file: string) => `${file}.replace.json`
+
+/**
+ * Replaces the database that `file` had, which stays beside it as `<file>.replaced-<time>`. Nothing is changed if the backup
+ * is not sound: throws DatabaseRefused. A crash at any moment is continued at the next start by `finishReplacement`.
+ * `createEmpty` makes an empty database under the name it gets.
+ */
+export function replaceDatabase(file: string, replacement: Replacement, now: number, createEmpty: (draft: string) => void): void {
+  const backup = replacement === 'empty' ? null : soundBackup(join(dirname(file), BACKUP_FOLDER), replacement.backup)
+  writeDurably(requestOf(file), JSON.stringify({ backup, at: now } satisfies z.infer<typeof Request>))
+  finishReplacement(file, createEmpty)
+}
+
+/** Continues what a crash interrupted. Every step may be repeated. */
+export function finishReplacement(file: string, createEmpty: (draft: string) => void): void {
+  if (!existsSync(requestOf(file))) return
+  const { backup, at } = readRequest(file)
+  const draft = `${file}.new`
+  if (backup === null) createEmpty(draft)
+  else copyPaused(join(dirname(file), BACKUP_FOLDER, backup), draft, at)
+  for (const suffix of ['-wal', '-shm', '']) keepAside(`${file}${suffix}`, `${file}.replaced-${stampOf(at)}${suffix}`)
+  syncFolder(dirname(file))
+  renameSync(draft, file)
+  syncFolder(dirname(file))
+  rmSync(requestOf(file))
+  syncFolder(dirname(file))
+}
+
+function readRequest(file: string): z.infer<typeof Request> {
+  try {
+    return Request.parse(JSON.parse(readFileSync(requestOf(file), 'utf8')))
+  } catch (error) {
+    const message = `${requestOf(file)} cannot be read (${messageOf(error)}). Delete it to start with the data that is there.`
+    throw new DatabaseRefused('data_dir_unusable', message, error)
+  }
+}
+
+function keepAside(from: string, to: string): void {
+  if (existsSync(from) && !existsSync(to)) renameSync(from, to)
+}
+
+/** The newest sound backup, or the one that was asked for. */
+function soundBackup(folder: string, wanted: string | null): string {
+  const names = wanted === null ? listBackups(folder).map(({ name }) => name) : [wanted]
+  const problems: string[] = []
+  for (const name of names) {
+    const damage = existsSync(join(folder, name)) ? attemptToCheck(join(folder, name)) : 'it is gone'
+    if (damage === null) return name
+    problems.push(`${name}: ${damage}`)
+  }
+  const why = problems.length === 0 ? `There is no backup in ${folder}.` : `No sound backup was found (${problems.join('; ')}).`
+  throw new DatabaseRefused('database_damaged', `${why} Nothing was changed.`)
+}
+
+function attemptToCheck(file: string): string | null {
+  try {
+    return findBackupDamage(file)
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
+/** Agents are paused in it: jobs and schedules of that time would otherwise run again before a person has seen them. */
+function copyPaused(backup: string, draft: string, at: number): void {
+  for (const rest of [draft, `${draft}-wal`, `${draft}-shm`, `${draft}-journal`]) rmSync(rest, { force: true })
+  copyFileSync(backup, draft)
+  const connection = new Sqlite(draft)
+  try {
+    connection.pragma('journal_mode = DELETE')
+    connection
+      .prepare(
+        `INSERT INTO settings (key, value, updated_at) VALUES ('pauseAll', 'true', ?) ON CONFLICT (key) DO UPDATE SET value = 'true'`,
+      )
+      .run(at)
+  } finally {
+    connection.close()
+  }
+  syncFile(draft)
+}
