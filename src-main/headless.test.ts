@@ -132,6 +132,22 @@ describe('headless', () => {
     expect(logs.join('')).not.toContain(stdout.trim())
   })
 
+  it('starts with a backup when told to', { timeout: 60_000 }, async () => {
+    const program = startHeadless()
+    const { dashboardUrl } = await program.ready
+    await post(`${dashboardUrl}/api/agents`, { name: 'Ann', model: { providerId: 'demo', model: 'demo' } })
+    const made = (await (await post(`${dashboardUrl}/api/backups`, {})).json()) as { backup: { name: string } }
+    await post(`${dashboardUrl}/api/agents`, { name: 'Ben', model: { providerId: 'demo', model: 'demo' } })
+    program.child.kill('SIGTERM')
+    await program.exited
+
+    const refused = startHeadless({}, ['restore', '../../deckhand.db'])
+    expect(await refused.exited).toBe(2)
+    const restored = startHeadless({}, ['restore', made.backup.name])
+    const { agents } = (await (await fetch(`${(await restored.ready).dashboardUrl}/api/agents`)).json()) as { agents: { name: string }[] }
+    expect(agents.map(({ name }) => name)).toEqual(['Ann'])
+  })
+
   it('reads its secret from standard input or a file, and refuses it as an argument', { timeout: 30_000 }, async () => {
     const program = startHeadless({ AUTH_MODE: 'local-auth' }, ['--worker-secret-file', '-'])
     program.child.stdin!.end(`${SECRET}\n`)

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { BackupName } from '../src-runner/contract/backups.ts'
+import type { Replacement } from '../src-runner/contract/port.ts'
 import { loadAssets } from './dashboard/assets.ts'
 import { codeCacheOf, createHost, leave, type Host } from './host.ts'
 import { messageOf } from './log/log.ts'
@@ -13,8 +15,8 @@ import { VaultError } from './vault/vault.ts'
 
 /**
  * Deckhand without a desktop: the parts of main.ts without a window. When both servers are healthy, prints one line of
- * JSON to stdout and nothing else. Stops in order on SIGTERM and SIGINT. With `secret` as its first argument, prints the
- * secret that Deckhand created and exits.
+ * JSON to stdout and nothing else. Stops in order on SIGTERM and SIGINT. `secret` as its first argument prints the secret that
+ * Deckhand created and exits. `restore` starts with the newest sound backup, or with the one that is named next.
  */
 const here = import.meta.dirname
 const fromSource = import.meta.filename.endsWith('.ts')
@@ -31,16 +33,15 @@ try {
 }
 
 async function run(): Promise<void> {
-  const [first, ...rest] = process.argv.slice(2)
-  const isSecretCommand = first === 'secret'
+  const { command, backup, flags } = readCommand(process.argv.slice(2))
   const environment = readEnvironment({
     env: process.env,
-    args: isSecretCommand ? rest : process.argv.slice(2),
+    args: flags,
     platform: process.platform,
     home: homedir(),
     cwd: process.cwd(),
   })
-  if (isSecretCommand) return printSecret(environment)
+  if (command === 'secret') return printSecret(environment)
   const assets = await loadAssets(PAGE_FOLDER)
   const host = createHost({
     environment,
@@ -52,7 +53,7 @@ async function run(): Promise<void> {
   stopOnSignals(host)
   if (assets === null) host.log.warn({ folder: PAGE_FOLDER }, 'the page has not been built ("npm run build"); the servers run without it')
   try {
-    const { runnerUrl, dashboardUrl } = await startBoth(host)
+    const { runnerUrl, dashboardUrl } = await startBoth(host, command === 'restore' ? { backup } : undefined)
     await Promise.all([untilHealthy(runnerUrl), untilHealthy(dashboardUrl)])
     process.stdout.write(`${JSON.stringify({ ready: true, runnerUrl, dashboardUrl })}\n`)
   } catch (error) {
@@ -79,11 +80,23 @@ async function printSecret({ dataDir, vault: kind, workerSecret }: Environment):
   await new Promise<void>((resolve) => process.stdout.write(`${secret}\n`, () => resolve()))
 }
 
-async function startBoth(host: Host): Promise<{ runnerUrl: string; dashboardUrl: string }> {
+type Command = { command: 'start' | 'secret' | 'restore'; backup: string | null; flags: string[] }
+
+function readCommand([first, ...rest]: string[]): Command {
+  if (first === 'secret') return { command: 'secret', backup: null, flags: rest }
+  if (first !== 'restore') return { command: 'start', backup: null, flags: first === undefined ? [] : [first, ...rest] }
+  const [name, ...flags] = rest
+  if (name === undefined || name.startsWith('--')) return { command: 'restore', backup: null, flags: rest }
+  if (!BackupName.safeParse(name).success)
+    throw new StartError(2, `"${name}" is not the name of a backup, such as deckhand-20261123T023000Z.db`)
+  return { command: 'restore', backup: name, flags }
+}
+
+async function startBoth(host: Host, replaceDatabase?: Replacement): Promise<{ runnerUrl: string; dashboardUrl: string }> {
   const dashboard = await host.startServer()
   if (dashboard.state === 'port_taken') throw await portTaken('dashboard', 'DASHBOARD_PORT', dashboard)
   if (dashboard.state === 'failed') throw new StartError(2, dashboard.message)
-  const runner = await host.supervisor.start()
+  const runner = await host.supervisor.start({ replaceDatabase })
   switch (runner.state) {
     case 'ready':
       return { runnerUrl: runner.runnerUrl, dashboardUrl: dashboard.dashboardUrl }

@@ -7,6 +7,7 @@ const CALLS = {
   getState: true,
   changeSettings: true,
   usePort: true,
+  replaceDatabase: true,
   restartRunner: true,
   recheckVault: true,
   revealSecret: true,

@@ -43,7 +43,8 @@ export function createRunner(deps: RunnerDeps): Runner {
     prepareDataFolder(config.dataDir)
     await core.changeLanguage(config.language ?? 'en')
     try {
-      const open = () => core.openDatabase({ file: join(config.dataDir, 'deckhand.db'), clock, ids, log })
+      const open = () =>
+        core.openDatabase({ file: join(config.dataDir, 'deckhand.db'), clock, ids, log, replaceWith: config.replaceDatabase })
       const db = await openWhenFree(open, systemClock)
       disposables.add(() => db.close())
       parts = createParts(db)
@@ -67,6 +68,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     if (count > 0) core.recovery = { at: clock.now(), jobs: count }
     adapters.maintenance.start()
     adapters.damageWatch.start()
+    adapters.dailyBackup.start()
     void adapters.programs.scan()
     const address = await adapters.http.listen(config.host, config.port)
     log.info({ ...address, bootId, rescued, authMode: config.authMode, safeMode: config.safeMode }, 'the runner is ready')

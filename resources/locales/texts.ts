@@ -186,6 +186,8 @@ export type TextParams = {
   'shell.banner.inSafeMode': NoParams
   'shell.banner.leaveSafeMode': NoParams
   'shell.banner.dashboardFailed': NoParams
+  'shell.banner.restore': NoParams
+  'shell.banner.startEmpty': NoParams
   'shell.waiting': { count: number }
   'shell.pauseAll.pause': NoParams
   'shell.pauseAll.pauseWhy': NoParams
@@ -1495,6 +1497,20 @@ export type TextParams = {
   'settings.keys.whyOf.timeout': NoParams
   'settings.keys.whyOf.damaged': NoParams
   'settings.keys.recheck': NoParams
+  'settings.backups.title': NoParams
+  'settings.backups.daily': NoParams
+  'settings.backups.dailyHint': NoParams
+  'settings.backups.last': { size: string; when: string }
+  'settings.backups.now': NoParams
+  'settings.backups.folder': NoParams
+  'settings.backups.folderHint': NoParams
+  'settings.backups.choose': NoParams
+  'settings.backups.remove': NoParams
+  'settings.backups.restore': NoParams
+  'settings.backups.restoreHint': NoParams
+  'settings.backups.restoreNow': NoParams
+  'settings.backups.one': { size: string; when: string }
+  'settings.backups.none': NoParams
   'settings.data.title': NoParams
   'settings.data.dataDir': NoParams
   'settings.data.dataDirHint': NoParams
@@ -1769,6 +1785,14 @@ export type TextParams = {
   'desktop.questions.openLink': { host: string }
   'desktop.questions.openLinkYes': NoParams
   'desktop.questions.openLinkNo': NoParams
+  'desktop.questions.restore': NoParams
+  'desktop.questions.restoreText': NoParams
+  'desktop.questions.restoreYes': NoParams
+  'desktop.questions.restoreNo': NoParams
+  'desktop.questions.empty': NoParams
+  'desktop.questions.emptyText': NoParams
+  'desktop.questions.emptyYes': NoParams
+  'desktop.questions.emptyNo': NoParams
   'desktop.notifications.settings': NoParams
   'outbound.done': NoParams
   'outbound.stopped': NoParams
@@ -2312,6 +2336,7 @@ export type TextParams = {
   'messages.error_runner_unavailable': NoParams
   'messages.error_database_unavailable': NoParams
   'messages.error_disk_full': NoParams
+  'messages.error_backup_failed': NoParams
   'messages.error_vault_unavailable': NoParams
   'messages.body_encoded': NoParams
   'messages.body_not_utf8': NoParams
@@ -2324,6 +2349,11 @@ export type TextParams = {
   'messages.remember_offered': { choices: string }
   'messages.answer_outcome': NoParams
   'messages.delivery_too_large': NoParams
+  'messages.backup_failed': { why: string }
+  'messages.backup_copy_failed': { folder: string; why: string }
+  'messages.folder_is_agents': NoParams
+  'messages.folder_has_backups': NoParams
+  'messages.folder_read_only': NoParams
 }
 
 export type TextKey = keyof TextParams

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Replacement } from '../../src-runner/contract/port.ts'
 import { LANGUAGES } from '../../resources/locales/texts.ts'
 
 /**
@@ -81,6 +82,8 @@ export const DESKTOP_CALLS = {
     argument: z.object({ server: z.enum(['runner', 'dashboard']), port: z.number().int().min(1).max(65_535) }),
     result: z.undefined(),
   },
+  /** Restarts with a backup (null: the newest sound one) or an empty database, after a confirmation dialog. false: the person refused. */
+  replaceDatabase: { argument: Replacement, result: z.boolean() },
   restartRunner: { argument: z.object({ safeMode: z.boolean() }), result: z.undefined() },
   /** Tries the keychain again, after the person unlocked it. */
   recheckVault: { argument: z.undefined(), result: VaultState },
@@ -90,8 +93,8 @@ export const DESKTOP_CALLS = {
   pickFolder: { argument: z.undefined(), result: z.string().nullable() },
   /** Shows the host and asks first. http and https only. true: it was opened. */
   openExternal: { argument: z.object({ url: z.string().max(4096) }), result: z.boolean() },
-  /** Opens the data folder or the logs folder in the file manager. */
-  showFolder: { argument: z.enum(['data', 'logs']), result: z.undefined() },
+  /** Opens the data folder or one inside it in the file manager. */
+  showFolder: { argument: z.enum(['data', 'logs', 'backups']), result: z.undefined() },
   copyText: { argument: z.string().max(5_000_000), result: z.undefined() },
 } as const satisfies Record<string, { argument: z.ZodType; result: z.ZodType }>
 

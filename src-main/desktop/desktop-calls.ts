@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { clipboard, ipcMain, shell } from 'electron'
 import type { z } from 'zod'
 import { callChannel } from '../contract/channels.ts'
@@ -33,6 +34,11 @@ export function handleDesktopCalls(deps: {
       return host.settings.change(change)
     },
     usePort: ({ server, port }) => host.usePort(server, port),
+    async replaceDatabase(replacement) {
+      const agreed = await abilities.confirm(questionOf(deps.speech(), replacement === 'empty' ? 'empty' : 'restore'))
+      if (agreed) await host.supervisor.restart({ replaceDatabase: replacement })
+      return agreed
+    },
     async restartRunner({ safeMode }) {
       await host.supervisor.restart({ safeMode })
     },
@@ -50,7 +56,7 @@ export function handleDesktopCalls(deps: {
     openExternal: ({ url }) => deps.openLink(url),
     async showFolder(which) {
       const { dataDir } = host.environment
-      await shell.openPath(which === 'data' ? dataDir : logsDirOf(dataDir))
+      await shell.openPath(which === 'data' ? dataDir : which === 'logs' ? logsDirOf(dataDir) : join(dataDir, 'backups'))
     },
     copyText: async (text) => clipboard.writeText(text),
   }

@@ -1,5 +1,5 @@
 import type { Language } from '../../resources/locales/texts.ts'
-import type { RunnerConfig, ToRunner } from '../../src-runner/contract/port.ts'
+import type { Replacement, RunnerConfig, ToRunner } from '../../src-runner/contract/port.ts'
 import type { TunnelProgram } from '../../src-runner/contract/public-address.ts'
 import type { RunnerState } from '../contract/desktop-api.ts'
 import { messageOf } from '../log/log.ts'
@@ -27,9 +27,9 @@ export type Supervisor = {
   endpointSoon(limitMs: number): Promise<RunnerEndpoint | null>
   running(): Running
   /** Resolves when the runner is ready or could not start; the state tells which. */
-  start(options?: { safeMode?: boolean }): Promise<RunnerState>
+  start(options?: StartOptions): Promise<RunnerState>
   /** Stops the runner, forgets earlier crashes, and starts it with the present settings. */
-  restart(options?: { safeMode?: boolean }): Promise<RunnerState>
+  restart(options?: StartOptions): Promise<RunnerState>
   /** Resolves when the process is gone: by itself within `graceMs`, or killed after it. */
   stop(graceMs?: number): Promise<void>
   cancelJob(jobId: string): void
@@ -44,6 +44,9 @@ export type Supervisor = {
   onRunning(listener: (running: Running) => void): () => void
   onNotification(listener: (notification: Notification) => void): () => void
 }
+
+/** `replaceDatabase`: only at this start, not after a crash. */
+export type StartOptions = { safeMode?: boolean; replaceDatabase?: Replacement }
 
 export type SupervisorTimings = ChildTimings & { stopGraceMs: number }
 
@@ -102,10 +105,10 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     for (const listener of runningListeners) listener(next)
   }
 
-  async function launch(): Promise<void> {
+  async function launch(replaceDatabase?: Replacement): Promise<void> {
     let config: RunnerConfig
     try {
-      config = await deps.configure(safeMode)
+      config = { ...(await deps.configure(safeMode)), replaceDatabase }
     } catch (error) {
       log.error({ error: messageOf(error) }, 'the runner cannot be configured')
       if (isWanted) fail({ code: error instanceof VaultError ? 'vault_unavailable' : 'internal', message: messageOf(error) })
@@ -168,13 +171,13 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     })
   }
 
-  async function start(options: { safeMode?: boolean } = {}): Promise<RunnerState> {
+  async function start(options: StartOptions = {}): Promise<RunnerState> {
     if (isWanted) return settled()
     isWanted = true
     safeMode = options.safeMode ?? false
     crashes = []
     become({ state: 'starting' })
-    await launch()
+    await launch(options.replaceDatabase)
     return settled()
   }
 

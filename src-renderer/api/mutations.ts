@@ -153,6 +153,24 @@ export function useCheckSandbox(): { run: () => Promise<void>; readonly isRunnin
   }
 }
 
+/** Makes a backup and reads the list again. No event announces it. */
+export function useMakeBackup(): { run: () => Promise<void>; readonly isRunning: boolean } {
+  const queries = useQueryClient()
+  const make = useAction('makeBackup')
+  return {
+    async run() {
+      try {
+        await make.run({})
+      } finally {
+        await queries.invalidateQueries({ queryKey: ['listBackups'] })
+      }
+    },
+    get isRunning() {
+      return make.isRunning
+    },
+  }
+}
+
 /** Shows the new settings at once. */
 export const useUpdateSettings = () =>
   useAction('updateSettings', (queries, { body }) => {

@@ -164,6 +164,10 @@ export function useSandbox(): Loaded<RouteAnswer<'getSandbox'>> {
   return useRoute('getSandbox', () => ({}))
 }
 
+export function useBackups(): Loaded<RouteAnswer<'listBackups'>> {
+  return useRoute('listBackups', () => ({}))
+}
+
 export function useTools(): Loaded<RouteAnswer<'listTools'>> {
   return useRoute('listTools', () => ({}))
 }

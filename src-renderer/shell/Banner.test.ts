@@ -99,3 +99,14 @@ it('says in German why the runner cannot start, and what to do about the keychai
   const [unknown] = notificationsFor({ ...fine, runner: { ...failed, code: 'of_another_version' } })
   expect(unknown!.text).toBe('Der Runner konnte nicht starten.')
 })
+
+it('offers ways out of a damaged database, and no safe mode, which would not help', () => {
+  const damaged = { ...fine, runner: { state: 'failed', code: 'database_damaged', message: 'It is damaged.' } } as const
+  const [notification] = notificationsFor(damaged)
+  expect(notification?.actions.map(({ do: action }) => action)).toEqual([
+    { type: 'replaceDatabase', replacement: { backup: null } },
+    { type: 'replaceDatabase', replacement: 'empty' },
+    { type: 'restart', safeMode: false },
+    { type: 'logs' },
+  ])
+})

@@ -2,6 +2,7 @@ import CircleAlert from 'lucide-solid/icons/circle-alert'
 import LoaderCircle from 'lucide-solid/icons/loader-circle'
 import { createEffect, createMemo, createSignal, For, type JSX, on, onCleanup, Show } from 'solid-js'
 import type { DesktopState } from '../../src-main/contract/desktop-api.ts'
+import type { Replacement } from '../../src-runner/contract/port.ts'
 import { useApi } from '../api/ApiProvider.tsx'
 import { t, type TextsUnder } from '../lib/language.ts'
 import { useDesktop } from '../platform/DesktopProvider.tsx'
@@ -26,6 +27,7 @@ const CRASH_LOOP = 'The runner crashed three times in five minutes.'
 export type NotificationAction =
   | { type: 'usePort'; server: 'runner' | 'dashboard'; port: number }
   | { type: 'restart'; safeMode: boolean }
+  | { type: 'replaceDatabase'; replacement: Replacement }
   | { type: 'logs' }
   | { type: 'recheckVault' }
 
@@ -41,7 +43,8 @@ export function notificationsFor(state: DesktopState | null): Notification[] {
     const reason = FAILURES.find((code) => code === runner.code)
     const why = reason === undefined ? t('shell.banner.failed') : t(`shell.banner.failedBy.${reason}`)
     const detail = runner.message.replace(CRASH_LOOP, '').trim()
-    notifications.push({ key: 'failed', tone: 'bad', text: why, detail, actions: [restart, safeMode, logs] })
+    const actions = runner.code === 'database_damaged' ? [...replacements(), restart, logs] : [restart, safeMode, logs]
+    notifications.push({ key: 'failed', tone: 'bad', text: why, detail, actions })
   } else if (runner.state === 'port_taken') {
     const use = {
       label: t('shell.banner.usePort', { port: String(runner.suggestedPort) }),
@@ -99,6 +102,15 @@ export function notificationsFor(state: DesktopState | null): Notification[] {
   return notifications
 }
 
+/** Ways out of a damaged database. The desktop asks before it does either. */
+function replacements(): Notification['actions'] {
+  const replace = (replacement: Replacement) => ({ type: 'replaceDatabase', replacement }) as const
+  return [
+    { label: t('shell.banner.restore'), do: replace({ backup: null }) },
+    { label: t('shell.banner.startEmpty'), do: replace('empty') },
+  ]
+}
+
 const TONES = { calm: 'bg-inset text-ink-2', warn: 'bg-warn-soft text-warn', bad: 'bg-bad-soft text-bad' }
 /** A shorter loss of the connection is not shown, because the banner would make the page jump. */
 const LOST_AFTER_MS = 1500
@@ -125,9 +137,11 @@ export function Banner() {
         ? api.usePort({ server: action.server, port: action.port })
         : action.type === 'restart'
           ? api.restartRunner({ safeMode: action.safeMode })
-          : action.type === 'logs'
-            ? api.showFolder('logs')
-            : api.recheckVault(undefined)
+          : action.type === 'replaceDatabase'
+            ? api.replaceDatabase(action.replacement)
+            : action.type === 'logs'
+              ? api.showFolder('logs')
+              : api.recheckVault(undefined)
     Promise.resolve(done).catch((thrown: unknown) =>
       toast({ tone: 'bad', text: thrown instanceof Error ? thrown.message : String(thrown) }),
     )

@@ -18,6 +18,7 @@ import { createWebhooks, type Webhooks } from '../adapters/webhooks/webhooks.ts'
 import { listAgentFolders } from '../domain/agents/agents.ts'
 import { closedFoldersOf } from '../domain/rules/rule-set.ts'
 import { findServers } from '../agent/providers/local-servers.ts'
+import { createDailyBackup } from '../execution/daily-backup.ts'
 import { createDamageWatch } from '../execution/damage-watch.ts'
 import { examine } from '../execution/health-checks.ts'
 import { createJobFiles } from '../execution/job-files.ts'
@@ -54,9 +55,10 @@ export function createAdapters(core: Core, storage: Storage, agents: Agents) {
     drivers: [createTelegramDriver(core)],
   })
   const outbox = createOutboxSender({ ...core, ...storage, deliver: channels.deliver })
+  const dailyBackup = createDailyBackup({ ...core, ...storage })
   const http = createHttpServer({
     ...{ clock, log },
-    handlers: createHandlers(createHandlerDeps(core, storage, agents, { scheduler, addresses, webhooks, channels })),
+    handlers: createHandlers(createHandlerDeps(core, storage, agents, { scheduler, addresses, webhooks, channels, dailyBackup })),
     auth: config,
     gate: gateOf(config),
     takeDelivery: webhooks.handle,
@@ -91,13 +93,14 @@ export function createAdapters(core: Core, storage: Storage, agents: Agents) {
     watchAttention({ db, clock, publicAddress: addresses.read }),
     () => maintenance.stop(),
     () => damageWatch.stop(),
+    () => dailyBackup.stop(),
     db.condition.onChange((trouble) => hub.publishLive({ type: 'database.changed', payload: { trouble } })),
   )
   const commands = createHostCommands({ ...core, ...storage, worker, tunnels: addresses, notify })
-  return { scheduler, addresses, channels, outbox, http, maintenance, damageWatch, reports, commands }
+  return { scheduler, addresses, channels, outbox, http, maintenance, damageWatch, dailyBackup, reports, commands }
 }
 
-type ForHandlers = Pick<HandlerDeps, 'webhooks' | 'channels'> & {
+type ForHandlers = Pick<HandlerDeps, 'webhooks' | 'channels' | 'dailyBackup'> & {
   scheduler: Scheduler
   addresses: ReturnType<typeof createPublicAddresses>
 }

@@ -66,6 +66,7 @@ export const ERROR_STATUS = {
   too_many_deliveries: 503,
   database_unavailable: 503,
   disk_full: 503,
+  backup_failed: 503,
   vault_unavailable: 503,
 } as const
 

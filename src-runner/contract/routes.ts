@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
+import { backupRoutes } from './routes/backups.ts'
 import { channelRoutes } from './routes/channels.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { conversationRoutes } from './routes/conversations.ts'
@@ -36,6 +37,7 @@ export const ROUTES = {
   ...channelRoutes,
   ...outboxRoutes,
   ...publicAddressRoutes,
+  ...backupRoutes,
 }
 
 export type Routes = typeof ROUTES

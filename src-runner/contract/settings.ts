@@ -52,6 +52,8 @@ export const Settings = z.object({
   ingressPort: z.number().int().nullable(),
   /** The tunnel that starts with the app. */
   tunnel: TunnelProgram.nullable(),
+  /** A second place for backups, such as an external disk; null: none. */
+  backupFolder: z.string().trim().min(1).max(4096).nullable(),
 })
 export type Settings = z.infer<typeof Settings>
 
@@ -68,6 +70,7 @@ export const DEFAULT_SETTINGS: Settings = {
   publicUrl: null,
   ingressPort: null,
   tunnel: null,
+  backupFolder: null,
 }
 
 /** The omitted settings have routes of their own. */

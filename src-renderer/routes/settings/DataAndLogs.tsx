@@ -5,6 +5,7 @@ import { Panel } from '../../ui/Panel.tsx'
 import { Row } from '../../ui/Row.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { useMachine } from './machine.ts'
+import { Path } from './Path.tsx'
 
 export function DataAndLogs(props: { state: DesktopState }) {
   const machine = useMachine()
@@ -33,13 +34,5 @@ export function DataAndLogs(props: { state: DesktopState }) {
         />
       </Row>
     </Panel>
-  )
-}
-
-function Path(props: { path: string }) {
-  return (
-    <code class="max-w-64 truncate font-mono text-xs text-ink-2" title={props.path} dir="rtl">
-      <bdi>{props.path}</bdi>
-    </code>
   )
 }

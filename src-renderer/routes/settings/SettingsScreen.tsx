@@ -23,6 +23,7 @@ import { TextField } from '../../ui/TextField.tsx'
 import { About } from './About.tsx'
 import { Addresses } from './Addresses.tsx'
 import { AgentTools } from './AgentTools.tsx'
+import { Backups } from './Backups.tsx'
 import { DataAndLogs } from './DataAndLogs.tsx'
 import { HealthChecks } from './HealthCheck.tsx'
 import { General } from './General.tsx'
@@ -183,6 +184,7 @@ function Computer() {
             <Addresses state={state()} />
             <Keychain vault={state().vault} />
             <DataAndLogs state={state()} />
+            <Backups />
           </>
         )}
       </Show>

@@ -1,4 +1,5 @@
 import type { MachineSettings } from '../../../src-main/contract/desktop-api.ts'
+import type { Replacement } from '../../../src-runner/contract/port.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 
@@ -8,7 +9,9 @@ export function useMachine() {
   const tell = (thrown: unknown) => toast({ tone: 'bad', text: thrown instanceof Error ? thrown.message : String(thrown) })
   return {
     change: (settings: Partial<MachineSettings>) => void desktop.api?.changeSettings(settings).catch(tell),
-    show: (folder: 'data' | 'logs') => void desktop.api?.showFolder(folder).catch(tell),
+    show: (folder: 'data' | 'logs' | 'backups') => void desktop.api?.showFolder(folder).catch(tell),
+    /** The desktop asks first. */
+    replaceDatabase: (replacement: Replacement) => void desktop.api?.replaceDatabase(replacement).catch(tell),
     restart: (safeMode: boolean) => void desktop.api?.restartRunner({ safeMode }).catch(tell),
   }
 }

@@ -57,6 +57,9 @@ export function allSettings(inApp: boolean): Setting[] {
       inComputer('data-dir', t('settings.data.dataDir'), t('settings.data.dataDirHint')),
       inComputer('logs-dir', t('settings.data.logsDir')),
       inComputer('log-level', t('settings.data.logLevel')),
+      inComputer('backups', t('settings.backups.daily'), t('settings.backups.dailyHint')),
+      inComputer('backup-folder', t('settings.backups.folder'), t('settings.backups.folderHint')),
+      inComputer('restore', t('settings.backups.restore'), t('settings.backups.restoreHint')),
     ]),
     inHealth(
       'checks',

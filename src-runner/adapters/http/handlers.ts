@@ -1,6 +1,7 @@
 import type { Handlers } from './handler.ts'
 import { agentHandlers } from './handlers/agents.ts'
 import { approvalHandlers } from './handlers/approvals.ts'
+import { backupHandlers } from './handlers/backups.ts'
 import { chatHandlers } from './handlers/chat.ts'
 import { conversationHandlers } from './handlers/conversations.ts'
 import type { HandlerDeps } from './handlers/deps.ts'
@@ -35,6 +36,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...channelHandlers(deps),
     ...outboxHandlers(deps),
     ...publicAddressHandlers(deps),
+    ...backupHandlers(deps),
     ...eventHandlers(deps),
   }
 }

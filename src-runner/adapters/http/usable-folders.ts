@@ -6,15 +6,37 @@ import { AppError, issueAt } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 
 /** Throws AppError folder_not_usable for a folder that an agent may not or cannot use. Links are resolved first. */
-export async function requireUsableFolders(folders: readonly string[], dataDir: string): Promise<void> {
-  const ownFolder = await realpath(dataDir)
+export async function requireUsableFolders(folders: readonly string[], { dataDir, backupFolder }: OwnFolders): Promise<void> {
   for (const [index, folder] of folders.entries()) {
-    const problem = await problemWith(folder, ownFolder)
+    const holdsBackups = backupFolder !== null && (await isSameOrInside(backupFolder, folder))
+    const problem = (await problemWith(folder, dataDir)) ?? (holdsBackups ? createMessage('folder_has_backups') : null)
     if (problem !== null) throw new AppError('folder_not_usable', problem, { issues: [issueAt(`folders.${index}`, problem)] })
   }
 }
 
-async function problemWith(folder: string, ownFolder: string): Promise<Message | null> {
+export type OwnFolders = { dataDir: string; backupFolder: string | null }
+
+/** Refuses a folder for backups that cannot be written, or that an agent can read or change: AppError folder_not_usable. */
+export async function requireBackupFolder(folder: string, dataDir: string, agentFolders: readonly string[]): Promise<void> {
+  const problem = (await problemWith(folder, dataDir)) ?? (await problemWithBackups(folder, agentFolders))
+  if (problem !== null) throw new AppError('folder_not_usable', problem, { issues: [issueAt('backupFolder', problem)] })
+}
+
+async function problemWithBackups(folder: string, agentFolders: readonly string[]): Promise<Message | null> {
+  for (const agentFolder of agentFolders) if (await isSameOrInside(folder, agentFolder)) return createMessage('folder_is_agents')
+  return access(folder, constants.W_OK).then(
+    () => null,
+    () => createMessage('folder_read_only'),
+  )
+}
+
+/** Links are followed. A folder that is gone holds nothing. */
+async function isSameOrInside(folder: string, around: string): Promise<boolean> {
+  const [real, realAround] = await Promise.all([folder, around].map((path) => realpath(path).catch(() => null)))
+  return real != null && realAround != null && isInside(realAround, real)
+}
+
+async function problemWith(folder: string, dataDir: string): Promise<Message | null> {
   if (folder.includes('\0') || !isAbsolute(folder)) return createMessage('folder_relative')
   let real: string
   try {
@@ -24,6 +46,7 @@ async function problemWith(folder: string, ownFolder: string): Promise<Message |
   } catch (error) {
     return problemFor((error as NodeJS.ErrnoException).code)
   }
+  const ownFolder = await realpath(dataDir)
   if (isInside(ownFolder, real)) return createMessage('folder_is_ours')
   if (isInside(real, ownFolder)) return createMessage('folder_holds_ours')
   const around = await placeAroundPrograms({ path: real, folder: real })

@@ -5,6 +5,7 @@ import { getProvider } from '../../../domain/providers/providers.ts'
 import { deleteAgent } from '../../../execution/delete-agent.ts'
 import type { Handlers } from '../handler.ts'
 import { unpricedModels } from '../unpriced-models.ts'
+import { readSettings } from '../../../domain/settings/settings.ts'
 import { requireUsableFolders } from '../usable-folders.ts'
 import type { HandlerDeps } from './deps.ts'
 
@@ -14,6 +15,7 @@ export function agentHandlers({ db, jobs, clock, ids, dataDir, models }: Handler
     for (const ref of [named.model ?? null, ...(named.fallbacks ?? [])]) if (ref !== null) getProvider(db, ref.providerId)
   }
 
+  const ownFolders = () => ({ dataDir, backupFolder: readSettings(db).backupFolder })
   const withUnpriced = async (agent: Agent) => ({ agent, ...(await unpricedModels({ db, models }, [agent])) })
 
   return {
@@ -21,14 +23,14 @@ export function agentHandlers({ db, jobs, clock, ids, dataDir, models }: Handler
     getAgent: ({ params }) => withUnpriced(getAgent(db, params.agentId)),
 
     async createAgent({ body }) {
-      await requireUsableFolders(body.folders ?? [], dataDir)
+      await requireUsableFolders(body.folders ?? [], ownFolders())
       requireProviders(body)
       return withUnpriced(transact(db, (tx) => createAgent(tx, { clock, ids }, body)))
     },
 
     async updateAgent({ params, body }) {
       getAgent(db, params.agentId)
-      await requireUsableFolders(body.folders ?? [], dataDir)
+      await requireUsableFolders(body.folders ?? [], ownFolders())
       requireProviders(body)
       return withUnpriced(transact(db, (tx) => updateAgent(tx, { clock }, params.agentId, body)))
     },

@@ -23,6 +23,7 @@ import type { ScheduleStore } from '../../../domain/schedules/schedule-store.ts'
 import type { Worker } from '../../../domain/jobs/worker.ts'
 import type { FoundServer } from '../../../contract/providers.ts'
 import type { Tool } from '../../../agent/tools/tool.ts'
+import type { DailyBackup } from '../../../execution/daily-backup.ts'
 import type { JobFiles } from '../../../execution/job-files.ts'
 import type { Models } from '../../../agent/providers/model-source.ts'
 
@@ -67,6 +68,7 @@ export type HandlerDeps = {
     stopTunnel(): Promise<PublicAddress>
   }
   examine(): Promise<HealthCheck[]>
+  dailyBackup: Pick<DailyBackup, 'read' | 'make'>
   channels: {
     /** Asks the service whose token this is. */
     identify(kind: ChannelKind, access: { token: string; baseUrl: string | null }): Promise<Identified>

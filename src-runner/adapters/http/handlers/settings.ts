@@ -4,12 +4,14 @@ import type { Settings, UpdateWebSearch, WebSearch } from '../../../contract/set
 import { AppError, issueAt } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { WEB_SEARCH_KEY } from '../../../lib/vault.ts'
+import { listAgentFolders } from '../../../domain/agents/agents.ts'
 import { getProvider } from '../../../domain/providers/providers.ts'
 import { changeSettings, readSettings } from '../../../domain/settings/settings.ts'
 import { UTC_DAY_MS } from '../../../domain/spend/add-spend.sql.ts'
 import { readSpend } from '../../../domain/spend/spend.sql.ts'
 import { missingFrom } from '../../../agent/tools/web-search/search-providers.ts'
 import { makeSampleFolder } from '../sample-folder.ts'
+import { requireBackupFolder } from '../usable-folders.ts'
 import { unpricedModelsOfAll } from '../unpriced-models.ts'
 import { writeWithSecret } from '../write-with-secret.ts'
 import type { Handlers } from '../handler.ts'
@@ -24,6 +26,7 @@ export function settingsHandlers(deps: HandlerDeps) {
     async updateSettings({ body }) {
       if (body.defaultModel != null) getProvider(db, body.defaultModel.providerId)
       requireOpenedHosts(body.openedHosts ?? [])
+      if (body.backupFolder != null) await requireBackupFolder(body.backupFolder, deps.dataDir, listAgentFolders(db))
       const settings = write(body)
       // More jobs may run now.
       worker.nudge()

@@ -1,0 +1,84 @@
+import type { Database } from '../platform/db/database.ts'
+import { createBackups } from '../platform/db/backups.ts'
+import type { EventHub } from '../platform/events/event-hub.ts'
+import type { Backup, BackupState } from '../contract/backups.ts'
+import type { Message } from '../contract/messages.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError, messageOf } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import { createMessage } from '../lib/messages.ts'
+import { readSettings } from '../domain/settings/settings.ts'
+
+export type DailyBackup = {
+  start(): void
+  stop(): void
+  read(): BackupState
+  /** Makes one now. Throws AppError backup_failed. */
+  make(): Promise<Backup>
+}
+
+const LOOK_EVERY_MS = 60_000
+const DAY_MS = 24 * 3_600_000
+const HOUR_MS = 3_600_000
+
+/** Backs the database up once a day, when the app is idle or an hour later, and copies the backup to the person's folder. */
+export function createDailyBackup({ db, hub, clock, log }: { db: Database; hub: EventHub; clock: Clock; log: Log }): DailyBackup {
+  const backups = createBackups(db.file)
+  const stops: (() => void)[] = []
+  let lastProblem: Message | null = null
+  /** In running time. A computer that is off most of the day makes its backup an hour after the start. */
+  let earliestAt = clock.monotonic() + HOUR_MS
+  let isIdle = false
+
+  function look(): void {
+    const wasIdle = isIdle
+    isIdle = true
+    const overdueMs = clock.monotonic() - earliestAt
+    if (overdueMs < 0 || (!wasIdle && overdueMs < HOUR_MS) || hasBackupOfToday()) return
+    // Also the time until the next try after a failure.
+    earliestAt = clock.monotonic() + HOUR_MS
+    // What failed is in the log and in the state.
+    if (db.trouble() === null) make().catch(() => {})
+  }
+
+  /** A backup from the future was made while the clock was wrong. */
+  function hasBackupOfToday(): boolean {
+    const now = clock.now()
+    return backups.list().some(({ at }) => at <= now && at > now - DAY_MS)
+  }
+
+  async function make(): Promise<Backup> {
+    const backup = await backups
+      .make(clock.now())
+      .catch((error: unknown) => fail(createMessage('backup_failed', { why: messageOf(error) }), error))
+    const { backupFolder } = readSettings(db)
+    if (backupFolder !== null) {
+      await backups
+        .copyTo(backupFolder, backup)
+        .catch((error: unknown) => fail(createMessage('backup_copy_failed', { folder: backupFolder, why: messageOf(error) }), error))
+    }
+    lastProblem = null
+    log.info({ backup }, 'the database was backed up')
+    return backup
+  }
+
+  function fail(problem: Message, error: unknown): never {
+    lastProblem = problem
+    log.warn({ err: error }, `the database was not backed up: ${messageOf(error)}`)
+    throw new AppError('backup_failed', problem, { cause: error })
+  }
+
+  return {
+    start: () =>
+      void stops.push(
+        clock.every(LOOK_EVERY_MS, look),
+        hub.subscribe(() => void (isIdle = false)),
+      ),
+    stop() {
+      for (const stop of stops.splice(0)) stop()
+      backups.stop()
+    },
+    read: () => ({ folder: backups.folder, backups: backups.list(), lastProblem }),
+    make,
+  }
+}

@@ -1,0 +1,83 @@
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createHandClock } from '../testing/hand-clock.ts'
+import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
+import { scratchFolder } from '../testing/scratch-folder.ts'
+
+const HOUR_MS = 3_600_000
+
+describe('backups', () => {
+  let runner: TestRunner
+  let clock: ReturnType<typeof createHandClock>
+  let elsewhere: string
+  beforeEach(async () => {
+    clock = createHandClock()
+    runner = await createTestRunner({ clock })
+    elsewhere = (await scratchFolder()).path
+  })
+  afterEach(() => runner.stop())
+
+  const backups = async () => (await runner.client.ok('listBackups')).backups
+  const agentNames = async () => (await runner.client.ok('listAgents')).agents.map(({ name }) => name)
+  const setFolder = (backupFolder: string | null) => runner.client.ok('updateSettings', { body: { backupFolder } })
+
+  it('is made once a day without anybody asking, an hour after the start at the earliest', async () => {
+    clock.advance(HOUR_MS - 60_000)
+    expect(await backups()).toEqual([])
+    clock.advance(3 * 60_000)
+    await vi.waitFor(async () => expect(await backups()).toHaveLength(1), { timeout: 30_000 })
+    clock.advance(20 * HOUR_MS)
+    expect(await backups()).toHaveLength(1)
+    clock.advance(5 * HOUR_MS)
+    await vi.waitFor(async () => expect(await backups()).toHaveLength(2), { timeout: 30_000 })
+  })
+
+  it('restores what was there, pauses all agents and keeps what was replaced', async () => {
+    await runner.client.ok('createAgent', { body: { name: 'Ada' } })
+    const { backup } = await runner.client.ok('makeBackup')
+    await runner.client.ok('createAgent', { body: { name: 'Ben' } })
+    await runner.restart({ config: { replaceDatabase: { backup: backup.name } } })
+    expect(await agentNames()).toEqual(['Ada'])
+    expect((await runner.client.ok('getSettings')).settings.pauseAll).toBe(true)
+    expect(readdirSync(runner.dataDir).filter((name) => name.includes('.replaced-'))).not.toEqual([])
+  })
+
+  it('starts empty, with the present data beside it', async () => {
+    await runner.client.ok('createAgent', { body: { name: 'Ada' } })
+    await runner.restart({ config: { replaceDatabase: 'empty' } })
+    expect(await agentNames()).toEqual([])
+  })
+
+  it('copies each backup to a second folder, and says why it could not', async () => {
+    await setFolder(elsewhere)
+    const { backup } = await runner.client.ok('makeBackup')
+    expect(readdirSync(elsewhere)).toEqual([backup.name])
+
+    const disk = join(elsewhere, 'disk')
+    mkdirSync(disk)
+    await setFolder(disk)
+    rmSync(disk, { recursive: true })
+    clock.advance(60_000)
+    const refused = await runner.client.ask('makeBackup')
+    expect(refused).toMatchObject({ status: 503, body: { error: 'backup_failed', message: expect.stringContaining(disk) as string } })
+    const state = await runner.client.ok('listBackups')
+    expect(state.backups).toHaveLength(2)
+    expect(state.lastProblem).toMatchObject({ code: 'backup_copy_failed' })
+    expect(existsSync(join(runner.dataDir, 'backups', `${state.backups[0]!.name}`))).toBe(true)
+  })
+
+  it('never shares a folder with an agent, because they contain everything', async () => {
+    await runner.client.ok('createAgent', { body: { name: 'Ada', folders: [elsewhere] } })
+    const inside = join(elsewhere, 'inside')
+    mkdirSync(inside)
+    for (const folder of [elsewhere, inside, runner.dataDir, 'relative', join(elsewhere, 'gone')]) {
+      const refused = await runner.client.ask('updateSettings', { body: { backupFolder: folder } })
+      expect([folder, refused.status, (refused.body as { error: string }).error]).toEqual([folder, 422, 'folder_not_usable'])
+    }
+    const free = (await scratchFolder()).path
+    await setFolder(free)
+    const given = await runner.client.ask('createAgent', { body: { name: 'Ben', folders: [free] } })
+    expect(given).toMatchObject({ body: { error: 'folder_not_usable' } })
+  })
+})
