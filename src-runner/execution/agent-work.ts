@@ -107,8 +107,8 @@ function failed(error: 'agent_deleted' | 'agent_has_no_model', message: Message)
 /** The agent's own model, or the default, then the fallbacks. */
 export function modelsOf(agent: Pick<Agent, 'model' | 'fallbacks'>, defaultModel: ModelRef | null): ModelRef[] {
   const first = agent.model ?? defaultModel
-  const wanted = first === null ? agent.fallbacks : [first, ...agent.fallbacks]
-  return wanted.filter((ref, i) => wanted.findIndex((other) => other.providerId === ref.providerId && other.model === ref.model) === i)
+  const all = first === null ? agent.fallbacks : [first, ...agent.fallbacks]
+  return all.filter((ref, i) => all.findIndex((other) => other.providerId === ref.providerId && other.model === ref.model) === i)
 }
 
 async function inputFor(deps: AgentWorkDeps, { job, claim, signal }: Attempt, agent: Agent, models: ModelRef[]): Promise<LoopInput> {

@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 
-export type DamageWatch = { start(): void; stop(): void }
+export type DamageWatch = ReturnType<typeof createDamageWatch>
 
 const CHECK_EVERY_MS = 30_000
 /** A start checks only a small file completely. */
@@ -14,7 +14,7 @@ const WEEK_MS = 7 * 24 * 3_600_000
 const LONGEST_DELAY_MS = 3_600_000
 
 /** Checks the whole database once a week, and soon after a start that could not, when the app is idle. */
-export function createDamageWatch({ db, hub, clock, log }: { db: Database; hub: EventHub; clock: Clock; log: Log }): DamageWatch {
+export function createDamageWatch({ db, hub, clock, log }: { db: Database; hub: EventHub; clock: Clock; log: Log }) {
   const stops: (() => void)[] = []
   let dueAt = clock.monotonic() + (db.isWhollyChecked ? WEEK_MS : SOON_MS)
   let isIdle = false

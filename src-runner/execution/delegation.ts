@@ -90,6 +90,6 @@ export function createDelegation({ db, jobs, approvals }: { db: Database; jobs: 
   return { verdictOfChild, verdictAtOnce, start }
 }
 
-function isSameName(name: string, wanted: string | undefined): boolean {
-  return wanted !== undefined && name.normalize().toLowerCase() === wanted.normalize().toLowerCase()
+function isSameName(name: string, given: string | undefined): boolean {
+  return given !== undefined && name.normalize().toLowerCase() === given.normalize().toLowerCase()
 }

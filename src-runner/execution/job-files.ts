@@ -17,18 +17,12 @@ import { decodeFile } from '../agent/files/text-of-file.ts'
 import { draftNameFor } from '../agent/tools/file-journal.ts'
 import { isThere, placeOf, resolveStartedChange, resolveStartedChanges, type JournalDeps } from './file-journal.ts'
 
-/** What jobs did to files, to view and undo. All throw AppError job_not_found. */
-export type JobFiles = {
-  list(jobId: string): Promise<WrittenFile[]>
-  /** From the kept contents alone. Throws AppError file_not_written. */
-  diff(jobId: string, path: string, callId?: string): Promise<FileDiff>
-  /** Throws AppError file_not_written, file_changed_since, file_cannot_be_undone. */
-  undo(jobId: string, path: string, force: boolean): Promise<WrittenFile>
-}
+export type JobFiles = ReturnType<typeof createJobFiles>
 
 type JobFilesDeps = Omit<JournalDeps, 'jobs'> & { jobs: Pick<JobStore, 'getJob'> }
 
-export function createJobFiles(deps: JobFilesDeps): JobFiles {
+/** What jobs did to files, to view and undo. All throw AppError job_not_found. */
+export function createJobFiles(deps: JobFilesDeps) {
   /** One undo at a time: two of the same file would look like foreign changes to each other. */
   let undoing: Promise<unknown> = Promise.resolve()
 
@@ -50,20 +44,22 @@ export function createJobFiles(deps: JobFilesDeps): JobFiles {
   }
 
   return {
-    async list(jobId) {
+    async list(jobId: string): Promise<WrittenFile[]> {
       const files: WrittenFile[] = []
       for (const trail of (await read(jobId)).trails) files.push(await writtenFileOf(deps, trail))
       return files
     },
 
-    async diff(jobId, path, callId) {
+    /** From the kept contents alone. Throws AppError file_not_written. */
+    async diff(jobId: string, path: string, callId?: string): Promise<FileDiff> {
       deps.jobs.getJob(deps.db, jobId)
       const changes = listChanges(deps.db, jobId)
       const trail = callId === undefined ? findTrail(trailsOf(changes), path) : trailOfCall(changes, callId, path)
       return diffOf(deps, trail ?? notWritten())
     },
 
-    undo(jobId, path, force) {
+    /** Throws AppError file_not_written, file_changed_since, file_cannot_be_undone. */
+    undo(jobId: string, path: string, force: boolean): Promise<WrittenFile> {
       const done = undoing.then(() => undo(jobId, path, force))
       undoing = done.catch(() => {})
       return done
@@ -148,18 +144,18 @@ async function undoTrail(deps: JobFilesDeps, job: Job, trail: PathTrail, force: 
   await putBack(deps, job, trail.at, trail.before, trail.binary)
 }
 
-async function putBack(deps: JobFilesDeps, job: Job, at: ChangedPath, wanted: ContentState | null, binary: boolean): Promise<void> {
-  const bytes = wanted === null ? null : await deps.blobs.read(wanted.mark)
-  if (wanted !== null && bytes === null) throw new AppError('file_cannot_be_undone', createMessage('undo_not_kept', { path: at.shown }))
+async function putBack(deps: JobFilesDeps, job: Job, at: ChangedPath, state: ContentState | null, binary: boolean): Promise<void> {
+  const bytes = state === null ? null : await deps.blobs.read(state.mark)
+  if (state !== null && bytes === null) throw new AppError('file_cannot_be_undone', createMessage('undo_not_kept', { path: at.shown }))
   await explained(() =>
-    withSpot(placeOf(at, deps.closedFolders), { makeFolders: wanted !== null }, async (spot) => {
+    withSpot(placeOf(at, deps.closedFolders), { makeFolders: state !== null }, async (spot) => {
       const found = await findFile(spot)
       if (found?.bytes) await deps.blobs.keep(found.state.mark, found.bytes)
-      const entry = { at, from: null, before: found?.state ?? null, after: wanted, binary }
+      const entry = { at, from: null, before: found?.state ?? null, after: state, binary }
       await recorded(deps, job, entry, async () => {
-        if (found?.state.mark === wanted?.mark) return
-        if (bytes !== null && wanted !== null)
-          await putFile(spot, bytes, { expected: found?.stats ?? null, mode: wanted.mode, draft: draftNameFor(job.id, 'undo') })
+        if (found?.state.mark === state?.mark) return
+        if (bytes !== null && state !== null)
+          await putFile(spot, bytes, { expected: found?.stats ?? null, mode: state.mode, draft: draftNameFor(job.id, 'undo') })
         else if (found !== null) await removeFile(spot, found.stats)
       })
     }),

@@ -11,12 +11,10 @@ import { moveGivingUp } from '../domain/outbox/send-message.ts'
 
 export type MaintenanceDeps = { db: Database; hub: EventHub; clock: Clock; log: Log; times: TrustedClock; approvals: ApprovalStore }
 
-export type Maintenance = { start(): void; stop(): void }
-
 const EVENTS_KEPT = { rows: 200_000, forMs: 30 * 24 * 3_600_000, checkEveryMs: 3_600_000 }
 const LOOK_EVERY_MS = 30_000
 
-export function createMaintenance({ db, hub, clock, log, times, approvals }: MaintenanceDeps): Maintenance {
+export function createMaintenance({ db, hub, clock, log, times, approvals }: MaintenanceDeps) {
   const stops: (() => void)[] = []
 
   function keepTime(): void {
@@ -55,7 +53,7 @@ export function createMaintenance({ db, hub, clock, log, times, approvals }: Mai
   }
 
   return {
-    start() {
+    start(): void {
       keepTime()
       stops.push(
         hub.subscribe(reconsiderBudgets),
@@ -63,7 +61,7 @@ export function createMaintenance({ db, hub, clock, log, times, approvals }: Mai
         clock.every(LOOK_EVERY_MS, keepTime),
       )
     },
-    stop() {
+    stop(): void {
       // Time between this moment and the next start counts as off.
       if (stops.length > 0) keepTime()
       for (const stop of stops.splice(0)) stop()

@@ -36,11 +36,7 @@ export type ToolPolicyDeps = {
   clock: Clock
 }
 
-export type ToolPolicy = {
-  judge(question: PolicyQuestion): Promise<PolicyVerdict>
-  /** The decision about a call in this attempt, to be recorded with the step that follows. */
-  decisionOf(callId: string): RecordedDecision | undefined
-}
+export type ToolPolicy = ReturnType<typeof createToolPolicy>
 
 /** One attempt at a job, whose calls are judged. */
 type Judged = ToolPolicyDeps & { job: Job; agent: Agent; claim: Claim; decisions: Map<string, RecordedDecision> }
@@ -51,9 +47,13 @@ const WAIT: PolicyVerdict = { verdict: 'wait', status: 'awaiting_approval' }
  * Decides about each call from recorded facts: a person's answer about exactly this call, else the policy. A question is a
  * row before the attempt ends, so that an answer finds it whatever happens to this process.
  */
-export function createToolPolicy(deps: ToolPolicyDeps, job: Job, agent: Agent, claim: Claim): ToolPolicy {
+export function createToolPolicy(deps: ToolPolicyDeps, job: Job, agent: Agent, claim: Claim) {
   const judged: Judged = { ...deps, job, agent, claim, decisions: new Map() }
-  return { judge: (question) => judge(judged, question), decisionOf: (callId) => judged.decisions.get(callId) }
+  return {
+    judge: (question: PolicyQuestion) => judge(judged, question),
+    /** The decision about a call in this attempt, to be recorded with the step that follows. */
+    decisionOf: (callId: string) => judged.decisions.get(callId),
+  }
 }
 
 async function judge(judged: Judged, question: PolicyQuestion): Promise<PolicyVerdict> {

@@ -2,19 +2,14 @@ import type { ReplyStep, Step } from '../contract/jobs.ts'
 import { readReplyParts } from '../agent/providers/incoming-reply.ts'
 import type { PromptMessage } from '../agent/providers/model.ts'
 
-export type Transcript = {
-  messages: PromptMessage[]
-  /** Calls that were recorded as started and have no result. */
-  startedCallIds: Set<string>
-}
-
 /**
  * A job's recorded steps as messages, without interrupted replies. Results are in the order of their calls. `parts`: recorded
  * reply parts, by the number of the step.
  */
-export function transcriptOf(steps: readonly Step[], parts: ReadonlyMap<number, unknown> = new Map()): Transcript {
+export function transcriptOf(steps: readonly Step[], parts: ReadonlyMap<number, unknown> = new Map()) {
   const replies = steps.filter((step): step is ReplyStep => step.kind === 'reply' && !step.interrupted)
   const results = new Map<string, PromptMessage>()
+  /** Calls that were recorded as started and have no result. */
   const startedCallIds = new Set<string>()
   for (const step of steps) {
     if (step.kind === 'tool_started') startedCallIds.add(step.callId)

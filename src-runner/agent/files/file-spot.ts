@@ -4,25 +4,7 @@ import { join } from 'node:path'
 import { PathRefused, showName, showPlace, type Place } from './folder-paths.ts'
 import { codeOf, guardHere, kindOf, realPathIn, refusalOf, spellingIn, walkDown, type Guard, type HeldPath } from './held-path.ts'
 
-/** A place where a file is or could be: a held folder, and a name in it. A link at that name is not followed. */
-export type FileSpot = {
-  /** As spelled on the disk. */
-  readonly place: Place
-  /** Absolute and without links: rules and the journal use it. */
-  readonly realPath: string
-  /** The file, through the held folder. Only valid while the spot is open, after `verify`. */
-  readonly path: string
-  readonly folderPath: string
-  /** Throws PathRefused if the folder has moved. */
-  verify(): Promise<void>
-  /** Does not follow a link. null: nothing is there. */
-  stat(): Promise<BigIntStats | null>
-  /** Opens a plain file for reading. null: nothing is there. */
-  open(): Promise<{ handle: FileHandle; stats: BigIntStats } | null>
-  /** A new name survives a power cut only after this. */
-  sync(): Promise<void>
-  close(): Promise<void>
-}
+export type FileSpot = ReturnType<typeof spotIn>
 
 type SpotOptions = {
   /** Creates missing folders, each inside the one held before it. */
@@ -84,9 +66,10 @@ function fileNameOf(place: Place): string {
   return name
 }
 
-function spotIn(base: HeldPath, place: Place, name: string, realPath: string): FileSpot {
+/** A place where a file is or could be: a held folder, and a name in it. A link at that name is not followed. */
+function spotIn(base: HeldPath, place: Place, name: string, realPath: string) {
   const path = join(base.path, name)
-  const lookUp = async () => {
+  const lookUp = async (): Promise<BigIntStats | null> => {
     await base.verify()
     return lstat(path, { bigint: true }).catch((thrown: unknown) => {
       if (codeOf(thrown) === 'ENOENT') return null
@@ -94,15 +77,22 @@ function spotIn(base: HeldPath, place: Place, name: string, realPath: string): F
     })
   }
   return {
+    /** As spelled on the disk. */
     place,
+    /** The file, through the held folder. Only valid while the spot is open, after `verify`. */
     path,
+    /** Absolute and without links: rules and the journal use it. */
     realPath,
     folderPath: base.path,
+    /** Throws PathRefused if the folder has moved. */
     verify: base.verify,
+    /** A new name survives a power cut only after this. */
     sync: () => syncFolder(base.path),
     close: base.close,
+    /** Does not follow a link. null: nothing is there. */
     stat: lookUp,
-    async open() {
+    /** Opens a plain file for reading. null: nothing is there. */
+    async open(): Promise<{ handle: FileHandle; stats: BigIntStats } | null> {
       const there = await lookUp()
       if (there === null) return null
       requireFile(place, there)

@@ -21,14 +21,7 @@ import {
 /** Every tool reads the disk through this. Links are followed as long as they stay inside the agent's folder. */
 export type Opened = OpenedFile | OpenedFolder
 export type OpenedFile = { kind: 'file'; place: Place; handle: FileHandle; size: number; modifiedAt: number; close(): Promise<void> }
-export type OpenedFolder = {
-  kind: 'folder'
-  place: Place
-  entries(): AsyncIterable<Dirent>
-  /** Does not follow a link. null: it is gone or not accessible. */
-  stat(name: string): Promise<{ kind: EntryKind; size: number; modifiedAt: number } | null>
-  close(): Promise<void>
-}
+export type OpenedFolder = ReturnType<typeof openedFolder>
 
 const ENTRIES_PER_READ = 256
 const READ_ONLY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
@@ -88,14 +81,14 @@ async function openFile(place: Place, { guard, path, stats, verify }: HeldPath):
   }
 }
 
-function openedFolder(place: Place, held: HeldPath): OpenedFolder {
+function openedFolder(place: Place, held: HeldPath) {
   // A descriptor cannot be swapped for anything.
   const verify = () => (held.guard === 'real_path' ? held.verify() : undefined)
   return {
-    kind: 'folder',
+    kind: 'folder' as const,
     place,
     close: held.close,
-    async *entries() {
+    async *entries(): AsyncGenerator<Dirent> {
       const dir = await opendir(held.path, { bufferSize: ENTRIES_PER_READ }).catch((thrown: unknown) => {
         throw refusalOf(place, thrown, 'read')
       })
@@ -103,7 +96,8 @@ function openedFolder(place: Place, held: HeldPath): OpenedFolder {
       yield* dir
       await verify()
     },
-    async stat(name) {
+    /** Does not follow a link. null: it is gone or not accessible. */
+    async stat(name: string): Promise<{ kind: EntryKind; size: number; modifiedAt: number } | null> {
       const stats = await lstat(join(held.path, name), { bigint: true }).catch(() => null)
       await verify()
       return stats === null ? null : { kind: kindOf(stats), size: Number(stats.size), modifiedAt: Number(stats.mtimeMs) }

@@ -1,17 +1,12 @@
 import { kindOf, type EntryKind } from './held-path.ts'
 import type { OpenedFolder } from './open-inside.ts'
 
-export type FolderContents = {
-  /** The first entries by name. */
-  entries: { name: string; kind: EntryKind }[]
-  /** Also counts those left out of `entries`. */
-  counts: Record<EntryKind, number>
-  total: number
-}
-
-/** Holds and sorts only a few times `keep` names at once, so that a folder of a million files costs neither memory nor a pause. */
-export async function readFolder(folder: OpenedFolder, keep: number, signal: AbortSignal): Promise<FolderContents> {
-  const counts: FolderContents['counts'] = { file: 0, folder: 0, link: 0, pipe: 0, socket: 0, device: 0 }
+/**
+ * The first `keep` entries by name, and the counts of all. Holds and sorts only a few times `keep` names at once, so that a folder of a
+ * million files costs neither memory nor a pause.
+ */
+export async function readFolder(folder: OpenedFolder, keep: number, signal: AbortSignal) {
+  const counts: Record<EntryKind, number> = { file: 0, folder: 0, link: 0, pipe: 0, socket: 0, device: 0 }
   const kinds = new Map<string, EntryKind>()
   let names: string[] = []
   let total = 0

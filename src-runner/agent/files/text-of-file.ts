@@ -80,8 +80,8 @@ export async function* readLines(handle: FileHandle, encoding: Encoding, maxByte
   let at = 0
   for (;;) {
     signal.throwIfAborted()
-    const want = Math.min(CHUNK_BYTES, maxBytes - at)
-    const { bytesRead } = want > 0 ? await handle.read(chunk, 0, want, at) : { bytesRead: 0 }
+    const length = Math.min(CHUNK_BYTES, maxBytes - at)
+    const { bytesRead } = length > 0 ? await handle.read(chunk, 0, length, at) : { bytesRead: 0 }
     at += bytesRead
     const bytes = chunk.subarray(0, bytesRead)
     const text = decoder.decode(bytes, { stream: bytesRead > 0 })

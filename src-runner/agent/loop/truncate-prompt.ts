@@ -15,32 +15,30 @@ const LONG_TEXT_CHARS = 400
 /** The newest results are cut to `most`, and by halves down to `least`, until they fit. */
 const NEWEST_BYTES = { most: 32_000, least: 1_000 }
 
-export type TruncatedPrompt = {
-  messages: PromptMessage[]
-  /** An upper estimate. */
-  tokens: number
-  /** How many messages are gone or shorter than recorded. */
-  leftOut: number
-}
+/** `tokens`: an upper estimate. `leftOut`: how many messages are gone or shorter than recorded. */
+type TruncatedPrompt = { messages: PromptMessage[]; tokens: number; leftOut: number }
 
 /** How far each measure has gone. They only ever go further. Turns count from the first reply of the job. */
-type Truncation = {
-  /** Results that would fill half of the room by themselves lose their middle. */
-  large: boolean
-  earlierResults: boolean
-  /** Index of the first message that is kept of the conversation before. */
-  earlierFrom: number
-  /** Turns before this lose their results. */
-  results: number
-  /** Turns before this have short replies and arguments. */
-  replies: number
-  /** Turns before this are gone. */
-  turns: number
-  /** Turns that did not fit while they were the newest, and the bytes that each of their texts may have. */
-  newest: Map<number, number>
-  /** Replies of turns before this were written when more stood before them. */
-  changedUntil: number
+function nothingCut(system: number) {
+  return {
+    /** Results that would fill half of the room by themselves lose their middle. */
+    large: false,
+    earlierResults: false,
+    /** Index of the first message that is kept of the conversation before. */
+    earlierFrom: system,
+    /** Turns before this lose their results. */
+    results: 0,
+    /** Turns before this have short replies and arguments. */
+    replies: 0,
+    /** Turns before this are gone. */
+    turns: 0,
+    /** Turns that did not fit while they were the newest, and the bytes that each of their texts may have. */
+    newest: new Map<number, number>(),
+    /** Replies of turns before this were written when more stood before them. */
+    changedUntil: 0,
+  }
 }
+type Truncation = ReturnType<typeof nothingCut>
 
 /**
  * Fits a prompt into `limit` tokens. The record stays complete; this only decides what the model reads again.
@@ -61,10 +59,7 @@ export function truncatePrompt(messages: readonly PromptMessage[], taskAt: numbe
   const fixed = sumTokens(messages.slice(0, parts.system)) + maxTokensOfMessage(parts.task)
   const room = Math.max(0, limit - fixed)
   const view = createView(parts, Math.max(NEWEST_BYTES.least, Math.floor((room / 2) * BYTES_PER_TOKEN)))
-  const cut: Truncation = {
-    ...{ large: false, earlierResults: false, earlierFrom: parts.system },
-    ...{ results: 0, replies: 0, turns: 0, newest: new Map(), changedUntil: 0 },
-  }
+  const cut = nothingCut(parts.system)
   // The model was called before each turn with all turns before it, and is called now with all of them.
   let tokens = view.tokens(cut, 0)
   for (let turns = 0; turns <= parts.turns.length; turns++) {

@@ -3,10 +3,8 @@ import { cutText } from '../../lib/text.ts'
 // How the demo model reads the results of the file tools.
 
 export type ListedFile = { path: string; size: number | null; changed: string | null }
-export type Listing = { files: ListedFile[]; folders: string[]; total: number }
-
 /** Rows are `kind TAB size TAB changed TAB path`. The heading of each folder has the real number of files. */
-export function readListing(output: string): Listing {
+export function readListing(output: string) {
   const files: ListedFile[] = []
   const folders: string[] = []
   let total = 0
@@ -48,10 +46,8 @@ export function pickReadable(files: readonly ListedFile[], task: string, count: 
     .slice(0, count)
 }
 
-export type Excerpt = { lines: string[]; lineCount: number | null }
-
 /** The first lines that are not empty. The very first one is the tool's own: `path (facts)`. */
-export function readExcerpt(output: string, count: number): Excerpt {
+export function readExcerpt(output: string, count: number) {
   const [heading = '', ...rest] = output.split('\n')
   const total = /lines \d+-\d+ of (\d+)\)$/.exec(heading)?.[1]
   const lines = rest
@@ -61,10 +57,8 @@ export function readExcerpt(output: string, count: number): Excerpt {
   return { lines: lines.slice(0, count), lineCount: total === undefined ? null : Number(total) }
 }
 
-export type Matches = { count: number; files: number; hits: { place: string; line: string }[] }
-
 /** `3 matches in 2 files (…)`, then `path:line: text`. */
-export function readMatches(output: string): Matches {
+export function readMatches(output: string) {
   const [heading = '', ...rest] = output.split('\n')
   const counts = /^(\d+) match(?:es)? in (\d+) files?/.exec(heading)
   const hits = rest

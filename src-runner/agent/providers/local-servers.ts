@@ -64,12 +64,9 @@ async function findServer(deps: Deps, server: KnownServer, origin: string): Prom
   }
 }
 
-export type LocalServers = {
-  /** Whether the server at this address runs its models itself. A server on this machine may also be a proxy to a paid service. */
-  runsModels(baseUrl: string): Promise<boolean>
-}
+export type LocalServers = ReturnType<typeof createLocalServers>
 
-export function createLocalServers(deps: Deps): LocalServers {
+export function createLocalServers(deps: Deps) {
   const known = new Map<string, { until: number; found: Promise<boolean | null> }>()
 
   /** null: no server answered. */
@@ -85,7 +82,8 @@ export function createLocalServers(deps: Deps): LocalServers {
   }
 
   return {
-    async runsModels(baseUrl) {
+    /** Whether the server at this address runs its models itself. A server on this machine may also be a proxy to a paid service. */
+    async runsModels(baseUrl: string): Promise<boolean> {
       if (!runsOnThisMachine(baseUrl)) return false
       const { origin } = new URL(baseUrl)
       let entry = known.get(origin)

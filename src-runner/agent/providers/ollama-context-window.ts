@@ -2,17 +2,7 @@ import { isRecord, positiveInteger } from '../../lib/json-values.ts'
 import { roomForPrompt } from './prompt-size.ts'
 
 /** null: the server does not say. */
-export type OllamaFacts = {
-  /** The window of its training. */
-  trainedTokens: number | null
-  /** From its Modelfile. */
-  ownTokens: number | null
-  /** The window with which it is loaded now. */
-  loadedTokens: number | null
-  bytesOfToken: number | null
-  /** It runs in Ollama's cloud. */
-  isElsewhere: boolean
-}
+export type OllamaFacts = ReturnType<typeof readFacts>
 
 /**
  * Ollama reloads the model for each new window, which takes longer than an answer, so windows grow by doubling. Agents need
@@ -46,7 +36,7 @@ export function windowBelow(tokens: number): number | null {
 }
 
 /** Reads `/api/show` and `/api/ps`. Any part may be missing. */
-export function readFacts(model: string, show: unknown, running: unknown): OllamaFacts {
+export function readFacts(model: string, show: unknown, running: unknown) {
   const { model_info, parameters, remote_host: host } = recordOf(show)
   const info = recordOf(model_info)
   const architecture = info['general.architecture']
@@ -57,10 +47,14 @@ export function readFacts(model: string, show: unknown, running: unknown): Ollam
     ({ name, model: named }) => name === model || named === model || name === `${model}:latest`,
   )
   return {
+    /** The window of its training. */
     trainedTokens: of('context_length'),
+    /** The window in its Modelfile. */
     ownTokens: positiveInteger(Number(own)),
+    /** The window with which it is loaded now. */
     loadedTokens: positiveInteger(loaded?.['context_length']),
     bytesOfToken: bytesOfToken(of),
+    /** It runs in Ollama's cloud. */
     isElsewhere: typeof host === 'string',
   }
 }

@@ -2,16 +2,7 @@ import { setImmediate as breathe } from 'node:timers/promises'
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
 import { PageLines, type Place } from './page-lines.ts'
 
-export type PageText = {
-  title: string
-  text: string
-  /** `<meta http-equiv="refresh">` */
-  refreshesTo: string | null
-  /** Navigation, sidebars or footers were left out. */
-  hasMore: boolean
-}
-
-export type PageOptions = {
+type PageOptions = {
   /** The base of its links. */
   address: URL
   /** Include navigation, sidebars and footers. */
@@ -33,7 +24,7 @@ const MAX_TITLE_CHARS = 300
  * The visible text of a page as Markdown: headings, lists, tables as rows, links with full addresses. The tokenizer gets
  * small slices, and the work is linear in the slice, so no page can block the event loop.
  */
-export async function htmlToText(html: string, { address, whole = false, signal }: PageOptions): Promise<PageText> {
+export async function htmlToText(html: string, { address, whole = false, signal }: PageOptions) {
   const reader = new PageReader(html, address)
   const tokenizer = new Tokenizer({}, reader)
   let since = performance.now()
@@ -64,7 +55,14 @@ export async function htmlToText(html: string, { address, whole = false, signal 
     await rest()
   }
   const title = reader.title.replace(/\s+/g, ' ').trim().slice(0, MAX_TITLE_CHARS)
-  return { title, text: parts.join('\n').trim(), refreshesTo: reader.refreshesTo, hasMore }
+  return {
+    title,
+    text: parts.join('\n').trim(),
+    /** `<meta http-equiv="refresh">` */
+    refreshesTo: reader.refreshesTo,
+    /** Navigation, sidebars or footers were left out. */
+    hasMore,
+  }
 }
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))

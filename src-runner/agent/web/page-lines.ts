@@ -16,8 +16,8 @@ export class PageLines {
   private readonly charsAt: Record<Place, number> = { main: 0, article: 0, body: 0, around: 0 }
   private pieces: string[] = []
   private linePlace: Place = 'body'
-  private wantsSpace = false
-  private wantedBreak = 0
+  private pendingSpace = false
+  private pendingBreak = 0
   private marker = ''
   private isCellStart = false
   private link: { address: string; line: number; piece: number } | null = null
@@ -26,14 +26,14 @@ export class PageLines {
   addText(text: string, indent: number, place: Place): void {
     const words = text.replace(/[\s\u00a0]+/g, ' ')
     if (words === ' ' || words === '') {
-      this.wantsSpace ||= words === ' '
+      this.pendingSpace ||= words === ' '
       return
     }
     const leads = words.startsWith(' ')
     const trails = words.endsWith(' ')
     this.begin(indent, place, leads)
     this.pieces.push(words.slice(leads ? 1 : 0, trails ? -1 : undefined))
-    this.wantsSpace = trails
+    this.pendingSpace = trails
   }
 
   addPreformatted(text: string, place: Place): void {
@@ -49,7 +49,7 @@ export class PageLines {
   /** 1: a new line, 2: an empty line in between. */
   breakLine(level: 1 | 2): void {
     // No break between a marker, or the edge of a cell, and its text.
-    if (!this.isCellStart && this.marker === '') this.wantedBreak = Math.max(this.wantedBreak, level)
+    if (!this.isCellStart && this.marker === '') this.pendingBreak = Math.max(this.pendingBreak, level)
   }
 
   /** `- ` or `2. ` before the next text. */
@@ -74,15 +74,15 @@ export class PageLines {
 
   beginRow(): void {
     this.isCellStart = false
-    const level = this.wantedBreak
+    const level = this.pendingBreak
     this.end(false)
-    this.wantedBreak = level
+    this.pendingBreak = level
   }
 
   beginCell(isFirst: boolean, place: Place): void {
     if (!isFirst) {
-      this.wantedBreak = 0
-      this.wantsSpace = false
+      this.pendingBreak = 0
+      this.pendingSpace = false
       if (this.pieces.length === 0) this.linePlace = place
       this.pieces.push(' | ')
     }
@@ -91,7 +91,7 @@ export class PageLines {
 
   endCell(): void {
     this.isCellStart = false
-    this.wantedBreak = 0
+    this.pendingBreak = 0
   }
 
   openLink(address: string): void {
@@ -124,26 +124,26 @@ export class PageLines {
 
   private begin(indent: number, place: Place, leadsWithSpace: boolean): void {
     this.isCellStart = false
-    if (this.wantedBreak > 0) {
-      const level = this.wantedBreak
+    if (this.pendingBreak > 0) {
+      const level = this.pendingBreak
       this.end(false)
       if (level === 2 && this.lines.length > 0 && this.lines.at(-1)!.text !== '') this.lines.push({ text: '', place })
     }
     if (this.pieces.length === 0) {
       this.linePlace = place
       if (indent > 0) this.pieces.push('  '.repeat(indent))
-    } else if ((this.wantsSpace || leadsWithSpace) && !this.pieces.at(-1)!.endsWith(' ')) {
+    } else if ((this.pendingSpace || leadsWithSpace) && !this.pieces.at(-1)!.endsWith(' ')) {
       this.pieces.push(' ')
     }
     if (this.marker !== '') this.pieces.push(this.marker)
     this.marker = ''
-    this.wantsSpace = false
+    this.pendingSpace = false
     if (this.link?.line === -1) Object.assign(this.link, { line: this.lines.length, piece: this.pieces.length })
   }
 
   private end(evenIfEmpty: boolean): void {
-    this.wantedBreak = 0
-    this.wantsSpace = false
+    this.pendingBreak = 0
+    this.pendingSpace = false
     const text = this.pieces.join('').trimEnd().replace(ONLY_BARS, '')
     const place = this.pieces.length === 0 ? (this.lines.at(-1)?.place ?? 'body') : this.linePlace
     this.pieces = []

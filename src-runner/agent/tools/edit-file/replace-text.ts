@@ -2,14 +2,14 @@ import { ENCODING_NAMES, sniff, SNIFF_BYTES, type Encoding } from '../../files/t
 
 const MAX_LINES_NAMED = 20
 
-type Wanted = { oldText: string; newText: string; replaceAll?: boolean }
+type Replacement = { oldText: string; newText: string; replaceAll?: boolean }
 
 /**
  * Replaces one exact text by another. If the file's lines end with CR LF, so do the model's. In a problem, `{file}` stands
  * for the file's name.
  */
-export function replaceText(text: string, wanted: Wanted): { text: string; lines: number[] } | { problem: string } {
-  const [oldText, newText] = inLineEndsOf(text, wanted)
+export function replaceText(text: string, replacement: Replacement): { text: string; lines: number[] } | { problem: string } {
+  const [oldText, newText] = inLineEndsOf(text, replacement)
   if (oldText === newText) return { problem: 'Not changed: the new text is the same as the old one.' }
   const places = placesOf(oldText, text)
   if (places.length === 0)
@@ -19,7 +19,7 @@ export function replaceText(text: string, wanted: Wanted): { text: string; lines
         : `Not changed: the text does not occur in '{file}'. Read it again; it may have changed.`,
     }
   const lines = linesAt(places, text)
-  if (places.length > 1 && wanted.replaceAll !== true) {
+  if (places.length > 1 && replacement.replaceAll !== true) {
     const named = lines.slice(0, MAX_LINES_NAMED).join(', ') + (lines.length > MAX_LINES_NAMED ? ' and more' : '')
     return {
       problem: `Not changed: the text occurs ${places.length} times in '{file}' (lines ${named}). Give more of the text around the one that is meant, or set replaceAll.`,
@@ -28,7 +28,7 @@ export function replaceText(text: string, wanted: Wanted): { text: string; lines
   return { text: text.split(oldText).join(newText), lines }
 }
 
-function inLineEndsOf(text: string, { oldText, newText }: Wanted): [string, string] {
+function inLineEndsOf(text: string, { oldText, newText }: Replacement): [string, string] {
   const crlf = (part: string) => part.replace(/\r?\n/g, '\r\n')
   if (!text.includes('\r\n')) return [oldText, newText]
   const hasBare = /(^|[^\r])\n/.test(text)
@@ -59,8 +59,8 @@ function linesAt(places: readonly number[], text: string): number[] {
 /** The most common mistake: the words are right and the spaces are not. */
 function isNearMiss(oldText: string, text: string): boolean {
   const words = (part: string) => part.replace(/\s+/g, ' ').trim()
-  const wanted = words(oldText)
-  return wanted !== '' && words(text).includes(wanted)
+  const searched = words(oldText)
+  return searched !== '' && words(text).includes(searched)
 }
 
 /** A file's whole text, with what is needed to write it back byte by byte. */
