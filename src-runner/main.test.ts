@@ -48,7 +48,7 @@ describe('the runner process', { timeout: 30_000 }, () => {
 
   describe('under a host', () => {
     function host(execArgv: string[] = []) {
-      // The start-up files of whoever runs the tests are not read.
+      // Does not read the start-up files of the account.
       const env = { ...process.env, HOME: home, SHELL: '/bin/sh', NODE_COMPILE_CACHE: COMPILE_CACHE }
       const child = fork(ENTRY, [], { env, execArgv, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
       children.push(child)

@@ -33,7 +33,7 @@ describe('the start of a runner', { timeout: 20_000 }, () => {
     rmSync(home, { recursive: true, force: true })
   })
 
-  /** `when` is called with each line of the log, in the moment in which it is written. */
+  /** `when` is called with each line of the log when it is written. */
   function create({ port = 0, ingressPort = null as number | null, when = (_line: string) => {} } = {}): Runner {
     const write = (_fields: unknown, line: string) => when(line)
     const log: Log = { ...silentLog, info: write, error: write }
@@ -70,7 +70,7 @@ describe('the start of a runner', { timeout: 20_000 }, () => {
     return (server.address() as AddressInfo).port
   }
 
-  /** A job that waits until pause all is released. */
+  /** A job that waits until pause all is off. */
   async function leaveJob(): Promise<string> {
     const client = clientOf(await create().start())
     const { agent } = await client.ok('createAgent', { body: { name: 'Ada', model: { providerId: 'demo', model: 'demo' } } })
@@ -89,17 +89,17 @@ describe('the start of a runner', { timeout: 20_000 }, () => {
     }
   }
 
-  /** From now on this connection finds nothing in the table; the file keeps it as it is. */
+  /** From now on this connection finds nothing in the table. The file does not change. */
   function lose(table: string): void {
     db!.connection.exec(`CREATE TEMP TABLE ${table} (lost)`)
   }
 
   async function expectNothingLeft(ports: number[]): Promise<void> {
     expect(db!.connection.open).toBe(false)
-    // What was to happen once finds the database closed; what happens again and again would still be there.
+    // A timer that fires once finds the database closed. A repeated one would still be there.
     clock.advance(3_600_000)
     expect(clock.sleepers()).toBe(0)
-    // Each can be had, so nobody listens there.
+    // Each port is free.
     for (const port of ports) await listen(port)
   }
 

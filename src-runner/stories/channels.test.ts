@@ -312,7 +312,7 @@ describe('Telegram', () => {
     rig.runner.modelServer.play({ text: ['One.'] })
     rig.bot.say(ANNA, 'one')
     await untilSaid(ANNA, 'One.')
-    // Confirmed to the service or not, what was kept is behind us.
+    // What was stored is not read again, whether it was confirmed or not.
     rig.bot.repeatUpdates(1)
     rig.runner.modelServer.play({ text: ['Two.'] }, { text: ['Three.'] })
     await rig.runner.restart({ crash: true })
@@ -333,7 +333,7 @@ describe('Telegram', () => {
     for (let life = 0; life < 4; life++) {
       for (const text of written.splice(0, 10)) rig.bot.say(ANNA, text)
       await expect.poll(async () => (await jobs()).length).toBeGreaterThan(life * 10 + life * 3)
-      // What this process still does after the moment of its death reaches nobody.
+      // What this process does after its crash reaches nobody.
       rig.bot.fault('getUpdates', { kind: 'reset' }, 1_000_000)
       const reborn = rig.runner.restart({ crash: true })
       rig.bot.breakPoll()

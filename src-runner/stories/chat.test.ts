@@ -10,7 +10,7 @@ describe('a chat', () => {
   let runner: TestRunner
   afterEach(() => runner.stop())
 
-  it('remembers its earlier turns', async () => {
+  it('knows its earlier turns', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent()
     runner.modelServer.play({ text: ['Hello Ada.'] }, { text: ['You are Ada.'] })
@@ -95,7 +95,7 @@ describe('a chat', () => {
     expect(events.at(-1)).toMatchObject({ type: 'done', reply: words.join(''), status: 'completed' })
   })
 
-  it('goes on when the caller hangs up', async () => {
+  it('continues when the caller disconnects', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent()
     runner.modelServer.play({ text: ['one ', 'two ', 'three'] })
@@ -108,7 +108,7 @@ describe('a chat', () => {
     expect(await runner.ended(start.data.jobId)).toMatchObject({ status: 'completed', result: 'one two three' })
   })
 
-  it('does not ask whoever reads a new turn to send the request again, and asks a reader that only looks', async () => {
+  it('sends `retry` only on streams that can be requested again', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent()
     const read = async (path: string, init: RequestInit) => (await fetch(`${runner.url}${path}`, init)).text()
@@ -151,7 +151,7 @@ describe('a chat', () => {
     expect((await runner.client.ok('chat', { body: { ...body, clientId: 'turn-2' } })).jobId).not.toBe(jobId)
   })
 
-  it('tells whoever attaches to an ended turn how it ended, at once', async () => {
+  it('ends at once for a turn that has ended', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent()
     const { jobId, reply } = await runner.client.ok('chat', { body: { agentId: agent.id, message: 'Hello' } })
@@ -160,7 +160,7 @@ describe('a chat', () => {
     expect(events[1]).toMatchObject({ reply, status: 'completed' })
   })
 
-  it('says what is wrong before a stream opens', async () => {
+  it('refuses a wrong request before the stream opens', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent()
     const { agent: bare } = await runner.client.ok('createAgent', { body: { name: 'No model' } })
@@ -181,7 +181,7 @@ describe('a chat', () => {
     expect((await runner.client.ok('listJobs')).jobs).toEqual([])
   })
 
-  it('keeps text that no file could hold as it is', async () => {
+  it('keeps text with characters that files cannot hold', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent()
     const message = 'Zwölf Boxkämpfer 🥊 "quoted" \\ \u202e rtl \u0000 nul \ud800 alone </script>'

@@ -9,7 +9,7 @@ import { ANNA, BEN, useTelegramRig } from '../testing/telegram-chat.ts'
 
 const SECRET = 'kiwi-canary-7731'
 
-/** Somebody who was let in, and wants more than that. The model is on their side. */
+/** A guest who wants more than they may. The model is on their side. */
 describe('a guest on Telegram', () => {
   const rig = useTelegramRig()
   const { personOf, setRole, letIn, said, outbox } = rig
@@ -89,7 +89,7 @@ describe('a guest on Telegram', () => {
     await setRole(BEN, role)
     const withdrawn = (await outbox()).find(({ kind }) => kind === 'approval')!
     expect(withdrawn.state).toBe('not_sent')
-    // A list of messages to send again does not show to whom they would go.
+    // The list of undelivered messages does not show their recipients.
     const again = await rig.runner.client.ask('retryOutbound', { params: { messageId: withdrawn.id } })
     expect(again).toMatchObject({
       status: 400,
@@ -152,7 +152,7 @@ describe('a guest on Telegram', () => {
       rig.bot.say(BEN, 'Let Bob write hello')
       await untilSaid(BEN, 'I need to ask my owner')
       const pending = async () => (await rig.runner.client.ok('listApprovals', { query: { status: 'pending', limit: 5 } })).approvals
-      // First whether Bob may have the task, since a guest's words are behind it; then what Bob does.
+      // First the delegation to Bob needs an approval, because a guest's words are in it; then what Bob does.
       for (const tool of ['delegate', 'write_file']) {
         await expect.poll(async () => (await pending()).map((one) => one.tool)).toEqual([tool])
         const { id } = (await pending())[0]!

@@ -92,7 +92,7 @@ describe('notifications', () => {
       title: saying('12 jobs failed'),
       path: '/activity?status=failed',
     })
-    // The storm goes on, and then it is over.
+    // The burst continues and ends.
     for (let i = 13; i <= 15; i++) await fail(agent.id, `Job ${i}`)
     clock.advance(MINUTE)
     await expect.poll(titles).toHaveLength(7)
@@ -155,7 +155,7 @@ describe('notifications', () => {
 
     const status = async () => (await runner.client.ok('getChannel', { params: { channelId } })).channel.status
     const attention = async () => (await runner.client.ok('listAttention')).items.map(({ kind }) => kind)
-    /** Time goes on until something is so: connections have waits of their own. */
+    /** Advances time until the condition is true, because connections have waits of their own. */
     const soon = <T>(look: () => T | Promise<T>, step = 2000) => expect.poll(() => (clock.advance(step), look()))
 
     it('report a request for access', async () => {

@@ -263,7 +263,7 @@ describe('messages over channels', () => {
       clock.advance(HOUR)
       await rig.runner.client.ok('runTick')
     }
-    // The connection did not survive hours that passed at once.
+    // The connection was lost when hours passed at once.
     await expect.poll(() => (clock.advance(5000), told().length)).toBeGreaterThan(0)
     expect(told()).toEqual([expect.stringContaining('⏸ “Prices” of Ada has reached its daily spending limit of $1.00.')])
     expect(rig.runner.notifications.filter(({ kind }) => kind === 'budget_exhausted')).toHaveLength(1)

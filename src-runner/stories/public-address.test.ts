@@ -16,7 +16,7 @@ import { sendRaw, toBytes } from '../testing/raw-http.ts'
 import { selfSigned } from '../testing/self-signed.ts'
 import { createTunnelStandIns, pathWith, type TunnelStandIns } from '../testing/tunnel-stand-ins.ts'
 
-/** As in life, only sooner. What goes by the hour does not happen in a test by itself. */
+/** The real timings, shortened. The hourly check does not run by itself. */
 const SOON = {
   ...{ checkEveryMs: 3_600_000, freshChecksAfterMs: [5, 100, 1_000], secondCheckAfterMs: 20 },
   ...{ restartAfterMs: [10, 10], addressWithinMs: 20_000, stopGraceMs: 2_000 },
@@ -62,7 +62,7 @@ async function addTrigger(): Promise<{ url: string; path: string }> {
   return { url, path: /\/webhooks\/.+$/.exec(url)![0] }
 }
 
-/** Posts as an outside service does; answers the status. */
+/** Posts like an outside service. Returns the status. */
 async function post(url: string): Promise<number> {
   const answer = await standIns.fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"order":"tea"}' })
   await answer.text()
@@ -71,7 +71,7 @@ async function post(url: string): Promise<number> {
 
 const jobs = async () => (await runner.client.ok('listJobs', { query: {} })).jobs.map(({ channel }) => channel)
 
-/** Everything that the database holds, for a look whether anything has changed. The index for searching follows jobs by itself. */
+/** The contents of the database, to see whether anything has changed. The search index follows jobs by itself. */
 function contents(): string {
   const db = new Database(join(runner.dataDir, 'deckhand.db'), { readonly: true })
   try {
@@ -170,7 +170,7 @@ describe('the webhook-only listener', () => {
 })
 
 describe('the public address', () => {
-  /** What a person has in front of their machine: it leads to the listener, until it is told otherwise. */
+  /** A reverse proxy of the person. It leads to the listener until a test changes that. */
   async function ownProxy(prefix = '') {
     const seen: string[] = []
     let act: (req: IncomingMessage, res: ServerResponse) => void = (req, res) => {
@@ -180,7 +180,7 @@ describe('the public address', () => {
         res.writeHead(answer.statusCode!, answer.headers)
         answer.pipe(res)
       })
-      // The runner may be stopped while it is asked.
+      // The runner may stop meanwhile.
       onward.on('error', () => res.destroy())
       req.pipe(onward)
     }
@@ -201,7 +201,7 @@ describe('the public address', () => {
 
   /**
    * A plain nginx with `proxy_pass http://127.0.0.1:<port>` and nothing else: it speaks HTTP/1.0 to its upstream (1.1 since
-   * 1.29.7), sets Host to the upstream's address, drops hop-by-hop headers and says nothing of who asked.
+   * 1.29.7), sets Host to the upstream's address, drops hop-by-hop headers and adds no forwarding headers.
    */
   async function plainNginx(upstream: () => number, version: '1.0' | '1.1'): Promise<string> {
     const port = await listening(
@@ -251,7 +251,7 @@ describe('the public address', () => {
       expect([name, answer.status, await answer.text()]).toEqual([name, 404, '{"error":"not_found"}'])
     }
     expect(contents()).toBe(before)
-    // The same port after a restart, and it cannot be turned off as long as the address is there.
+    // The port stays after a restart, and cannot be turned off while there is an address.
     await runner.restart()
     expect(await read()).toMatchObject({ ingressPort: upstream })
     expect(await checkNow()).toMatchObject({ state: 'reachable' })
@@ -401,7 +401,7 @@ describe('the public address', () => {
     const told = () => runner.notifications.filter(({ kind }) => kind === 'public_address_unreachable')
     expect(told()).toEqual([])
     let asked = 0
-    // Once is no reason to wake anybody.
+    // A single failure is not reported.
     proxy.answerWith((_req, res) => {
       proxy.work()
       res.writeHead(502).end()
@@ -420,7 +420,7 @@ describe('the public address', () => {
     const askedUntilNow = asked
     await expect.poll(() => asked).toBeGreaterThan(askedUntilNow + 2)
     expect(told()).toHaveLength(1)
-    // It comes back by itself.
+    // It recovers by itself.
     proxy.work()
     await expect.poll(stateOfCheck).toBe('reachable')
   })
@@ -497,14 +497,14 @@ describe('a tunnel', () => {
       .poll(() => runner.reports.at(-1)?.webhooks)
       .toMatchObject({ url, check: 'reachable', tunnel: { program, state: 'running' } })
 
-    // Started with exactly these arguments, and with nothing of ours in its environment.
+    // It is started with exactly these arguments and none of our variables.
     const [start] = standIns.starts(program)
     expect(start!.args).toEqual(EXPECTED_ARGS[program](ingressPort!))
     expect(start!.args.join(' ')).not.toContain(String(runner.port))
     expect(JSON.stringify(start!.env)).not.toContain('canary')
     expect(start!.env).not.toHaveProperty('TUNNEL_URL')
 
-    // From outside, webhooks are taken and everything else is not there, under whatever name it comes in.
+    // From outside, only webhooks are reached.
     const trigger = await addTrigger()
     expect(trigger.url).toBe(`${url}${trigger.path}`)
     expect(await post(trigger.url)).toBe(202)
@@ -522,7 +522,7 @@ describe('a tunnel', () => {
     }
     expect(contents()).toBe(before)
 
-    // Stopped: its process is gone, its port is closed, and it does not come back by itself.
+    // After a stop, its process is gone, its port is closed, and it does not start again.
     const { publicAddress: after } = await runner.client.ok('stopTunnel')
     expect(after).toMatchObject({ url: null, source: 'none', ingressPort: null, tunnel: { program, state: 'stopped', url: null } })
     await expect.poll(() => isGone(start!.pid)).toBe(true)
@@ -552,7 +552,7 @@ describe('a tunnel', () => {
     await expect.poll(async () => (await read()).url).not.toBe(first)
     await expect.poll(tunnelState).toBe('running')
     await expect.poll(stateOfCheck).toBe('reachable')
-    // It leads to the same port, so that only one thing has changed.
+    // It leads to the same port; only the address has changed.
     expect([(await read()).ingressPort, standIns.starts('cloudflared').length]).toEqual([ingressPort, 2])
   })
 
@@ -568,7 +568,7 @@ describe('a tunnel', () => {
     })
     expect(standIns.starts('tailscale')).toHaveLength(3)
     await expect.poll(() => runner.notifications.filter(({ kind }) => kind === 'public_address_unreachable')).toHaveLength(1)
-    // Another try by hand counts from the beginning.
+    // A manual start counts from the beginning.
     standIns.behave('tailscale', {})
     await startTunnel('tailscale')
     await expect.poll(tunnelState).toBe('running')
@@ -640,12 +640,12 @@ describe('a tunnel', () => {
 
   it('runs no program from a folder in which an agent writes', async () => {
     await open()
-    // Other copies that this machine may have are none of the test's business.
+    // Ignores programs that are installed on this machine.
     const ours = async () => (await read()).programs.filter(({ path }) => path?.startsWith(standIns.folder)).map(({ program }) => program)
     expect(await ours()).toEqual(['cloudflared', 'ngrok', 'tailscale'])
     await startTunnel('ngrok')
     await expect.poll(tunnelState).toBe('running')
-    // Afterwards PATH leads to where an agent writes: by a link, and by itself.
+    // Now PATH leads to an agent's folder, by links and directly.
     const folder = runner.makeFolder()
     await runner.addAgent({ folders: [folder] })
     for (const program of ['cloudflared', 'ngrok', 'tailscale'] as const) {
@@ -655,7 +655,7 @@ describe('a tunnel', () => {
     vi.stubEnv('PATH', `${folder}${delimiter}${pathWith(standIns.folder)}`)
     expect((await read()).programs.filter(({ path }) => path?.startsWith(folder))).toEqual([])
     expect(await ours()).toEqual([])
-    // A run that ends is not started again from there either.
+    // A restart does not use them either.
     process.kill(standIns.starts('ngrok')[0]!.pid, 'SIGKILL')
     await expect.poll(tunnelState).toBe('failed')
     expect(await read()).toMatchObject({ tunnel: { problem: expect.objectContaining({ code: 'tunnel_gone' }) } })

@@ -4,7 +4,7 @@ import type { ChannelLimits } from './channel.ts'
 import { inEnglish } from '../../lib/messages.ts'
 import { firstPartOf, MAX_MESSAGES, partsOf, type TextFormat } from './message-parts.ts'
 
-/** A service that shows what it is given, and cuts it where it is full. */
+/** A service without formatting, which splits at the limit. */
 const plain: TextFormat<string> = {
   t: inEnglish,
   split: (text, most) => (text.match(new RegExp(`[^]{1,${most}}`, 'gu')) ?? []).filter((piece) => piece.trim() !== ''),

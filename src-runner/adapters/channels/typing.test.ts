@@ -21,7 +21,7 @@ afterEach(() => {
   rig.close()
 })
 
-/** A job that was started by a message from the chat 77, and runs. */
+/** A running job that a message from the chat 77 has started. */
 function runTurn(channel: 'telegram' | 'chat' = 'telegram') {
   const agent = rig.addAgent('Ada')
   return transact(rig.db, (tx) => {

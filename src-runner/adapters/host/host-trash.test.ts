@@ -12,7 +12,7 @@ import { createHostTrash } from './host-trash.ts'
 type Ask = Extract<FromRunner, { type: 'trash.ask' }>
 type Answer = Extract<ToRunner, { type: 'trash.answer' }>
 
-/** A file and a host at the other end of the port, which says nothing by itself. */
+/** A file, and a host that only responds when the test says so. */
 async function rig() {
   const base = await scratchFolder()
   await base.write('Docs/a.md', 'mine')
@@ -27,7 +27,7 @@ async function rig() {
     answer: (given: Partial<Answer> = {}) =>
       trash.answer({ type: 'trash.answer', requestId: asked.at(-1)!.requestId, ok: true, message: null, ...given }),
     moveAway: () => renameSync(file, base.at('away.md')),
-    /** Answers what it said in the end, in words. */
+    /** Returns the outcome in words. */
     async take(meanwhile: () => Promise<void> = async () => {}): Promise<string> {
       const spot = await openSpot(parsePath(`${base.at('Docs')}/a.md`, nameFolders([base.at('Docs')]))!)
       try {

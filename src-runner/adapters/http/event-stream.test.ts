@@ -11,7 +11,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { openEventStream } from './handlers/events.ts'
 import type { EventSink } from './stream.ts'
 
-/** A reader whose speed the test decides. */
+/** A reader with a speed chosen by the test. */
 function createReader(): EventSink & { ids: number[]; live: number; slow: boolean; drain(): void } {
   const waiting: (() => void)[] = []
   return {

@@ -17,7 +17,7 @@ function refusalOf(route: Route, raw: Partial<Input>): AppError {
   throw new Error('it was taken')
 }
 
-/** Where in a JSON schema a number has no least or no most. */
+/** The numbers in a JSON schema without a minimum or maximum. */
 function unboundNumbers(node: unknown, path = ''): string[] {
   if (typeof node !== 'object' || node === null) return []
   const { type, minimum, exclusiveMinimum, maximum, exclusiveMaximum } = node as Record<string, unknown>

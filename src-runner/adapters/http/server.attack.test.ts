@@ -15,7 +15,7 @@ const ID = '018f4e9a-7b1c-7c3d-8e4f-0123456789ab'
 const NAMES = Object.keys(ROUTES) as RouteName[]
 const BODY_NAMES = NAMES.filter((name) => 'body' in ROUTES[name])
 
-/** A body that each route takes, so that only the attack can be what is refused. */
+/** A valid body for each route, so that only the attack can be refused. */
 const BODIES: Partial<Record<RouteName, unknown>> = {
   runWorker: { jobId: ID },
   submitTask: { task: 'x' },
@@ -46,7 +46,7 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
   updatePublicAddress: { url: null },
   startTunnel: { program: 'ngrok' },
 }
-/** What a route cannot do without in its query. */
+/** The required query of a route. */
 const QUERIES: Partial<Record<RouteName, string>> = {
   getFileDiff: '?path=Docs%2Fa',
   previewCron: '?cron=x&timezone=UTC',
@@ -73,7 +73,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
   })
   afterAll(() => server.close())
 
-  /** A good request to a route, to be spoilt by the test. */
+  /** A valid request to a route, which the test changes. */
   function good(name: RouteName): RawRequest {
     const route: Route = ROUTES[name]
     const body = BODIES[name] === undefined ? undefined : JSON.stringify(BODIES[name])
@@ -189,7 +189,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
       for (const origin of [ORIGIN, 'http://127.0.0.1:3001', 'http://localhost:3001']) {
         await expectRefused(having(good(name), ['Origin', origin]), 403, 'forbidden_origin')
       }
-      // Typed by a person: no page has a hand in it.
+      // Typed by a person, not sent by a page.
       await expectHandled(having(good(name), ['Sec-Fetch-Site', 'none']), name)
     }
   })
@@ -330,7 +330,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     ['NUL', (path) => `${path}%00`],
     ['backslash', (path) => path.replaceAll('/', '\\')],
   ])('does not match an altered path: %s', async (_what, spoil) => {
-    // A provider's id is any text, so with something behind it, it is another id and a matter for its handler.
+    // A provider's id is any text, so with more text it is another id, which the handler refuses.
     for (const name of NAMES.filter((name) => !ROUTES[name].path.endsWith(':providerId'))) {
       const [path, query] = good(name).target.split('?')
       const request = { ...good(name), target: spoil(path!) + (query === undefined ? '' : `?${query}`) }
@@ -442,7 +442,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     ['480,000 nested lists', '['.repeat(480_000) + ']'.repeat(480_000)],
     ['nested objects', '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000)],
     ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])],
-  ] as [string, string | Buffer][])('answers 400 to a body of %s, and repeats nothing of it', async (_what, body) => {
+  ] as [string, string | Buffer][])('refuses a body of %s with 400, without repeating it', async (_what, body) => {
     for (const name of ['submitTask', 'chat', 'chatStream', 'runWorker', 'createProvider'] as const) {
       const answer = await send(withBody(good(name), body))
       expect({ status: answer.status, error: errorOf(answer), handled: answer.handled }).toEqual({
@@ -504,7 +504,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
       body: 'zz\r\n{}\r\n0\r\n\r\n',
     })
     expect([badChunk.status, badChunk.handled]).toEqual([400, []])
-    // Two bytes announced, more sent: what follows is read as the next request, which is none.
+    // Two bytes are announced and more are sent. The rest is read as the next request, which is invalid.
     const tooMuch = await send({ ...having(without(request, 'connection'), ['Content-Length', '12']), body: '{"task":"x"}GARBAGE\r\n\r\n' })
     expect(tooMuch.handled).toEqual(['submitTask'])
     expect(tooMuch.text).toContain('HTTP/1.1 400')
@@ -541,7 +541,7 @@ function errorOf(answer: RawAnswer): unknown {
   }
 }
 
-/** Writes a first piece, then a byte every 20 ms, until the server has had enough. */
+/** Writes a first piece, then a byte every 20 ms, until the server closes the connection. */
 function closedAfterDribbling(port: number, first: string): Promise<string> {
   return new Promise((resolve) => {
     let text = ''

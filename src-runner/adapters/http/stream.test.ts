@@ -73,7 +73,7 @@ describe('a stream', () => {
     await expect.poll(() => server.streams()).toBe(1)
     reader.socket.pause()
     const token = frame('delta', JSON.stringify({ text: 'x'.repeat(10_000), seq: 1 }))
-    // The system takes some megabytes on its own; the turn in between lets it.
+    // The system buffers some megabytes, which needs a turn of the event loop.
     while (!sent.stopped && sent.bytes < 100 * LOST_READER_BYTES) {
       sink!.send(token)
       sent.bytes += token.length

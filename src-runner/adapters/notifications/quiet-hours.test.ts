@@ -34,10 +34,10 @@ describe('quiet hours', () => {
 
   it('follow daylight saving time, both ways', () => {
     const short = { from: '02:00', until: '03:00' }
-    // On 29 March 2026 Berlin goes from 02:00 to 03:00: there are no such minutes.
+    // On 29 March 2026 Berlin skips from 02:00 to 03:00.
     for (const time of ['00:59', '01:00', '01:59'])
       expect(isQuiet(short, Date.parse(`2026-03-29T${time}:00Z`), 'Europe/Berlin')).toBe(false)
-    // On 25 October 2026 the hour from 02:00 comes twice.
+    // On 25 October 2026 the hour from 02:00 is repeated.
     for (const time of ['00:00', '00:59', '01:00', '01:59'])
       expect(isQuiet(short, Date.parse(`2026-10-25T${time}:00Z`), 'Europe/Berlin')).toBe(true)
     for (const time of ['23:59', '02:00'])

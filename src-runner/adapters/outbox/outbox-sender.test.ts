@@ -297,7 +297,7 @@ describe('the outbox sender', { timeout: 20_000 }, () => {
     const { connection } = rig.db
     const before = connection.pragma('max_page_count', { simple: true }) as number
     connection.pragma(`max_page_count = ${connection.pragma('page_count', { simple: true }) as number}`)
-    // Larger than what is left of the page that the row is in.
+    // Larger than the rest of the row's page.
     answer({ state: 'sent', externalId: 'x'.repeat(20_000) })
     await turn()
     await pass(5 * MINUTE)

@@ -6,7 +6,7 @@ import { walkRuns } from '../../testing/walk-runs.ts'
 
 const MINUTE = 60_000
 
-/** Numbers choose among the channels, the chats and the tries that wait for the service's answer. */
+/** Numbers choose a channel, a chat or a waiting try. */
 const Happening = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('write' as const), channel: fc.nat(1), chat: fc.nat(1) }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('take' as const), n: fc.nat(3) }) },
@@ -34,13 +34,13 @@ it('ends every message, sends no recorded part twice and keeps the order of each
       const rig = openOutboxRig()
       try {
         const channels = [rig.addChannel(), rig.addChannel()]
-        /** In the order of their writing. */
+        /** In the order in which they were written. */
         const written: string[] = []
-        /** What people have got, by chat. */
+        /** What people have received, by chat. */
         const got = new Map<string, string[]>()
-        /** Of each message, the crashes that came after the service took it and before that was written down. */
+        /** For each message, the crashes after the service accepted it and before that was recorded. */
         const forgotten = new Map<string, number>()
-        /** Of each message, the parts of which was said that they are there. */
+        /** For each message, the parts that were reported as sent. */
         const parts = new Map<string, number>()
         let waiting: Try[] = []
         let seen = 0
@@ -50,7 +50,7 @@ it('ends every message, sends no recorded part twice and keeps the order of each
           for (const { message } of rig.tries.slice(seen)) expect(message.partsSent).toBe(parts.get(message.id) ?? 0)
           waiting.push(...rig.tries.slice(seen))
           seen = rig.tries.length
-          // A try that took too long was called off.
+          // A try that took too long was interrupted.
           waiting = waiting.filter(({ signal }) => !signal.aborted)
           const chats = waiting.map(({ message }) => message.channelId)
           expect(new Set(chats).size, 'a channel sends one message at a time').toBe(chats.length)
@@ -107,7 +107,7 @@ it('ends every message, sends no recorded part twice and keeps the order of each
           await act(happening)
           await settle()
         }
-        // From here on the service takes nothing and time passes.
+        // From here on the service accepts nothing and time passes.
         for (let i = 0; i < 60; i++) {
           for (const one of waiting.splice(0)) one.answer(failed())
           rig.clock.advance(30 * MINUTE)

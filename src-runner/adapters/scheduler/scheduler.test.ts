@@ -16,7 +16,7 @@ const START = at('2026-11-20T09:30:00Z')
 let rig: ScheduleRig
 let scheduler: Scheduler
 let logged: string[]
-/** What the alarm was set for last, and how it rings. */
+/** The last moment that the alarm was set for, and how it rings. */
 let set: { at: number | null; ring: () => void }
 let timesSet: number
 
@@ -177,7 +177,7 @@ describe('a check', () => {
     const asked: Promise<unknown>[] = []
     start({
       ...rig.schedules,
-      // The last thing that a check does: by then it has found nothing.
+      // The last step of a check, which has found nothing by then.
       countWaiting(db) {
         if (rig.clock.now() === START + 30 * MINUTE && asked.length === 0) {
           rig.clock.jump(MINUTE)
@@ -255,7 +255,7 @@ describe('a check', () => {
     expect(rig.runHistory(sick)).toEqual([])
     expect(rig.runHistory(well)).toMatchObject([{ state: 'ran' }])
     expect(logged).toContain('could not decide a schedule: no')
-    // Not at once: it would fail again, and again.
+    // Not at once, because it would fail again.
     expect(set.at).toBe(rig.clock.now() + 30_000)
     isSick = false
     rig.clock.advance(30_000)

@@ -51,7 +51,7 @@ test('deliveries of one turn share a commit', async () => {
   expect(inbox()).toEqual(jobsOf([...alone, ...together]).reverse())
 })
 
-test('a delivery that fails rejects, and nothing of it is stored', async () => {
+test('a delivery that fails rejects and stores nothing', async () => {
   const taken = [await take()]
   rig.db.prepare('UPDATE agents SET deleted_at = 1, is_default = 0').run()
   const failed = await Promise.allSettled([take(), take()])

@@ -7,7 +7,7 @@ import { sliceMarkdown } from './markdown-slices.ts'
 import { splitText } from './split-text.ts'
 
 const dress = (markdown: string) => formatMarkdown(markdown, (source) => lexer(source))
-/** What is shown in some way: `bold:word`. */
+/** The formatted words: `bold:word`. */
 const shownIn = ({ text, entities }: FormattedText) =>
   entities.map(({ type, offset, length, ...more }) => [type, text.slice(offset, offset + length), ...Object.values(more)].join(':'))
 

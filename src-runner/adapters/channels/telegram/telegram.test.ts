@@ -122,7 +122,7 @@ describe('Telegram itself', () => {
       await server.untilPolled()
     }
     expect(pauses).toEqual([750, 1500, 3000, 6000, 12_000])
-    // A question that was held to its end shows that nobody else reads.
+    // A request that was held to its end shows that there is no other reader.
     server.say(ANNA, 'Hello')
     await expect.poll(texts).toEqual(['Hello'])
     await server.untilPolled()
@@ -146,7 +146,7 @@ describe('Telegram itself', () => {
     server.say(ANNA, 'Are you there?')
     const pauses: number[] = []
     for (let i = 0; i < 120; i++) {
-      // Each question may take fifteen seconds, which is not a pause.
+      // Each request has a limit of fifteen seconds, which is not a pause.
       pauses.push(await clock.untilSleeping((ms) => ms !== 15_000))
       clock.advance(pauses.at(-1)!)
     }

@@ -13,7 +13,7 @@ const read = (...updates: Record<string, unknown>[]) =>
     updates.map((update, i) => ({ update_id: i + 1, ...update })),
     noFile,
   )!
-/** A message in private, with this in it. */
+/** A private message with this content. */
 const message = (content: Record<string, unknown>) => ({ message: { message_id: 7, date: 0, from: ANNA, chat: PRIVATE, ...content } })
 const readMessage = (content: Record<string, unknown>) => read(message(content))[0]!.message
 
