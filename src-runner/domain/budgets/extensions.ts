@@ -16,18 +16,10 @@ export function extendBudget(tx: Tx, { id, args, budget }: Approval): void {
   tx.insert(budgetExtensions).values({ approvalId: id, scope, owner, period, micros }).run()
 }
 
-const EXTENSION = prepareOnce((db: Db) =>
-  db
-    .select({ micros: sql<number>`ifnull(sum(micros), 0)` })
-    .from(budgetExtensions)
-    .where(
-      and(
-        eq(budgetExtensions.scope, sql.placeholder('scope')),
-        eq(budgetExtensions.owner, sql.placeholder('owner')),
-        eq(budgetExtensions.period, sql.placeholder('period')),
-      ),
-    ),
-)
+const { scope: ofScope, owner: ofOwner, period: ofPeriod } = budgetExtensions
+const hasKey = and(eq(ofScope, sql.placeholder('scope')), eq(ofOwner, sql.placeholder('owner')), eq(ofPeriod, sql.placeholder('period')))
+const total = { micros: sql<number>`ifnull(sum(micros), 0)` }
+const EXTENSION = prepareOnce((db: Db) => db.select(total).from(budgetExtensions).where(hasKey))
 
 export function readExtension(db: Db, key: BudgetKey): number {
   return EXTENSION(db).get(key)!.micros

@@ -4,40 +4,18 @@ import type { Clock } from '../../lib/clock.ts'
 import { readSpendingLimits, type SpendingLimit } from './spending-limits.ts'
 import type { BudgetKey } from './extensions.ts'
 
-/**
- * Money reserved for model calls under way. It is in memory on purpose: the real cost of a call is recorded with its reply, and
- * a reservation ends with the process as its call does. Nothing else runs between checking the limits and reserving, so two jobs
- * can never both take the last dollar.
- */
-export type Reservations = {
-  /**
-   * Replaces the job's reservation by this estimate and by what was spent but not recorded yet. Waits while other jobs hold money
-   * that they may give back. Returns the limit that is in the way if waiting would not help. An estimate of null reserves nothing
-   * and is refused only when nothing is left. Rejects with the signal's reason.
-   */
-  reserve(
-    jobId: string,
-    cost: { estimateMicros: number | null; unrecordedMicros: number },
-    signal: AbortSignal,
-  ): Promise<{ over: SpendingLimit | null }>
-  /** Releases the job's reservation. */
-  settle(jobId: string): void
-  /** The sum of all reservations. */
-  held(): number
-}
+export type Reservations = ReturnType<typeof createReservations>
 
 type Entry = { micros: number; limits: readonly BudgetKey[] }
 
-/** `money`: says which day and month it is. */
-export function createReservations({
-  db,
-  money,
-  timezone,
-}: {
-  db: Database
-  money: Pick<Clock, 'now'>
-  timezone: () => string
-}): Reservations {
+type Deps = { db: Database; money: Pick<Clock, 'now'>; timezone: () => string }
+
+/**
+ * Money reserved for model calls under way. It is in memory on purpose: the real cost of a call is recorded with its reply, and
+ * a reservation ends with the process as its call does. Nothing else runs between checking the limits and reserving, so two jobs
+ * can never both take the last dollar. `money` says which day and month it is.
+ */
+export function createReservations({ db, money, timezone }: Deps) {
   const entries = new Map<string, Entry>()
   const releases = new EventEmitter().setMaxListeners(0)
 
@@ -47,12 +25,22 @@ export function createReservations({
     return micros
   }
 
+  /** Releases the job's reservation. */
   function settle(jobId: string): void {
     if (entries.delete(jobId)) releases.emit('released')
   }
 
   return {
-    async reserve(jobId, { estimateMicros, unrecordedMicros }, signal) {
+    /**
+     * Replaces the job's reservation by this estimate and by what was spent but not recorded yet. Waits while other jobs hold money
+     * that they may give back. Returns the limit that is in the way if waiting would not help. An estimate of null reserves nothing
+     * and is refused only when nothing is left. Rejects with the signal's reason.
+     */
+    async reserve(
+      jobId: string,
+      { estimateMicros, unrecordedMicros }: { estimateMicros: number | null; unrecordedMicros: number },
+      signal: AbortSignal,
+    ): Promise<{ over: SpendingLimit | null }> {
       settle(jobId)
       const micros = (estimateMicros ?? 0) + unrecordedMicros
       const costsMoney = estimateMicros !== null && estimateMicros > 0
@@ -73,6 +61,7 @@ export function createReservations({
       }
     },
     settle,
+    /** The sum of all reservations. */
     held: () => [...entries.values()].reduce((sum, entry) => sum + entry.micros, 0),
   }
 }

@@ -33,24 +33,18 @@ export type OwnerNotificationsDeps = {
   markNotifyUnreachable(tx: Tx, scheduleId: string): void
 }
 
-export type OwnerNotifications = {
-  jobEnded(tx: Tx, job: MovedJob): void
-  approvalAsked(tx: Tx, approvalId: string): void
-  budgetExhausted(tx: Tx, schedule: ExhaustedSchedule): void
-}
-
 /** Writes replies and notifications to the outbox, each in the transaction of what it reports. */
-export function createOwnerNotifications(deps: OwnerNotificationsDeps): OwnerNotifications {
+export function createOwnerNotifications(deps: OwnerNotificationsDeps) {
   const link = (path: string, screen: Parameters<typeof linkText>[2]['screen']) =>
     linkText(deps.speech(), deps.dashboardUrl(), { path, screen })
 
   return {
-    jobEnded(tx, job) {
+    jobEnded(tx: Tx, job: MovedJob): void {
       if (MESSAGE_CHANNELS.has(job.channel)) reply(tx, deps, job)
       else if (job.status === 'completed') confirm(tx, deps, job, link(`/jobs/${job.id}`, 'activity'))
     },
 
-    approvalAsked(tx, approvalId) {
+    approvalAsked(tx: Tx, approvalId: string): void {
       const approval = findApproval(tx, approvalId)
       if (approval === null) return
       const { agentId, jobId } = approval
@@ -72,7 +66,7 @@ export function createOwnerNotifications(deps: OwnerNotificationsDeps): OwnerNot
       writeOutbound(tx, deps, { key: `approval:${approvalId}`, kind: 'approval', agentId, jobId, approvalId, text, buttons, to: owner })
     },
 
-    budgetExhausted(tx, schedule) {
+    budgetExhausted(tx: Tx, schedule: ExhaustedSchedule): void {
       const { scheduleId, agentId, notifyVia, resumeAt } = schedule
       const text = exhaustedText(
         deps.speech(),

@@ -7,12 +7,8 @@ import { entities } from './entities-table.ts'
 /** A workspace. It owns agents and everything that belongs to them. */
 export type Entity = typeof entities.$inferSelect
 
-const DEFAULT_ENTITY = prepareOnce((db: Db) =>
-  db
-    .select()
-    .from(entities)
-    .where(sql`is_default = 1`),
-)
+const isDefault = sql`is_default = 1`
+const DEFAULT_ENTITY = prepareOnce((db: Db) => db.select().from(entities).where(isDefault))
 
 /** `Personal`, which the first migration inserts. */
 export function findDefaultEntity(db: Db): Entity {

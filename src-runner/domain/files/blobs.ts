@@ -3,21 +3,15 @@ import { mkdirSync } from 'node:fs'
 import { mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
+export type Blobs = ReturnType<typeof createBlobs>
+
+const MARK = /^sha256:([0-9a-f]{64})$/
+
 /**
  * Earlier contents of files, stored by their marks. Only `sha256:` marks have a content; large files have none. A content is stored
  * completely or not at all, also after a power cut.
  */
-export type Blobs = {
-  /** Resolves when the content is on disk. */
-  keep(mark: string, bytes: Uint8Array): Promise<void>
-  has(mark: string): Promise<boolean>
-  /** null: it was never stored, or is damaged. */
-  read(mark: string): Promise<Buffer | null>
-}
-
-const MARK = /^sha256:([0-9a-f]{64})$/
-
-export function createBlobs(folder: string): Blobs {
+export function createBlobs(folder: string) {
   let drafts = 0
   mkdirSync(folder, { recursive: true, mode: 0o700 })
 
@@ -34,7 +28,8 @@ export function createBlobs(folder: string): Blobs {
 
   return {
     has,
-    async keep(mark, bytes) {
+    /** Resolves when the content is on disk. */
+    async keep(mark: string, bytes: Uint8Array): Promise<void> {
       const file = fileFor(mark)
       if (file === null || (await has(mark))) return
       await mkdir(dirname(file), { recursive: true, mode: 0o700 })
@@ -53,7 +48,8 @@ export function createBlobs(folder: string): Blobs {
       await syncFolder(dirname(file))
       await syncFolder(folder)
     },
-    async read(mark) {
+    /** null: it was never stored, or is damaged. */
+    async read(mark: string): Promise<Buffer | null> {
       const file = fileFor(mark)
       if (file === null) return null
       const bytes = await readFile(file).catch(() => null)

@@ -53,13 +53,8 @@ export function listChanges(db: Db, jobId: string): FileChangeRecord[] {
   return db.select().from(fileChanges).where(eq(fileChanges.jobId, jobId)).orderBy(fileChanges.seq).all().map(changeOf)
 }
 
-const STARTED_CHANGES = prepareOnce((db: Db) =>
-  db
-    .select()
-    .from(fileChanges)
-    .where(and(eq(fileChanges.jobId, sql.placeholder('jobId')), eq(fileChanges.state, 'started')))
-    .orderBy(fileChanges.seq),
-)
+const isStarted = and(eq(fileChanges.jobId, sql.placeholder('jobId')), eq(fileChanges.state, 'started'))
+const STARTED_CHANGES = prepareOnce((db: Db) => db.select().from(fileChanges).where(isStarted).orderBy(fileChanges.seq))
 
 export function listStartedChanges(db: Db, jobId: string): FileChangeRecord[] {
   return STARTED_CHANGES(db).all({ jobId }).map(changeOf)

@@ -100,12 +100,8 @@ export function retryJob(tx: Tx, deps: JobDeps, jobId: string): Job {
   return getJob(tx, insertJobs(tx, deps, [{ job, retryOfJobId: old.id }])[0]!.id)
 }
 
-const ENTITY_OF_AGENT = prepareOnce((tx: Tx) =>
-  tx
-    .select({ entityId: agents.entityId })
-    .from(agents)
-    .where(and(eq(agents.id, sql.placeholder('id')), isNull(agents.deletedAt))),
-)
+const isAgent = and(eq(agents.id, sql.placeholder('id')), isNull(agents.deletedAt))
+const ENTITY_OF_AGENT = prepareOnce((tx: Tx) => tx.select({ entityId: agents.entityId }).from(agents).where(isAgent))
 
 function requireEntityOf(tx: Tx, agentId: string): string {
   return required(ENTITY_OF_AGENT(tx).get({ id: agentId }), 'agent_not_found').entityId

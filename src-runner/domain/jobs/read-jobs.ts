@@ -9,7 +9,9 @@ import { jobOf, selectJobs, selectSummaries, stepOf, STEPS_AFTER, summaryOf } fr
 import { jobs, replyParts } from './jobs-table.ts'
 import { AT_REST, countQueued } from './queue.sql.ts'
 
-const JOB_BY_ID = prepareOnce((db: Db) => selectJobs(db).where(eq(jobs.id, sql.placeholder('id'))))
+const hasId = eq(jobs.id, sql.placeholder('id'))
+const JOB_BY_ID = prepareOnce((db: Db) => selectJobs(db).where(hasId))
+const SEQ_OF_JOB = prepareOnce((db: Db) => db.select({ seq: jobs.seq }).from(jobs).where(hasId))
 
 export function findJob(db: Db, jobId: string): Job | null {
   const row = JOB_BY_ID(db).get({ id: jobId })
@@ -42,13 +44,6 @@ export function depthOf(db: Db, jobId: string): number {
   return depth
 }
 
-const SEQ_OF_JOB = prepareOnce((db: Db) =>
-  db
-    .select({ seq: jobs.seq })
-    .from(jobs)
-    .where(eq(jobs.id, sql.placeholder('id'))),
-)
-
 export function findSeq(db: Db, jobId: string): number | undefined {
   return SEQ_OF_JOB(db).get({ id: jobId })?.seq
 }
@@ -64,7 +59,7 @@ const REPLY_PARTS = prepareOnce((db: Db) =>
     .select({ seq: replyParts.seq, parts: replyParts.parts })
     .from(jobs)
     .innerJoin(replyParts, eq(replyParts.jobSeq, jobs.seq))
-    .where(eq(jobs.id, sql.placeholder('id'))),
+    .where(hasId),
 )
 
 /** What providers expect back with the replies of this job, by the number of the step. */

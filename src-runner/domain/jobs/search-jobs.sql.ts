@@ -3,19 +3,7 @@ import { transact, type Tx } from '../../platform/db/transact.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { searchQueue } from './jobs-table.ts'
 
-/**
- * The full-text index over title, task and result. Indexing in the transaction that creates a job would double its cost, so many
- * jobs are indexed together a moment later. The table search_mark says up to which job all are indexed. A job below the mark
- * that changes is added to search_queue. Both survive a crash.
- */
-export type JobSearch = {
-  /** To be called when jobs are created. */
-  added(tx: Tx): void
-  /** To be called when the job's texts have changed. */
-  changed(tx: Tx, jobSeq: number): void
-  /** Indexes everything that is left, at once. */
-  catchUp(): void
-}
+export type JobSearch = ReturnType<typeof createJobSearch>
 
 /** Long enough to gather a burst, short enough that nobody searches for a job sooner. */
 const GATHER_MS = 250
@@ -28,7 +16,12 @@ const BATCH = 250
 /** Only the beginning of each text is indexed. */
 const INDEXED_CHARS = 100_000
 
-export function createJobSearch(db: Database): JobSearch {
+/**
+ * The full-text index over title, task and result. Indexing in the transaction that creates a job would double its cost, so many
+ * jobs are indexed together a moment later. The table search_mark says up to which job all are indexed. A job below the mark
+ * that changes is added to search_queue. Both survive a crash.
+ */
+export function createJobSearch(db: Database) {
   let isScheduled = false
   /** More work has come since it was scheduled. */
   let isBusy = false
@@ -78,13 +71,16 @@ export function createJobSearch(db: Database): JobSearch {
   db.prepare("CREATE VIRTUAL TABLE IF NOT EXISTS temp.job_terms USING fts5vocab ('main', 'job_search', 'instance')").run()
 
   return {
-    added: (tx) => tx.afterCommit(onCommit),
-    changed(tx, jobSeq) {
+    /** To be called when jobs are created. */
+    added: (tx: Tx) => tx.afterCommit(onCommit),
+    /** To be called when the job's texts have changed. */
+    changed(tx: Tx, jobSeq: number): void {
       // A job above the mark will be indexed anyway.
       tx.prepare('INSERT OR IGNORE INTO search_queue (job_seq) SELECT ? WHERE ? <= (SELECT job_seq FROM search_mark)').run(jobSeq, jobSeq)
       tx.afterCommit(onCommit)
     },
-    catchUp() {
+    /** Indexes everything that is left, at once. */
+    catchUp(): void {
       while (indexBatch(BATCH));
     },
   }

@@ -31,23 +31,7 @@ export class AttemptStopped extends Error {
   }
 }
 
-export type Worker = {
-  /** From now on, claims all jobs that may run. */
-  start(): void
-  /** Looks for claimable jobs. Happens by itself after every commit that may add one. */
-  nudge(): void
-  /** Claims this job if it may run now. Works without `start`, and then nothing else runs. */
-  run(jobId: string): void
-  /** Claims nothing until `resume`. Running jobs continue. */
-  pause(): void
-  resume(): void
-  /** Resolves when nothing runs and nothing can be claimed. */
-  drain(): Promise<void>
-  /** Ends all attempts. Their jobs are pending again with every recorded step. */
-  stop(options: { graceMs: number }): Promise<void>
-  /** The jobs that have an attempt here. */
-  running(): string[]
-}
+export type Worker = ReturnType<typeof createWorker>
 
 type Slot = { claim: Claim; controller: AbortController; moved: boolean; done: Promise<void> }
 
@@ -71,7 +55,7 @@ export function createWorker(deps: {
   log: Log
   limit: () => number
   perform: (attempt: Attempt) => Promise<void>
-}): Worker {
+}) {
   const { store, db, clock, log, limit, perform } = deps
   const slots = new Map<string, Slot>()
   let state: 'new' | 'on' | 'paused' | 'stopped' = 'new'
@@ -232,14 +216,17 @@ export function createWorker(deps: {
   }
 
   return {
-    start() {
+    /** From now on, claims all jobs that may run. */
+    start(): void {
       if (state !== 'new') return
       state = 'on'
       watch()
       nudge()
     },
+    /** Looks for claimable jobs. Happens by itself after every commit that may add one. */
     nudge,
-    run(jobId) {
+    /** Claims this job if it may run now. Works without `start`, and then nothing else runs. */
+    run(jobId: string): void {
       if (state === 'paused' || state === 'stopped') return
       watch()
       const claimed = commitSoon(db, (tx) => store.claim(tx, jobId, limit())).then(
@@ -248,15 +235,17 @@ export function createWorker(deps: {
       )
       claimingByName = Promise.all([claimingByName, claimed])
     },
-    pause() {
+    /** Claims nothing until `resume`. Running jobs continue. */
+    pause(): void {
       if (state === 'on') state = 'paused'
     },
-    resume() {
+    resume(): void {
       if (state !== 'paused') return
       state = 'on'
       nudge()
     },
-    async drain() {
+    /** Resolves when nothing runs and nothing can be claimed. */
+    async drain(): Promise<void> {
       nudge()
       await claimingByName
       while (claiming !== null || slots.size > 0) {
@@ -264,7 +253,8 @@ export function createWorker(deps: {
         await Promise.all([...slots.values()].map((slot) => slot.done))
       }
     },
-    async stop({ graceMs }) {
+    /** Ends all attempts. Their jobs are pending again with every recorded step. */
+    async stop({ graceMs }: { graceMs: number }): Promise<void> {
       state = 'stopped'
       stopTicking()
       stopWatching()
@@ -283,6 +273,7 @@ export function createWorker(deps: {
       )
       slots.clear()
     },
+    /** The jobs that have an attempt here. */
     running: () => [...slots.keys()],
   }
 }

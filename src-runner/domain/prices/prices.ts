@@ -56,12 +56,8 @@ const AMOUNTS = {
 
 type Amounts = Pick<typeof modelPrices.$inferSelect, keyof typeof AMOUNTS>
 
-const AMOUNTS_OF_MODEL = prepareOnce((db: Db) =>
-  db
-    .select(AMOUNTS)
-    .from(modelPrices)
-    .where(and(eq(modelPrices.providerId, sql.placeholder('providerId')), eq(modelPrices.model, sql.placeholder('model')))),
-)
+const isOfModel = and(eq(modelPrices.providerId, sql.placeholder('providerId')), eq(modelPrices.model, sql.placeholder('model')))
+const AMOUNTS_OF_MODEL = prepareOnce((db: Db) => db.select(AMOUNTS).from(modelPrices).where(isOfModel))
 
 function findRow(db: Db, { providerId, model }: ModelRef): Amounts | undefined {
   return AMOUNTS_OF_MODEL(db).get({ providerId, model })

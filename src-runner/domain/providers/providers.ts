@@ -10,12 +10,8 @@ import { listAgentsUsingProvider } from '../agents/agents.ts'
 import { readSettings } from '../settings/settings.ts'
 import { providers } from './providers-table.ts'
 
-const PROVIDER_BY_ID = prepareOnce((db: Db) =>
-  db
-    .select()
-    .from(providers)
-    .where(eq(providers.id, sql.placeholder('id'))),
-)
+const hasId = eq(providers.id, sql.placeholder('id'))
+const PROVIDER_BY_ID = prepareOnce((db: Db) => db.select().from(providers).where(hasId))
 
 export function findProvider(db: Db, providerId: string): Provider | null {
   return PROVIDER_BY_ID(db).get({ id: providerId }) ?? null

@@ -6,29 +6,19 @@ import { spendAgentBuckets, spendBuckets } from './spend-table.ts'
 /** From `since` to before `until`. Both are the start of a 15-minute bucket, as the start of every day is. */
 type Span = { since: number; until: number }
 
-const OF_AGENT = prepareOnce((db: Db) =>
-  db
-    .select({ micros: sql<number>`ifnull(sum(cost_micros), 0)` })
-    .from(spendAgentBuckets)
-    .where(
-      and(
-        eq(spendAgentBuckets.agentId, sql.placeholder('agentId')),
-        gte(spendAgentBuckets.bucketAt, sql.placeholder('since')),
-        lt(spendAgentBuckets.bucketAt, sql.placeholder('until')),
-      ),
-    ),
-)
+const [since, until] = [sql.placeholder('since'), sql.placeholder('until')]
+const total = { micros: sql<number>`ifnull(sum(cost_micros), 0)` }
 
-const OF_ALL = prepareOnce((db: Db) =>
-  db
-    .select({ micros: sql<number>`ifnull(sum(cost_micros), 0)` })
-    .from(spendBuckets)
-    .where(and(gte(spendBuckets.bucketAt, sql.placeholder('since')), lt(spendBuckets.bucketAt, sql.placeholder('until')))),
-)
+const { agentId, bucketAt } = spendAgentBuckets
+const isOfAgent = and(eq(agentId, sql.placeholder('agentId')), gte(bucketAt, since), lt(bucketAt, until))
+const OF_AGENT = prepareOnce((db: Db) => db.select(total).from(spendAgentBuckets).where(isOfAgent))
+
+const isInSpan = and(gte(spendBuckets.bucketAt, since), lt(spendBuckets.bucketAt, until))
+const OF_ALL = prepareOnce((db: Db) => db.select(total).from(spendBuckets).where(isInSpan))
 
 /** In micro-dollars, like `readSpendOfAll`. */
-export function readAgentSpend(db: Db, agentId: string, since: number, until: number): number {
-  return OF_AGENT(db).get({ agentId, since, until })!.micros
+export function readAgentSpend(db: Db, agentId: string, from: number, to: number): number {
+  return OF_AGENT(db).get({ agentId, since: from, until: to })!.micros
 }
 
 export function readSpendOfAll(db: Db, span: Span): number {

@@ -1,7 +1,6 @@
 import { desc, eq } from 'drizzle-orm'
 import type { Database } from '../../platform/db/database.ts'
 import { transact, type Tx } from '../../platform/db/transact.ts'
-import type { DeliveryOutcome } from '../../contract/triggers.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { findSeq } from '../jobs/read-jobs.ts'
@@ -9,33 +8,14 @@ import type { IndexedTrigger } from './trigger-index.ts'
 import { refusals, triggers } from './triggers-table.ts'
 import { pruneRefusals, trimBodies } from './triggers.sql.ts'
 
-export type Refusal = {
-  outcome: Exclude<DeliveryOutcome, 'accepted'>
-  status: number
-  receivedAt: number
-  bytes?: number
-  /** Stored only for a delivery with a valid secret and signature. */
-  payload?: Buffer | null
-  headers?: Record<string, string> | null
-  senderId?: string | null
-  eventName?: string | null
-  /** The job of the delivery that it repeats. */
-  jobId?: string | null
-}
+type Row = typeof refusals.$inferSelect
 
-/**
- * Records refused deliveries and trims the inboxes. A refusal costs the sender nothing, so it must cost little here: refusals are
- * counted in memory and written together about once a second. A crash or a failed commit loses only the last second of them.
- */
-export type DeliveryLog = {
-  addRefusal(trigger: Pick<IndexedTrigger, 'seq' | 'id'>, refusal: Refusal): void
-  /** Writes the trigger's refusals so far, so that they come before the delivery that this transaction accepts. */
-  writeBefore(tx: Tx, triggerSeq: number): void
-  /** To be called when the trigger has accepted deliveries, so that old ones are trimmed soon. */
-  trimLater(triggerSeq: number): void
-  /** Writes everything now, before reading and before the end. */
-  flush(): void
-}
+/** `payload` is stored only for a delivery with a valid secret and signature. */
+export type Refusal = Pick<Row, 'outcome' | 'status' | 'receivedAt'> &
+  Partial<Pick<Row, 'bytes' | 'payload' | 'headers' | 'senderId' | 'eventName'>> & {
+    /** The job of the delivery that it repeats. */
+    jobId?: string | null
+  }
 
 const FLUSH_AFTER_MS = 1000
 /** Rows for each trigger. They do not count with accepted deliveries, so a flood of refusals pushes none of those out. */
@@ -44,7 +24,13 @@ const REFUSALS_KEPT = 50
 /** The refusals of one trigger, counted by outcome and sender id, in the order in which each first came. */
 type Counted = { triggerId: string; refusals: Map<string, { times: number; last: Refusal }> }
 
-export function createDeliveryLog({ db, ids }: { db: Database; ids: Ids }): DeliveryLog {
+export type DeliveryLog = ReturnType<typeof createDeliveryLog>
+
+/**
+ * Records refused deliveries and trims the inboxes. A refusal costs the sender nothing, so it must cost little here: refusals are
+ * counted in memory and written together about once a second. A crash or a failed commit loses only the last second of them.
+ */
+export function createDeliveryLog({ db, ids }: { db: Database; ids: Ids }) {
   const counted = new Map<number, Counted>()
   const toTrim = new Set<number>()
   let isPlanned = false
@@ -75,23 +61,26 @@ export function createDeliveryLog({ db, ids }: { db: Database; ids: Ids }): Deli
   }
 
   return {
-    addRefusal({ seq, id }, refusal) {
+    addRefusal({ seq, id }: Pick<IndexedTrigger, 'seq' | 'id'>, refusal: Refusal): void {
       if (!counted.has(seq)) counted.set(seq, { triggerId: id, refusals: new Map() })
       const { refusals } = counted.get(seq)!
       const kind = kindOf(refusals, refusal)
       refusals.set(kind, { times: (refusals.get(kind)?.times ?? 0) + 1, last: refusal })
       flushSoon()
     },
-    writeBefore(tx, triggerSeq) {
+    /** Writes the trigger's refusals so far, so that they come before the delivery that this transaction accepts. */
+    writeBefore(tx: Tx, triggerSeq: number): void {
       const one = counted.get(triggerSeq)
       if (one === undefined) return
       counted.delete(triggerSeq)
       writeRefusals(tx, ids, triggerSeq, one)
     },
-    trimLater(triggerSeq) {
+    /** To be called when the trigger has accepted deliveries, so that old ones are trimmed soon. */
+    trimLater(triggerSeq: number): void {
       toTrim.add(triggerSeq)
       flushSoon()
     },
+    /** Writes everything now, before reading and before the end. */
     flush,
   }
 }
