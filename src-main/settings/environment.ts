@@ -82,7 +82,7 @@ const NAMES = Object.keys(VARIABLES) as Variable[]
 const keyOf = (name: Variable) =>
   name.replace('DECKHAND_', '').toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()) // prettier-ignore
 
-/** DECKHAND_DATA_DIR is `--deckhand-data-dir` or `--data-dir`. Every account on the machine can read arguments, so the secret is none. */
+/** DECKHAND_DATA_DIR is `--deckhand-data-dir` or `--data-dir`. The secret has no flag, because every account can read arguments. */
 function variableOf(flag: string): Variable | undefined {
   const name = flag.toUpperCase().replaceAll('-', '_')
   return NAMES.find((known) => known !== 'WORKER_SECRET' && [known, known.replace('DECKHAND_', '')].includes(name))

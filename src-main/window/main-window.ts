@@ -103,7 +103,7 @@ export function createMainWindow({ preload, placeFile, log, staysHidden, mayLose
     for (const name of ['resize', 'move', 'maximize', 'unmaximize'] as const) made.on(name as 'resize', save)
   }
 
-  /** Reloads a crashed page at the same path: the page holds no state of its own. Gives up if it keeps crashing. */
+  /** Reloads a crashed page at the same path: the page keeps no state. Gives up if it keeps crashing. */
   function recover(made: BrowserWindow): void {
     let crashes: number[] = []
     let address = PAGE_URL

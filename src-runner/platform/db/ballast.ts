@@ -19,7 +19,7 @@ export async function keepBallast(file: string, log: Log): Promise<void> {
   if (sizeOf(ballast) === BALLAST_BYTES || freeBytesAt(file) < 2 * BALLAST_BYTES) return
   const draft = `${ballast}.part`
   try {
-    // Not only sized: a hole in a file takes no room and gives none back.
+    // Writes real bytes, because a hole in a file takes no room.
     await writeFile(draft, Buffer.alloc(BALLAST_BYTES, 1), { mode: 0o600, flush: true })
     await rename(draft, ballast)
   } catch (error) {

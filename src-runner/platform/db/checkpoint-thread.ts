@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3'
 import { messageOf } from '../../lib/errors.ts'
 import { CHECKPOINT_STATES, readFrames, type CheckpointAnswer, type CheckpointThreadData } from './wal-frames.ts'
 
-/** Each message makes this thread copy pages from the write-ahead log into the file. It has the file open only meanwhile. */
+/** Each message makes this thread copy pages from the write-ahead log into the file. It opens the file only for this. */
 const { file, state } = workerData as CheckpointThreadData
 const { idle, working } = CHECKPOINT_STATES
 /** Commits add pages during a round, and each round has fewer pages to copy. */

@@ -16,7 +16,7 @@ export function damageOf(connection: Sqlite.Database, check: string): string[] {
 const MAX_MESSAGES = 10
 
 /**
- * Checks each table with its indexes over a connection of its own, so that the write-ahead log is held only as long as one
+ * Checks each table with its indexes over a separate connection, so that the write-ahead log is held only as long as one
  * table takes. Awaits `rest` after each. Throws what is not damage, such as a locked file.
  */
 export async function checkWholeFile(file: string, rest: (tookMs: number) => Promise<void> | void): Promise<string[]> {

@@ -47,7 +47,7 @@ function refuseWithoutRoom(file: string): void {
 }
 
 /**
- * Foreign keys are checked at the end of each transaction. If they were enforced meanwhile, dropping a table to create it again
+ * Foreign keys are checked at the end of each transaction. If they were enforced during it, dropping a table to create it again
  * would delete the rows that point to it (sqlite.org/lang_altertable.html#otheralter).
  */
 export function runMigrations(connection: Sqlite.Database, migrations: readonly Migration[]): void {

@@ -52,7 +52,7 @@ export function createStatements(connection: Sqlite.Database, watch: <T>(work: (
     }
   }
   const plain = createCache((statement) => statement)
-  // drizzle reads rows as arrays and switches a statement to them for good, so it has statements of its own.
+  // drizzle reads rows as arrays and switches a statement to them permanently, so it gets separate statements.
   const raw = createCache((statement) => statement.raw())
   const client = {
     prepare: (sql: string) => ({

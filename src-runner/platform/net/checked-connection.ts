@@ -23,7 +23,7 @@ export type ConnectOptions = {
 }
 
 /**
- * Connects to hosts that somebody else may have chosen. Resolves the name once, checks the addresses, connects to one of them,
+ * Connects to hosts that come from untrusted text. Resolves the name once, checks the addresses, connects to one of them,
  * and checks the connected address before a byte is sent. So neither DNS rebinding nor a proxy leads to a closed address.
  */
 export async function connectChecked(options: ConnectOptions): Promise<{ socket: Socket; address: string }> {

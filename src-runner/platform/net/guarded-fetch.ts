@@ -73,9 +73,8 @@ const MAX_REDIRECTS = 5
 const UNREAD = { body: Buffer.alloc(0), isCut: false }
 
 /**
- * Requests of tools, whose addresses somebody else may have chosen. Each hop resolves the name once, checks the
- * addresses, connects to one of them, and checks the connected address again before it sends a byte. Nothing is kept
- * between two requests: no connection, no cookie. No proxy from the environment is used.
+ * Requests of tools, whose addresses may come from untrusted text. Each hop uses `connectChecked`. No connection and no cookie
+ * is kept between two requests, and no proxy from the environment is used.
  */
 export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFetch {
   const caps = { ...DEFAULT_CAPS, ...options.caps }
@@ -183,7 +182,7 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
   }
 }
 
-/** Limits the decompressed bytes, which stops a bomb, and the bytes on the wire, since compressed bytes may stand for nothing. */
+/** Limits the decompressed bytes, which stops a bomb, and the bytes on the wire, since compressed bytes may decompress to nothing. */
 async function readBounded(
   response: Dispatcher.ResponseData,
   maxBytes: number,

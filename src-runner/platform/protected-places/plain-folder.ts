@@ -6,7 +6,7 @@ const O_PATH = 0o10_000_000
 
 /**
  * Calls `use` with a path to this folder. On Linux it leads there even if another program replaces a part of the folder's path
- * by a link meanwhile. Throws if a part of the path is a link already.
+ * by a link during the call. Throws if a part of the path is a link before.
  */
 export async function withPlainFolder<T>(folder: string, use: (path: string) => Promise<T>): Promise<T> {
   if (process.platform !== 'linux') {

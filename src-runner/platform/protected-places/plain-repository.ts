@@ -33,8 +33,8 @@ export async function hasPlainConfig(path: string): Promise<boolean> {
   let section: RegExp | undefined
   for (const line of text.split('\n').map((one) => one.replace(/^[ \t]+/, ''))) {
     if (line === '') continue
-    const begun = SECTIONS.find(([header]) => header.test(line))
-    if (begun !== undefined) section = begun[1]
+    const next = SECTIONS.find(([header]) => header.test(line))
+    if (next !== undefined) section = next[1]
     else if (section?.test(line) !== true) return false
   }
   return true

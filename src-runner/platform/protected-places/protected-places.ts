@@ -253,7 +253,7 @@ export async function isRepository(folder: string, next?: string): Promise<boole
 
 type Link = { link: string; target: string }
 
-/** People link start-up files and keys from these to a folder of their own. */
+/** People link start-up files and keys in these to another folder. */
 const LINKING_FOLDERS = ['', '.config', '.cargo', '.local/bin', '.local/share', '.m2', 'bin']
 /** A search needs them for every file. */
 const LINKS_CACHED_MS = 1_000

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises'
 
 const READ_ONLY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
 
-/** The beginning of a file that anybody may have made; empty if there is none. Pipes and devices, which could block or never end, are not read. */
+/** The beginning of an untrusted file; empty if there is none. Does not read pipes and devices, which could block or never end. */
 export async function readSmallFile(path: string, most: number): Promise<string> {
   const handle = await open(path, READ_ONLY).catch(() => null)
   if (handle === null) return ''

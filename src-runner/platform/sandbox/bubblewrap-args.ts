@@ -38,7 +38,7 @@ const ETC = [
 export function bubblewrapArgs(plan: BubblewrapPlan): string[] {
   const { descriptors } = plan
   return [
-    // A network of its own too: Deckhand's own servers listen on the machine's loopback.
+    // A separate network too, because Deckhand's servers listen on the machine's loopback.
     ...['--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts', '--unshare-cgroup-try'],
     ...(plan.setup.disablesUserNamespaces ? ['--disable-userns'] : []),
     ...['--hostname', 'sandbox', '--cap-drop', 'ALL', '--die-with-parent', '--new-session'],

@@ -75,7 +75,7 @@ async function lookForBubblewrap(): Promise<SandboxState> {
 }
 
 /**
- * Deckhand's own servers listen on the machine's loopback, so the sandbox has a network of its own. A small Python program in
+ * Deckhand's own servers listen on the machine's loopback, so the sandbox has a separate network. A small Python program in
  * it forwards connections to a proxy outside.
  */
 const NO_NETWORK = {

@@ -98,7 +98,7 @@ function start(launch: Launch, output: OutputPipe | null): Started {
       cwd: launch.cwd,
       env: launch.env,
       stdio: ['ignore', output?.writer ?? 'pipe', 'pipe', ...launch.descriptors.map(() => 'pipe' as const)],
-      // In a process group of its own, so that one signal reaches all of it.
+      // In a separate process group, so that one signal reaches all of it.
       detached: process.platform !== 'win32',
       windowsHide: true,
     })

@@ -51,7 +51,7 @@ export function advance(
   { wall, elapsedMs, boot, isStarting }: Reading,
   mostOffMs: number,
 ): { state: ClockState; setMs: number } {
-  // A restarted container has the boot id of its machine and a running time of its own.
+  // A restarted container has the boot id of its machine and a separate running time.
   const isSameBoot = boot === state.boot && elapsedMs >= state.elapsedMs
   const at = state.at + (isSameBoot ? elapsedMs - state.elapsedMs : 0)
   const mostUnexplained = isSameBoot && !isStarting ? DRIFT_MS : Math.max(mostOffMs, DRIFT_MS)
