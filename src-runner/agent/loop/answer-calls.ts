@@ -44,9 +44,9 @@ export async function answerCalls(attempt: Attempt, open: OpenCall[], droppedCal
   if (outcome !== null) return outcome
   for (const { call, output } of refused) {
     const dropped = droppedCalls > 0 && call === open.at(-1)!.call ? ` ${droppedCalls} more calls of the same reply were dropped.` : ''
-    const answer = { ok: false, output: output + dropped }
-    await record(attempt, call, answer, NOT_RUN)
-    outputs.set(call.callId, answer)
+    const refusal = { ok: false, output: output + dropped }
+    await record(attempt, call, refusal, NOT_RUN)
+    outputs.set(call.callId, refusal)
   }
   for (const { call } of open) {
     const { ok, output } = outputs.get(call.callId)!

@@ -26,7 +26,7 @@ const MAX_REPLY_CHARS = 2_000_000
 /** Calls of one reply that are kept. Those over `MAX_CALLS_PER_REPLY` are answered without running. */
 const MAX_CALLS_KEPT = 64
 /** With more calls than this the connection is closed. */
-const MAX_CALLS_IN_ANSWER = 256
+const MAX_CALLS_IN_STREAM = 256
 
 /** What a model has written. */
 export type ReplyContent = { text: string; reasoning: string; calls: PromptToolCall[]; droppedCalls: number }
@@ -116,10 +116,10 @@ async function reserve(
   const { budget } = attempt.deps
   if (budget === undefined) return null
   try {
-    const answer = await budget.reserve(estimateOfCall(request, price), unrecordedMicros, attempt.signal)
-    if (answer.reserved) return null
-    if ('refused' in answer) return { type: 'limit', outcome: failedWith(attempt, 'cost_limit', answer.refused) }
-    return { type: 'limit', outcome: { kind: 'waiting', status: answer.wait, text: textSoFar(attempt) } }
+    const reservation = await budget.reserve(estimateOfCall(request, price), unrecordedMicros, attempt.signal)
+    if (reservation.reserved) return null
+    if ('refused' in reservation) return { type: 'limit', outcome: failedWith(attempt, 'cost_limit', reservation.refused) }
+    return { type: 'limit', outcome: { kind: 'waiting', status: reservation.wait, text: textSoFar(attempt) } }
   } catch (thrown) {
     if (attempt.signal.aborted) return 'stopped'
     throw thrown
@@ -149,8 +149,8 @@ async function readReply(
       if (isOver) return brokenOff('network', true, createMessage('model_broke_off', { provider: providerName }))
       if (event.type === 'finish' || event.type === 'failed') return { content: wellFormed(content), end: event }
       const size = reader.read(event)
-      if (size.calls > MAX_CALLS_IN_ANSWER) {
-        return brokenOff('bad_answer', false, createMessage('model_too_many_calls', { provider: providerName, calls: MAX_CALLS_IN_ANSWER }))
+      if (size.calls > MAX_CALLS_IN_STREAM) {
+        return brokenOff('bad_answer', false, createMessage('model_too_many_calls', { provider: providerName, calls: MAX_CALLS_IN_STREAM }))
       }
       if (size.chars > MAX_REPLY_CHARS) {
         return brokenOff('bad_answer', false, createMessage('model_endless', { provider: providerName }))

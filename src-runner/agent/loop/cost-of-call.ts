@@ -22,7 +22,7 @@ export function addCosts(a: CallCost, b: CallCost): CallCost {
   }
 }
 
-/** Most answers are shorter. A longer one is paid for, and counts at the next call. */
+/** Most replies are shorter. A longer one is paid for, and counts at the next call. */
 const EXPECTED_OUTPUT_TOKENS = 1_000
 
 /** The highest expected cost in micro-dollars. null: the price is unknown. */

@@ -18,7 +18,7 @@ const AFTER_REFUSAL = 0.6
 const FACTORS = [1, 1.25, 1.5, 2, 2.5, 3, 4]
 
 /**
- * What of the conversation this model gets: all of it, or as much as fits beside the answer. The window's size comes from
+ * Returns as much of the conversation as this model can read beside its reply. The window's size comes from
  * the provider, from the price list, or from the last refusal.
  */
 export async function fitRequest(attempt: Attempt, request: ModelRequest, ref: ModelRef, opened: OpenedModel): Promise<FittedRequest> {

@@ -16,7 +16,7 @@ export const anthropic: ProviderDriver = {
     const provider = createAnthropic({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch })
     return (model) => provider.languageModel(model)
   },
-  shape: (options, request) => markForCache(withoutChangedThinking(withRoomToAnswer(options, request.model), request.model)),
+  shape: (options, request) => markForCache(withoutChangedThinking(withRoomToReply(options, request.model), request.model)),
   isHarmless: isUnknown,
   thinking: { reach: 'turn', boundToPrompt: true },
   list: {
@@ -26,7 +26,7 @@ export const anthropic: ProviderDriver = {
   },
 }
 
-function withRoomToAnswer(options: LanguageModelV4CallOptions, model: string): LanguageModelV4CallOptions {
+function withRoomToReply(options: LanguageModelV4CallOptions, model: string): LanguageModelV4CallOptions {
   // The oldest models have lower limits, which the library knows.
   return options.maxOutputTokens !== undefined || /claude-(2|3|instant)/.test(model)
     ? options

@@ -1,4 +1,4 @@
-/** The longest real events repeat a whole answer at its end. */
+/** The longest real events repeat the whole reply at its end. */
 export const MAX_EVENT_BYTES = 8_388_608
 /** Objects and lists in one event. Parsing an event of 200,000 tool calls would block the event loop. */
 export const MAX_EVENT_VALUES = 10_000

@@ -7,8 +7,8 @@ const MAX_BYTES = 16_777_216
 type Request = { headers?: Record<string, string>; body?: unknown; timeoutMs: number; signal?: AbortSignal }
 
 /**
- * Asks a server something that is only good to know. null: it answered something other than JSON, or an error. undefined:
- * it did not answer in time. Throws only the signal's reason.
+ * Asks a server for facts that the app can do without. null: the response is an error, or not JSON. undefined: there was no
+ * response in time. Throws only the signal's reason.
  */
 export async function getJson(
   { fetch, clock }: { fetch: OutboundFetch; clock: Clock },

@@ -11,7 +11,7 @@ import { readOpenAiModels } from './openai-compatible.ts'
 type Deps = { fetch: OutboundFetch; clock: Clock }
 export type DiscoveryDeps = Deps & { ports?: typeof DEFAULT_PORTS }
 
-/** A server on this machine answers within milliseconds. */
+/** A server on this machine responds within milliseconds. */
 const TIMEOUT_MS = 1_000
 /** Somebody may start another server on the same port. */
 const TRUSTED_MS = 300_000

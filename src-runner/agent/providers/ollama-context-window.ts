@@ -5,7 +5,7 @@ import { roomForPrompt } from './prompt-size.ts'
 export type OllamaFacts = ReturnType<typeof readFacts>
 
 /**
- * Ollama reloads the model for each new window, which takes longer than an answer, so windows grow by doubling. Agents need
+ * Ollama reloads the model for each new window, which takes longer than a reply, so windows grow by doubling. Agents need
  * at least the smallest; the largest is about what a home machine reads in reasonable time.
  */
 const STEPS = [8_192, 16_384, 32_768, 65_536, 131_072]

@@ -95,7 +95,7 @@ function createOllamaModel(access: DriverAccess, root: string, model: string): O
           messages,
           ...(tools.length > 0 ? { tools } : {}),
           stream: true,
-          // Refuse rather than drop part of the prompt, before or during the answer.
+          // Refuse rather than drop part of the prompt, before or during the reply.
           truncate: false,
           shift: false,
           options: { num_ctx: lastWindow, ...(options.maxOutputTokens === undefined ? {} : { num_predict: options.maxOutputTokens }) },

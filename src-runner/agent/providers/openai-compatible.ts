@@ -32,7 +32,7 @@ export const openAiCompatible: ProviderDriver = {
   },
 }
 
-/** Some servers send their own kinds of events between those of the answer. */
+/** Some servers send their own kinds of events between those of the reply. */
 function isNoChunk(error: unknown): boolean {
   const { value } = error as { value?: unknown }
   if (typeof value !== 'object' || value === null || 'error' in value) return false
@@ -64,15 +64,15 @@ export function readOpenAiModels(body: unknown): ListedModel[] {
   })
 }
 
-/** null: not this kind of server. undefined: no answer. */
+/** null: not this kind of server. undefined: no response. */
 type Window = { tokens: number | null } | null | undefined
 type AskWindow = (access: DriverAccess, root: string, model: string, signal: AbortSignal) => Promise<Window>
 
 const askLmStudio: AskWindow = async (access, root, model, signal) => {
-  const answer = (await access.getJson(`${root}/api/v0/models`, signal)) as { data?: unknown } | null | undefined
-  if (answer === undefined) return undefined
-  if (!Array.isArray(answer?.data)) return null
-  const entry = (answer.data as ({ id?: unknown; loaded_context_length?: unknown } | null)[]).find((one) => one?.id === model)
+  const response = (await access.getJson(`${root}/api/v0/models`, signal)) as { data?: unknown } | null | undefined
+  if (response === undefined) return undefined
+  if (!Array.isArray(response?.data)) return null
+  const entry = (response.data as ({ id?: unknown; loaded_context_length?: unknown } | null)[]).find((one) => one?.id === model)
   return { tokens: positiveInteger(entry?.loaded_context_length) }
 }
 
@@ -84,7 +84,7 @@ const askLlamaCpp: AskWindow = async (access, root, _model, signal) => {
   return tokens === null ? null : { tokens }
 }
 
-/** Which of them an address answers. */
+/** The APIs that an address has turned out to have. */
 const windowApis = new WeakMap<DriverAccess, readonly AskWindow[]>()
 
 /**

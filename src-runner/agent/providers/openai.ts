@@ -2,13 +2,13 @@ import { readOpenAiModels } from './openai-compatible.ts'
 import type { ProviderData } from './model.ts'
 import type { ProviderDriver } from './provider-driver.ts'
 
-/** Models that do not answer in text. */
+/** Models that do not reply in text. */
 const NOT_FOR_TEXT =
   /embedding|whisper|tts|dall-e|image|audio|realtime|transcribe|moderation|sora|davinci|babbage|computer-use|search-api|deep-research|instruct/
 
 /**
- * Uses the Responses API: the newest models exist, or accept tools, only there, and its stream has an end event, so half an
- * answer is never taken for a whole one. `store: false` keeps the conversation off OpenAI's servers.
+ * Uses the Responses API: the newest models exist, or accept tools, only there, and its stream has an end event, so half a
+ * reply never looks complete. `store: false` keeps the conversation off OpenAI's servers.
  */
 export const openAi: ProviderDriver = {
   defaultBaseUrl: 'https://api.openai.com/v1',
@@ -29,7 +29,7 @@ export const openAi: ProviderDriver = {
   },
 }
 
-/** Says whether a text is commentary or the answer. */
+/** Whether a text is commentary or the final answer. */
 function phaseOf({ openai }: ProviderData): ProviderData | undefined {
   return openai?.['phase'] === undefined ? undefined : { openai: { phase: openai['phase'] } }
 }

@@ -44,12 +44,12 @@ export function maxTokensOfRequest({ messages, tools }: Pick<ModelRequest, 'mess
   return messages.reduce((sum, message) => sum + maxTokensOfMessage(message), maxTokensOfTools(tools))
 }
 
-/** The largest room for the answer. */
-const MAX_ANSWER_TOKENS = 32_000
+/** The largest room for the reply. */
+const MAX_REPLY_TOKENS = 32_000
 
 /** The part of a window that the prompt may fill. */
 export function roomForPrompt(windowTokens: number): number {
-  return windowTokens - Math.min(MAX_ANSWER_TOKENS, Math.ceil(windowTokens / 4))
+  return windowTokens - Math.min(MAX_REPLY_TOKENS, Math.ceil(windowTokens / 4))
 }
 
 function remembered(key: object, measure: () => number): number {

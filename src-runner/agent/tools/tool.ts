@@ -38,7 +38,7 @@ export type AgentMemory = {
   /** On disk when it resolves. The same call again returns the same memory. Throws when the memory is full. */
   remember(callId: string, note: { text: string; shared: boolean }): Promise<Memory>
   /** The best match first; without a query, the newest. Records that the job has read them. */
-  recall(callId: string, look: { query: string; limit: number }): Promise<{ found: Memory[]; total: number }>
+  recall(callId: string, search: { query: string; limit: number }): Promise<{ found: Memory[]; total: number }>
   find(memoryId: string): Memory | null
   /** false: there is no such memory. */
   forget(memoryId: string): Promise<boolean>

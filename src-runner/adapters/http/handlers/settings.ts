@@ -68,7 +68,7 @@ async function withSearchKey(
 }
 
 function requireComplete({ kind, baseUrl }: UpdateWebSearch, hasKey: boolean): void {
-  const missing = missingFrom(baseUrl === null ? { kind } : { kind, baseUrl }, hasKey)
+  const missing = missingFrom({ kind, baseUrl }, hasKey)
   if (missing === null) return
   const path = `webSearch.${missing.code === 'search_needs_key' ? 'apiKey' : 'baseUrl'}`
   throw new AppError('invalid_request', missing, { issues: [issueAt(path, missing)] })

@@ -29,17 +29,17 @@ export function mayHoldText({ headers }: ResponseHead): boolean {
   return HTML_TYPES.has(type) || TEXT_TYPES.test(type) || UNKNOWN_TYPES.has(type)
 }
 
-export async function readDocument(answer: GuardedResponse, options: { whole: boolean; signal: AbortSignal }): Promise<WebDocument> {
-  const { type, charset } = contentType(answer.headers['content-type'])
-  if (!mayHoldText(answer)) return { kind: 'other', description: describe(type, sizeOf(answer)) }
-  const kind = sniff(answer.body.subarray(0, SNIFF_BYTES))
-  if ('binary' in kind) return { kind: 'other', description: `This is ${kind.binary}${sized(sizeOf(answer))} and has no text to read.` }
-  const text = await decodeText(answer.body, charset ?? (kind.encoding === 'utf-8' ? null : kind.encoding))
+export async function readDocument(response: GuardedResponse, options: { whole: boolean; signal: AbortSignal }): Promise<WebDocument> {
+  const { type, charset } = contentType(response.headers['content-type'])
+  if (!mayHoldText(response)) return { kind: 'other', description: describe(type, sizeOf(response)) }
+  const kind = sniff(response.body.subarray(0, SNIFF_BYTES))
+  if ('binary' in kind) return { kind: 'other', description: `This is ${kind.binary}${sized(sizeOf(response))} and has no text to read.` }
+  const text = await decodeText(response.body, charset ?? (kind.encoding === 'utf-8' ? null : kind.encoding))
   const isHtml = HTML_TYPES.has(type) || (UNKNOWN_TYPES.has(type) && /^\s*<(!doctype html|html|head|body)\b/i.test(text.slice(0, 1_000)))
   if (!isHtml) return { kind: 'text', type: type || 'text', title: '', text, refreshesTo: null, hasMore: false }
   // Loaded with the first page: the parser has a large table of characters.
   const { htmlToText } = await import('../../web/html-to-text.ts')
-  return { kind: 'text', type: type || 'text/html', ...(await htmlToText(text, { address: answer.url, ...options })) }
+  return { kind: 'text', type: type || 'text/html', ...(await htmlToText(text, { address: response.url, ...options })) }
 }
 
 function contentType(header: string | undefined): { type: string; charset: string | null } {

@@ -53,14 +53,14 @@ export function webFetchTool({ fetch, clock, boundary = randomBoundary }: WebFet
       const url = readWebAddress(args.url)
       const key = `${jobId} ${args.whole === true} ${url.href}`
       const before = (args.offset ?? 0) > 0 ? kept.find(key) : undefined
-      if (before !== undefined) return showPart(before.answer, before.document, args, boundary())
+      if (before !== undefined) return showPart(before.response, before.document, args, boundary())
 
-      const answer = await fetch(url, { signal, follows: isSameSite, readsBody: mayHoldText })
-      if (answer.sendsTo !== null) return withOrigin(answer, { ok: true, output: sentOn(answer, answer.sendsTo) })
-      const document = await readDocument(answer, { whole: args.whole === true, signal })
-      if (answer.status >= 400) return withOrigin(answer, showError(answer, document, boundary()))
-      kept.keep(key, { answer: { ...answer, body: NO_BYTES }, document })
-      return withOrigin(answer, showPart(answer, document, args, boundary()))
+      const response = await fetch(url, { signal, follows: isSameSite, readsBody: mayHoldText })
+      if (response.sendsTo !== null) return withOrigin(response, { ok: true, output: sentOn(response, response.sendsTo) })
+      const document = await readDocument(response, { whole: args.whole === true, signal })
+      if (response.status >= 400) return withOrigin(response, showError(response, document, boundary()))
+      kept.keep(key, { response: { ...response, body: NO_BYTES }, document })
+      return withOrigin(response, showPart(response, document, args, boundary()))
     },
   })
 }
@@ -107,26 +107,26 @@ function sentOn({ url, status }: GuardedResponse, to: URL): string {
   )
 }
 
-function showError(answer: GuardedResponse, document: WebDocument, mark: string): ToolOutput {
-  const meaning = http.STATUS_CODES[answer.status]
-  const error = `${shortened(answer.url.href)} returned an error: HTTP ${answer.status}${meaning === undefined ? '' : ` (${meaning})`}.`
+function showError(response: GuardedResponse, document: WebDocument, mark: string): ToolOutput {
+  const meaning = http.STATUS_CODES[response.status]
+  const error = `${shortened(response.url.href)} returned an error: HTTP ${response.status}${meaning === undefined ? '' : ` (${meaning})`}.`
   if (document.kind !== 'text' || document.text.trim() === '') return { ok: false, output: error }
   return { ok: false, output: `${error}\n${wrapUntrusted(cut(document.text, 0, MAX_ERROR_CHARS), mark)}` }
 }
 
-function showPart(answer: GuardedResponse, document: WebDocument, args: Args, mark: string): ToolOutput {
-  const heading = [shortened(answer.url.href)]
-  const [first] = answer.cameFrom
+function showPart(response: GuardedResponse, document: WebDocument, args: Args, mark: string): ToolOutput {
+  const heading = [shortened(response.url.href)]
+  const [first] = response.cameFrom
   if (first !== undefined) heading.push(`(redirected from ${shortened(first.href)})`)
   if (document.kind === 'other') return { ok: true, output: `${heading.join(' ')}\n${document.description}` }
 
   const { text } = document
   const offset = args.offset ?? 0
-  if (text.trim() === '') return { ok: true, output: [heading.join(' '), EMPTY, ...notesOn(answer, document)].join('\n') }
+  if (text.trim() === '') return { ok: true, output: [heading.join(' '), EMPTY, ...notesOn(response, document)].join('\n') }
   if (offset >= text.length)
     return {
       ok: false,
-      output: `The text of ${shortened(answer.url.href)} has ${text.length} characters; offset ${offset} is beyond its end.`,
+      output: `The text of ${shortened(response.url.href)} has ${text.length} characters; offset ${offset} is beyond its end.`,
     }
   const part = cut(text, offset, args.maxChars ?? DEFAULT_CHARS)
   const end = offset + part.length
@@ -137,16 +137,16 @@ function showPart(answer: GuardedResponse, document: WebDocument, args: Args, ma
     output: [
       `${heading.join(' ')} (${facts.join(', ')})`,
       wrapUntrusted(title + part, mark),
-      ...(end < text.length ? [`[more follows: continue with offset ${end}]`] : notesOn(answer, document)),
+      ...(end < text.length ? [`[more follows: continue with offset ${end}]`] : notesOn(response, document)),
     ].join('\n'),
   }
 }
 
 const EMPTY = 'This page has no text. Scripts may create it, and they do not run here.'
 
-function notesOn(answer: GuardedResponse, document: WebDocument & { kind: 'text' }): string[] {
+function notesOn(response: GuardedResponse, document: WebDocument & { kind: 'text' }): string[] {
   return [
-    ...(answer.isCut ? ['[the document is longer, but this is the limit]'] : []),
+    ...(response.isCut ? ['[the document is longer, but this is the limit]'] : []),
     ...(document.refreshesTo === null ? [] : [`[this page redirects browsers to ${shortened(document.refreshesTo)}]`]),
     ...(document.hasMore ? ['[navigation, sidebars and footers are left out: set whole to see them]'] : []),
   ]
@@ -163,7 +163,7 @@ function shortened(address: string): string {
   return cutText(address, MAX_SHOWN_ADDRESS_CHARS)
 }
 
-type Kept = { answer: GuardedResponse; document: WebDocument }
+type Kept = { response: GuardedResponse; document: WebDocument }
 
 /** The last documents, so that reading one page in parts fetches it once. A call without offset always fetches again. */
 function keepDocuments(clock: Clock) {

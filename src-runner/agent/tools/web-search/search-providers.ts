@@ -14,17 +14,6 @@ type SearchQuery = { query: string; count: number; recent: 'day' | 'month' | 'ye
 type SearchRequest = { url: URL; method?: 'POST'; headers: Record<string, string>; body?: string }
 export type SearchResult = { title: string; url: string; snippet: string; published: string | null; isHtml: boolean }
 
-export type SearchProvider = {
-  name: string
-  costsMoney: boolean
-  needsKey: boolean
-  request(query: SearchQuery): SearchRequest
-  /** For the model, if the status is not a success. */
-  troubleFor(status: number, retryAfter: string | undefined): string | null
-  /** null: the response has another shape. */
-  results(answer: unknown): SearchResult[] | null
-}
-
 /** What is missing in the settings, for the person. null: nothing. */
 export function missingFrom({ kind, baseUrl }: WebSearchConfig, hasKey: boolean): Message | null {
   if (kind === 'searxng' && !baseUrl) return createMessage('search_needs_address')
@@ -34,17 +23,19 @@ export function missingFrom({ kind, baseUrl }: WebSearchConfig, hasKey: boolean)
 }
 
 /** The key comes with each query and is not kept. Throws if there is no address. */
-export function providerFor(config: WebSearchConfig): SearchProvider {
+export function providerFor(config: WebSearchConfig) {
   const missing = missingFrom(config, true)
   if (missing !== null) throw new Error(englishText(missing))
-  const { defaultUrl, request, troubles = {}, ...rest } = PROVIDERS[config.kind]
+  const { defaultUrl, request, problems = {}, ...rest } = PROVIDERS[config.kind]
   const baseUrl = config.baseUrl ?? defaultUrl!
   const name = NAMES[config.kind]
   return {
     name,
     ...rest,
-    request: (query) => request(baseUrl, query),
-    troubleFor: (status, retryAfter) => troubles[status]?.(name, status) ?? troubleOf(name, status, retryAfter),
+    request: (query: SearchQuery) => request(baseUrl, query),
+    /** For the model, if the status is not a success. */
+    problemFor: (status: number, retryAfter: string | undefined): string | null =>
+      problems[status]?.(name, status) ?? usualProblem(name, status, retryAfter),
   }
 }
 
@@ -53,11 +44,16 @@ const NAMES = { brave: 'Brave Search', tavily: 'Tavily', searxng: 'SearXNG' }
 const text = z.string().catch('')
 const published = z.string().min(1).nullable().catch(null)
 
-type ProviderEntry = Omit<SearchProvider, 'name' | 'request' | 'troubleFor'> & {
+type ProviderEntry = {
+  costsMoney: boolean
+  needsKey: boolean
+  /** null: the person enters it. */
   defaultUrl: string | null
   request(baseUrl: string, query: SearchQuery): SearchRequest
+  /** null: the response has another shape. */
+  results(response: unknown): SearchResult[] | null
   /** Statuses that mean something else here than elsewhere. */
-  troubles?: Record<number, (name: string, status: number) => string>
+  problems?: Record<number, (name: string, status: number) => string>
 }
 
 const PROVIDERS: Record<WebSearchConfig['kind'], ProviderEntry> = {
@@ -72,9 +68,9 @@ const PROVIDERS: Record<WebSearchConfig['kind'], ProviderEntry> = {
       headers: { 'x-subscription-token': apiKey ?? '' },
     }),
     // "invalid subscription token"
-    troubles: { 422: refusedKey },
-    results: (answer) =>
-      BraveAnswer.safeParse(answer).data?.web.map(({ title, url, description, age }) => {
+    problems: { 422: refusedKey },
+    results: (response) =>
+      BraveResponse.safeParse(response).data?.web.map(({ title, url, description, age }) => {
         return { title, url, snippet: description, published: age, isHtml: true }
       }) ?? null,
   },
@@ -87,9 +83,9 @@ const PROVIDERS: Record<WebSearchConfig['kind'], ProviderEntry> = {
       headers: { authorization: `Bearer ${apiKey ?? ''}`, 'content-type': 'application/json' },
       body: JSON.stringify({ query, max_results: count, ...(recent === null ? {} : { time_range: recent }) }),
     }),
-    troubles: { 432: usedUp, 433: usedUp },
-    results: (answer) =>
-      TavilyAnswer.safeParse(answer).data?.results.map(({ title, url, content, published_date }) => {
+    problems: { 432: usedUp, 433: usedUp },
+    results: (response) =>
+      TavilyResponse.safeParse(response).data?.results.map(({ title, url, content, published_date }) => {
         return { title, url, snippet: content, published: published_date, isHtml: false }
       }) ?? null,
   },
@@ -100,24 +96,24 @@ const PROVIDERS: Record<WebSearchConfig['kind'], ProviderEntry> = {
       url: addressOf(baseUrl, 'search', { q: query, format: 'json', ...(recent === null ? {} : { time_range: recent }) }),
       headers: { ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }) },
     }),
-    troubles: {
+    problems: {
       403: (name) => `${name} refuses to answer in JSON (HTTP 403). Its operator can add json to search.formats in its settings.yml.`,
     },
-    results: (answer) =>
-      SearxngAnswer.safeParse(answer).data?.results.map(({ title, url, content, publishedDate }) => {
+    results: (response) =>
+      SearxngResponse.safeParse(response).data?.results.map(({ title, url, content, publishedDate }) => {
         return { title, url, snippet: content, published: publishedDate, isHtml: false }
       }) ?? null,
   },
 }
 
-const BraveAnswer = z.object({
+const BraveResponse = z.object({
   web: z
     .object({ results: z.array(z.object({ title: text, url: text, description: text, age: published })) })
     .nullish()
     .transform((web) => web?.results ?? []),
 })
-const TavilyAnswer = z.object({ results: z.array(z.object({ title: text, url: text, content: text, published_date: published })) })
-const SearxngAnswer = z.object({ results: z.array(z.object({ title: text, url: text, content: text, publishedDate: published })) })
+const TavilyResponse = z.object({ results: z.array(z.object({ title: text, url: text, content: text, published_date: published })) })
+const SearxngResponse = z.object({ results: z.array(z.object({ title: text, url: text, content: text, publishedDate: published })) })
 
 function isBaseUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
@@ -134,14 +130,14 @@ function addressOf(baseUrl: string, path: string, parameters: Record<string, str
   return url
 }
 
-function troubleOf(name: string, status: number, retryAfter: string | undefined): string | null {
+function usualProblem(name: string, status: number, retryAfter: string | undefined): string | null {
   if (status >= 200 && status < 300) return null
   if (status === 401 || status === 403) return refusedKey(name)
   if (status === 429) {
     const wait = /^\d{1,6}$/.test(retryAfter ?? '') ? ` Try again in ${retryAfter} s.` : ' Try again later.'
     return `${name} has had too many searches (HTTP 429).${wait}`
   }
-  if (status >= 500) return `${name} is in trouble (HTTP ${status}). Try again later.`
+  if (status >= 500) return `${name} failed (HTTP ${status}). Try again later.`
   return `${name} refused the search (HTTP ${status}).`
 }
 

@@ -145,7 +145,7 @@ describe('web_search', () => {
       {},
       'SearXNG refuses to answer in JSON (HTTP 403). Its operator can add json to search.formats in its settings.yml.',
     ],
-    ['a server in trouble', TAVILY, 503, {}, 'Tavily is in trouble (HTTP 503). Try again later.'],
+    ['a server error', TAVILY, 503, {}, 'Tavily failed (HTTP 503). Try again later.'],
     ['a refusal', TAVILY, 400, {}, 'Tavily refused the search (HTTP 400).'],
     [
       'a redirect',

@@ -57,7 +57,7 @@ export function createWebSearch(config: WebSearchConfig, { fetch, apiKey, bounda
         return { ok: false, output: `The key of ${provider.name} is gone. A person can enter it again in Settings.` }
       }
       const request = provider.request({ query, count, recent: recent ?? null, apiKey: key })
-      const answer = await fetch(request.url, {
+      const response = await fetch(request.url, {
         ...request,
         headers: { accept: 'application/json', ...request.headers },
         signal,
@@ -65,13 +65,13 @@ export function createWebSearch(config: WebSearchConfig, { fetch, apiKey, bounda
         follows: () => false,
         ...(config.baseUrl ? { openedOrigin: request.url.origin } : {}),
       })
-      if (answer.sendsTo !== null) {
-        const to = answer.sendsTo.origin
+      if (response.sendsTo !== null) {
+        const to = response.sendsTo.origin
         return { ok: false, output: `${provider.name} redirects to ${to}. A person can correct its address in Settings.` }
       }
-      const trouble = provider.troubleFor(answer.status, answer.headers['retry-after'])
-      if (trouble !== null) return { ok: false, output: trouble }
-      const results = provider.results(parseJson(answer.body.toString('utf8')))
+      const problem = provider.problemFor(response.status, response.headers['retry-after'])
+      if (problem !== null) return { ok: false, output: problem }
+      const results = provider.results(parseJson(response.body.toString('utf8')))
       if (results === null) return { ok: false, output: `${provider.name} sent something that is not a list of results.` }
       const shown = results.filter(({ url }) => URL.canParse(url) && /^https?:/i.test(url)).slice(0, count)
       if (shown.length === 0) return { ok: true, output: `${provider.name} found nothing for this query.` }
