@@ -47,44 +47,6 @@ export function useAction<N extends JsonRoute>(name: N, foresee?: Foresee<N>): A
   }
 }
 
-export const useCreateChannel = () => useAction('createChannel')
-export const useUpdateChannel = () => useAction('updateChannel')
-export const useDeleteChannel = () => useAction('deleteChannel')
-export const useUpdateChannelPerson = () => useAction('updateChannelPerson')
-export const useTestChannel = () => useAction('testChannel')
-export const useRetryOutbound = () => useAction('retryOutbound')
-export const useCreateTrigger = () => useAction('createTrigger')
-export const useDeleteTrigger = () => useAction('deleteTrigger')
-export const useRotateTriggerSecret = () => useAction('rotateTriggerSecret')
-export const useTestTrigger = () => useAction('testTrigger')
-export const useReplayDelivery = () => useAction('replayDelivery')
-export const useCreateSchedule = () => useAction('createSchedule')
-export const useUpdateSchedule = () => useAction('updateSchedule')
-export const useDeleteSchedule = () => useAction('deleteSchedule')
-export const useRunScheduleNow = () => useAction('runScheduleNow')
-export const useUpdatePublicAddress = () => useAction('updatePublicAddress')
-export const useCheckPublicAddress = () => useAction('checkPublicAddress')
-export const useStartTunnel = () => useAction('startTunnel')
-export const useStopTunnel = () => useAction('stopTunnel')
-export const useSubmitTask = () => useAction('submitTask')
-export const useRetryJob = () => useAction('retryJob')
-export const useCreateAgent = () => useAction('createAgent')
-export const useUpdateAgent = () => useAction('updateAgent')
-export const useDeleteAgent = () => useAction('deleteAgent')
-export const useDeleteConversation = () => useAction('deleteConversation')
-export const useCreateProvider = () => useAction('createProvider')
-export const useUpdateProvider = () => useAction('updateProvider')
-export const useDeleteProvider = () => useAction('deleteProvider')
-export const useCheckProvider = () => useAction('checkProvider')
-export const useCreateRule = () => useAction('createRule')
-export const useUndoFile = () => useAction('undoFile')
-export const useCreateMemory = () => useAction('createMemory')
-export const useUpdateMemory = () => useAction('updateMemory')
-export const useDeleteMemory = () => useAction('deleteMemory')
-export const useSimulateCall = () => useAction('simulateCall')
-export const useUpdateWebSearch = () => useAction('updateWebSearch')
-export const useSetModelPrice = () => useAction('setModelPrice')
-
 /** Shows the job as stopping at once; the runner needs up to two seconds. */
 export const useCancelJob = () =>
   useAction('cancelJob', (queries, { params: { jobId } }) => {
@@ -137,8 +99,6 @@ export const useDeleteRule = () =>
     return () => void queries.invalidateQueries({ queryKey: ['listRules'] })
   })
 
-export const useMakeSampleFolder = () => useAction('makeSampleFolder')
-
 /** Checks the sandbox and keeps the result. No event announces it. */
 export function useCheckSandbox(): { run: () => Promise<void>; readonly isRunning: boolean } {
   const queries = useQueryClient()
@@ -188,7 +148,3 @@ const triggerIs = (status: 'active' | 'paused') => (queries: QueryClient, reques
 }
 export const usePauseTrigger = () => useAction('pauseTrigger', triggerIs('paused'))
 export const useResumeTrigger = () => useAction('resumeTrigger', triggerIs('active'))
-
-/** Only the runner knows the state after resuming (active, or over budget) and the next due time. */
-export const usePauseSchedule = () => useAction('pauseSchedule')
-export const useResumeSchedule = () => useAction('resumeSchedule')

@@ -3,10 +3,10 @@ import { createSignal, type JSX, Show } from 'solid-js'
 import { useUpdateSettings } from '../api/mutations.ts'
 import { sentenceOf } from '../api/problem.ts'
 import { useJobCounts, useSettings } from '../api/queries.ts'
+import { toastError } from '../api/toast-error.ts'
 import { t } from '../lib/language.ts'
 import { Button } from '../ui/Button.tsx'
 import { ConfirmDialog } from '../ui/ConfirmDialog.tsx'
-import { toast } from '../ui/Toasts.tsx'
 
 /** Pausing takes effect at once; resuming asks first. */
 export type PauseAll = { isOn: () => boolean; isKnown: () => boolean; pause: () => void; resume: () => Promise<unknown> }
@@ -17,7 +17,7 @@ export function usePauseAll(): PauseAll {
   return {
     isOn: () => settings.data?.settings.pauseAll === true,
     isKnown: () => settings.data !== undefined,
-    pause: () => void change.run({ body: { pauseAll: true } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) })),
+    pause: () => void change.run({ body: { pauseAll: true } }).catch(toastError),
     resume: () => change.run({ body: { pauseAll: false } }),
   }
 }

@@ -19,14 +19,7 @@ export function ArrowList(props: { label: string; class?: string; children: JSX.
   }
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- its rows have the focus; the list only handles their arrow keys
-    <ul
-      ref={(element) => {
-        list = element
-      }}
-      aria-label={props.label}
-      class={props.class}
-      onKeyDown={onKeyDown}
-    >
+    <ul ref={(element) => (list = element)} aria-label={props.label} class={props.class} onKeyDown={onKeyDown}>
       {props.children}
     </ul>
   )

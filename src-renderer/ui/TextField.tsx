@@ -46,9 +46,7 @@ export function TextField(props: TextFieldProps) {
             )}
           </Show>
           <input
-            ref={(element) => {
-              input = element
-            }}
+            ref={(element) => (input = element)}
             type="text"
             autocomplete="off"
             spellcheck={false}

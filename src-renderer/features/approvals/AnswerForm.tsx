@@ -58,9 +58,7 @@ export function AnswerForm(props: FormProps): JSX.Element {
           isBusy={props.answering.isRunning()}
           hasKeys={props.hasKeys}
           onAnswer={answer}
-          ref={(field) => {
-            answerField = field
-          }}
+          ref={(field) => (answerField = field)}
         />
       </Show>
       <Switch>
@@ -200,9 +198,7 @@ function RejectNote(props: {
         value={note()}
         onValue={setNote}
         onKeyDown={sendKeys(() => props.onReject(note()), props.onCancel)}
-        ref={(element) => {
-          field = element
-        }}
+        ref={(element) => (field = element)}
       />
       <div class="flex flex-wrap items-center gap-2">
         <Button variant="danger" icon={X} busy={props.isBusy} onClick={() => props.onReject(note())}>

@@ -53,9 +53,7 @@ export function ApprovalCard(props: ApprovalCardProps): JSX.Element {
   createEffect(on(isAnsweredHere, (isAnswered) => isAnswered && props.next === undefined && focusNextCard(card), { defer: true }))
   return (
     <article
-      ref={(element) => {
-        card = element
-      }}
+      ref={(element) => (card = element)}
       tabIndex={-1}
       data-decision={isOpen() ? 'open' : 'answered'}
       aria-label={`${t(`approvals.kind.${props.approval.kind}`)} ${headlineOf(props.approval)}`}

@@ -3,7 +3,7 @@ import { createSignal, createUniqueId, For, type JSX, Match, Show, Switch } from
 import type { WrittenFile } from '../../../src-runner/contract/files.ts'
 import { AnswerState } from '../../api/AnswerState.tsx'
 import { ApiError } from '../../api/client.ts'
-import { useUndoFile } from '../../api/mutations.ts'
+import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { useFileDiff, useJobFiles } from '../../api/queries.ts'
 import { bytesText } from '../../../resources/locales/numbers.ts'
@@ -121,7 +121,7 @@ function FileChanges(props: { jobId: string; file: WrittenFile }): JSX.Element {
 
 /** Undo asks first. For a file that was changed since, it asks a second time and says what is lost. */
 function UndoButton(props: { jobId: string; file: WrittenFile }): JSX.Element {
-  const undo = useUndoFile()
+  const undo = useAction('undoFile')
   const [isAsking, setAsking] = createSignal(false)
   const [isForcing, setForcing] = createSignal(false)
   const [refused, setRefused] = createSignal<string | null>(null)

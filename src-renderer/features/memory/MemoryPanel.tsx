@@ -5,7 +5,7 @@ import Trash from 'lucide-solid/icons/trash'
 import { createEffect, createSignal, type JSX, Match, on, onCleanup, Show, Switch } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { MEMORY_MAX_CHARS, type Memory } from '../../../src-runner/contract/memory.ts'
-import { useCreateMemory, useDeleteMemory, useUpdateMemory } from '../../api/mutations.ts'
+import { useAction } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useMemories } from '../../api/queries.ts'
 import { visibleText } from '../../lib/visible-text.ts'
@@ -104,7 +104,7 @@ export function MemoryPanel(props: { agent: Agent }): JSX.Element {
 }
 
 function NewMemory(props: { agentId: string | null }): JSX.Element {
-  const create = useCreateMemory()
+  const create = useAction('createMemory')
   const [typed, setTyped] = createSignal('')
   const add = async () => {
     try {
@@ -136,8 +136,8 @@ function NewMemory(props: { agentId: string | null }): JSX.Element {
 }
 
 function MemoryLine(props: { memory: Memory }): JSX.Element {
-  const update = useUpdateMemory()
-  const remove = useDeleteMemory()
+  const update = useAction('updateMemory')
+  const remove = useAction('deleteMemory')
   const [draft, setDraft] = createSignal<string | null>(null)
   const [isAsking, setAsking] = createSignal(false)
   const name = () => (props.memory.text.length > NAMED_BY_CHARS ? `${props.memory.text.slice(0, NAMED_BY_CHARS)}…` : props.memory.text)

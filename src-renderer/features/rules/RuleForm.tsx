@@ -2,7 +2,7 @@ import { createMemo, createSignal, type JSX, Show } from 'solid-js'
 import { createStore } from 'solid-js/store'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { COMMAND_NETWORK, type CreateRule, type RuleEffect, type RuleText, type ToolInfo } from '../../../src-runner/contract/rules.ts'
-import { useCreateRule } from '../../api/mutations.ts'
+import { useAction } from '../../api/mutations.ts'
 import { issueOf, sentenceOf } from '../../api/problem.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
@@ -25,7 +25,7 @@ export function RuleForm(props: {
   first?: Partial<RuleText>
   onDone: () => void
 }): JSX.Element {
-  const create = useCreateRule()
+  const create = useAction('createRule')
   const [form, setForm] = createStore<RuleFields>({
     effect: 'ask',
     tool: '*',

@@ -5,10 +5,10 @@ import Trash from 'lucide-solid/icons/trash'
 import { createMemo, createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import type { Rule, RuleEffect, RuleText } from '../../../src-runner/contract/rules.ts'
-import { useCreateRule, useDeleteRule } from '../../api/mutations.ts'
+import { useAction, useDeleteRule } from '../../api/mutations.ts'
 import { NothingYet } from '../../api/NothingYet.tsx'
-import { sentenceOf } from '../../api/problem.ts'
 import { useAgents, useRules, useTools } from '../../api/queries.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { t } from '../../lib/language.ts'
 import { VerdictMark } from '../approvals/DecisionTrace.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -124,17 +124,16 @@ export function RulesPanel(props: { agent: Agent | null }): JSX.Element {
 
 function RuleLine(props: { rule: Rule }): JSX.Element {
   const remove = useDeleteRule()
-  const create = useCreateRule()
+  const create = useAction('createRule')
   const sentence = () => ruleSentence(props.rule)
-  const failed = (thrown: unknown) => toast({ text: sentenceOf(thrown), tone: 'bad' })
   const deleteNow = async () => {
     const { effect, tool, pattern, folder, agentId } = props.rule
     try {
       await remove.run({ params: { ruleId: props.rule.id } })
-      const undo = () => void create.run({ body: { effect, tool, pattern, folder, agentId } }).catch(failed)
+      const undo = () => void create.run({ body: { effect, tool, pattern, folder, agentId } }).catch(toastError)
       toast({ text: t('rules.deleted'), action: { label: t('rules.undo'), onClick: undo } })
     } catch (thrown) {
-      failed(thrown)
+      toastError(thrown)
     }
   }
   return (

@@ -2,7 +2,7 @@ import { createMemo, createSignal, For, type JSX, on, createEffect, Show } from 
 import { createStore } from 'solid-js/store'
 import type { SimulatedCall } from '../../../src-runner/contract/rules.ts'
 import { ApiError } from '../../api/client.ts'
-import { useSimulateCall } from '../../api/mutations.ts'
+import { useAction } from '../../api/mutations.ts'
 import { issueOf, problemOf, sentenceOf } from '../../api/problem.ts'
 import { useAgents, useTools } from '../../api/queries.ts'
 import { effectText } from '../approvals/approval-text.ts'
@@ -21,7 +21,7 @@ import { argsOf, fieldsOf, type ToolField } from './tool-fields.ts'
 export function Simulator(): JSX.Element {
   const agents = useAgents()
   const tools = useTools()
-  const simulate = useSimulateCall()
+  const simulate = useAction('simulateCall')
   const [agentId, setAgentId] = createSignal<string | null>(null)
   const [tool, setTool] = createSignal<string | null>(null)
   const [values, setValues] = createStore<Record<string, string>>({})

@@ -4,7 +4,7 @@ import MessageSquare from 'lucide-solid/icons/message-square'
 import { type JSX, Match, Show, Switch } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { AnswerState } from '../../api/AnswerState.tsx'
-import { useCreateAgent, useUpdateAgent } from '../../api/mutations.ts'
+import { useAction } from '../../api/mutations.ts'
 import { useAgent } from '../../api/queries.ts'
 import { EditorForm } from '../../features/forms/EditorForm.tsx'
 import { useForm } from '../../features/forms/use-form.ts'
@@ -50,8 +50,8 @@ export function AgentScreen() {
 
 function AgentEditor(props: { agent: Agent | null }) {
   const navigate = useNavigate()
-  const create = useCreateAgent()
-  const update = useUpdateAgent()
+  const create = useAction('createAgent')
+  const update = useAction('updateAgent')
   const form = useForm<AgentForm>({
     first: formOf(props.agent),
     check: (fields) => problemsOf(fields, locale()),

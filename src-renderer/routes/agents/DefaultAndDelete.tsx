@@ -2,9 +2,10 @@ import { useNavigate } from '@solidjs/router'
 import { createSignal, type JSX, Show } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { ApiError } from '../../api/client.ts'
-import { useDeleteAgent, useUpdateAgent } from '../../api/mutations.ts'
+import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { useAgents, useJobs } from '../../api/queries.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
@@ -15,19 +16,15 @@ import { toast } from '../../ui/Toasts.tsx'
 export function DefaultAndDelete(props: { agent: Agent; onDeleted: () => void }): JSX.Element {
   const navigate = useNavigate()
   const agents = useAgents()
-  const update = useUpdateAgent()
-  const remove = useDeleteAgent()
+  const update = useAction('updateAgent')
+  const remove = useAction('deleteAgent')
   const [isAsking, setAsking] = createSignal(false)
   const underWay = useJobs(() =>
     isAsking() ? { agentId: props.agent.id, status: ['pending', 'running', 'awaiting_approval', 'awaiting_child'] } : null,
   )
   const isOnly = () => agents.data?.agents.length === 1
   const makeDefault = async () => {
-    try {
-      await update.run({ params: { agentId: props.agent.id }, body: { isDefault: true } })
-    } catch (thrown) {
-      toast({ text: sentenceOf(thrown), tone: 'bad' })
-    }
+    await update.run({ params: { agentId: props.agent.id }, body: { isDefault: true } }).catch(toastError)
   }
   const deleteNow = async () => {
     await remove.run({ params: { agentId: props.agent.id } })

@@ -23,12 +23,7 @@ export function ApprovalRow(props: { approval: Approval; href: string; isCurrent
       aria-current={props.isCurrent ? 'page' : undefined}
       class={`flex items-start gap-2.5 rounded-lg px-3 py-2 ${props.isCurrent ? 'bg-pressed' : 'hover:bg-hover'}`}
     >
-      <span
-        class="mt-0.5"
-        ref={(element) => {
-          place = element
-        }}
-      >
+      <span class="mt-0.5" ref={(element) => (place = element)}>
         <Avatar name={props.approval.agentName} text={props.approval.agentAvatar} size="sm" />
       </span>
       <span class="flex min-w-0 flex-1 flex-col">

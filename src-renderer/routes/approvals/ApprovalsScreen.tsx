@@ -235,11 +235,7 @@ function NextLink(props: { href: string }): JSX.Element {
   let place!: HTMLSpanElement
   onMount(() => queueMicrotask(() => document.activeElement === document.body && place.querySelector('a')?.focus()))
   return (
-    <span
-      ref={(element) => {
-        place = element
-      }}
-    >
+    <span ref={(element) => (place = element)}>
       <ButtonLink href={props.href} icon={ArrowRight}>
         {t('approvals.next')}
       </ButtonLink>

@@ -4,8 +4,9 @@ import Unplug from 'lucide-solid/icons/unplug'
 import { createSignal, Show } from 'solid-js'
 import { A } from '@solidjs/router'
 import type { Channel } from '../../../src-runner/contract/channels.ts'
-import { useDeleteChannel, useTestChannel, useUpdateChannel } from '../../api/mutations.ts'
+import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { messageText } from '../../lib/message-text.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 import { t } from '../../lib/language.ts'
@@ -25,19 +26,18 @@ const TONES = { off: 'plain', connecting: 'accent', open: 'ok', failing: 'warn',
 /** One account: whether it works, its owner, and who may write. */
 export function ChannelCard(props: { channel: Channel; onNewToken: () => void }) {
   const desktop = useDesktop()
-  const change = useUpdateChannel()
-  const test = useTestChannel()
-  const remove = useDeleteChannel()
+  const change = useAction('updateChannel')
+  const test = useAction('testChannel')
+  const remove = useAction('deleteChannel')
   const [isRemoving, setRemoving] = createSignal(false)
   const params = () => ({ channelId: props.channel.id })
   const hasOwner = () => props.channel.people.some((person) => person.role === 'owner')
-  const bad = (thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) })
   const sendTest = async () => {
     try {
       const { ok, message } = await test.run({ params: params() })
       toast(ok ? { text: t('channels.tested') } : { tone: 'bad', text: messageText(message) })
     } catch (thrown) {
-      bad(thrown)
+      toastError(thrown)
     }
   }
   return (
@@ -71,7 +71,7 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
             label={t('channels.switchLabel', { name: props.channel.name })}
             checked={props.channel.enabled}
             disabled={change.isRunning}
-            onChecked={(enabled) => void change.run({ params: params(), body: { enabled } }).catch(bad)}
+            onChecked={(enabled) => void change.run({ params: params(), body: { enabled } }).catch(toastError)}
           />
         </div>
         <Menu

@@ -1,15 +1,15 @@
 import { A } from '@solidjs/router'
 import { createSignal, For, type JSX, Show } from 'solid-js'
 import type { Channel, ChannelPerson } from '../../../src-runner/contract/channels.ts'
-import { useUpdateChannelPerson } from '../../api/mutations.ts'
+import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { toast } from '../../ui/Toasts.tsx'
 
 /** The people who wrote to an account. Those who wait for an answer come first. */
 export function ChannelPeople(props: { channel: Channel }): JSX.Element {
@@ -48,14 +48,14 @@ export function ChannelPeople(props: { channel: Channel }): JSX.Element {
 }
 
 function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element {
-  const change = useUpdateChannelPerson()
+  const change = useAction('updateChannelPerson')
   const [asking, setAsking] = createSignal<'owner' | 'allowed' | null>(null)
   const name = () => visibleText(props.person.displayName)
   // Once there is an owner, another one is unlikely.
   const hasOwner = () => props.channel.people.some((person) => person.role === 'owner')
   const give = (role: 'owner' | 'allowed' | 'refused') =>
     change.run({ params: { channelId: props.channel.id, personId: props.person.id }, body: { role } })
-  const refuse = () => void give('refused').catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  const refuse = () => void give('refused').catch(toastError)
   return (
     <li class="flex flex-wrap items-center gap-x-3 gap-y-1.5">
       <div class="min-w-40 flex-1">

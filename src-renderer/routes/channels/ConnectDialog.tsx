@@ -3,7 +3,7 @@ import { createSignal, For, type JSX, Show } from 'solid-js'
 import { createStore } from 'solid-js/store'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import type { Channel } from '../../../src-runner/contract/channels.ts'
-import { useCreateChannel, useUpdateChannel } from '../../api/mutations.ts'
+import { useAction } from '../../api/mutations.ts'
 import { issueOf, sentenceOf } from '../../api/problem.ts'
 import { useChannels } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
@@ -40,8 +40,8 @@ function TokenDialog(props: {
   onClose: () => void
 }): JSX.Element {
   const desktop = useDesktop()
-  const create = useCreateChannel()
-  const change = useUpdateChannel()
+  const create = useAction('createChannel')
+  const change = useAction('updateChannel')
   const [draft, setDraft] = createStore({
     agentId: props.agentId ?? props.agents.find((agent) => agent.isDefault)?.id ?? props.agents[0]?.id ?? '',
     token: '',

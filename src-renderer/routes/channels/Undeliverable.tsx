@@ -2,9 +2,9 @@ import { A } from '@solidjs/router'
 import RotateCcw from 'lucide-solid/icons/rotate-ccw'
 import { For, type JSX, Show } from 'solid-js'
 import type { OutboundMessage } from '../../../src-runner/contract/outbox.ts'
-import { useRetryOutbound } from '../../api/mutations.ts'
-import { sentenceOf } from '../../api/problem.ts'
+import { useAction } from '../../api/mutations.ts'
 import { useUndeliverable } from '../../api/queries.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { messageText } from '../../lib/message-text.ts'
 import { previewOf } from '../../lib/text.ts'
 import { visibleText } from '../../lib/visible-text.ts'
@@ -29,12 +29,12 @@ export function Undeliverable(): JSX.Element {
 }
 
 function Line(props: { message: OutboundMessage }): JSX.Element {
-  const retry = useRetryOutbound()
+  const retry = useAction('retryOutbound')
   const again = () =>
     void retry
       .run({ params: { messageId: props.message.id } })
       .then(() => toast({ text: t('channels.outbox.queued') }))
-      .catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+      .catch(toastError)
   return (
     <li class="flex flex-wrap items-start gap-x-3 gap-y-2 px-4 py-2">
       <div class="min-w-48 flex-1">

@@ -7,7 +7,7 @@ import { createSignal, Show } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { isTerminal } from '../../../src-runner/contract/jobs.ts'
 import type { RouteAnswer } from '../../../src-runner/contract/routes.ts'
-import { useDeleteConversation } from '../../api/mutations.ts'
+import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { ChannelIcon } from '../../features/chat-turn/ChannelIcon.tsx'
 import { t } from '../../lib/language.ts'
@@ -30,7 +30,7 @@ export function ChatHeader(props: {
   onNew: () => void
 }) {
   const navigate = useNavigate()
-  const remove = useDeleteConversation()
+  const remove = useAction('deleteConversation')
   const [isDeleting, setDeleting] = createSignal(false)
   /** The chat service that the conversation takes place on, if any. */
   const outsideChannel = () => props.conversation?.jobs.findLast((job) => job.channel !== 'chat' && job.channel !== 'api')?.channel

@@ -2,13 +2,13 @@ import { createEffect, createMemo, createSignal, Match, on, Show, Switch } from 
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { ApiError } from '../../api/client.ts'
 import { useCancelJob } from '../../api/mutations.ts'
-import { problemOf, sentenceOf } from '../../api/problem.ts'
+import { problemOf } from '../../api/problem.ts'
 import { type useAgents, useConversation } from '../../api/queries.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Select } from '../../ui/Select.tsx'
-import { toast } from '../../ui/Toasts.tsx'
 import { type ChatTurn, chatTurns, isUnderWay, type SentTurn } from './chat-turns.ts'
 import { ChatHeader } from './ChatHeader.tsx'
 import { TurnList } from './TurnList.tsx'
@@ -152,7 +152,7 @@ function useStop(running: () => ChatTurn | undefined): { run: () => Promise<void
         await cancel.run({ params: { jobId } })
       } catch (thrown) {
         setStopping(null)
-        if (!(thrown instanceof ApiError && thrown.code === 'job_already_finished')) toast({ text: sentenceOf(thrown), tone: 'bad' })
+        if (!(thrown instanceof ApiError && thrown.code === 'job_already_finished')) toastError(thrown)
       }
     },
   }

@@ -5,9 +5,10 @@ import { createMemo, createSignal, Match, Show, Switch } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { isTerminal, type JobStatus, type JobSummary } from '../../../src-runner/contract/jobs.ts'
 import { ApiError } from '../../api/client.ts'
-import { useCancelJob, useRetryJob } from '../../api/mutations.ts'
-import { problemOf, sentenceOf } from '../../api/problem.ts'
+import { useAction, useCancelJob } from '../../api/mutations.ts'
+import { problemOf } from '../../api/problem.ts'
 import { useJobApprovals, useProgress } from '../../api/queries.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { ApprovalCard } from '../../features/approvals/ApprovalCard.tsx'
 import { useSeenOpen } from '../../features/approvals/ApprovalCards.tsx'
 import { JobFiles } from '../../features/files/JobFiles.tsx'
@@ -25,7 +26,6 @@ import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { ErrorState, type Problem } from '../../ui/ErrorState.tsx'
-import { toast } from '../../ui/Toasts.tsx'
 import { Tooltip } from '../../ui/Tooltip.tsx'
 import type { ChatTurn, SentTurn } from './chat-turns.ts'
 
@@ -247,7 +247,7 @@ function Waiting(props: { turn: ChatTurn }) {
       await cancel.run({ params: { jobId } })
     } catch (thrown) {
       setStopping(false)
-      toast({ text: sentenceOf(thrown), tone: 'bad' })
+      toastError(thrown)
     }
   }
   return (
@@ -266,14 +266,10 @@ function Waiting(props: { turn: ChatTurn }) {
 }
 
 function RetryTurn(props: { turn: ChatTurn }) {
-  const retry = useRetryJob()
+  const retry = useAction('retryJob')
   const run = async () => {
     if (props.turn.jobId === null) return
-    try {
-      await retry.run({ params: { jobId: props.turn.jobId } })
-    } catch (thrown) {
-      toast({ text: sentenceOf(thrown), tone: 'bad' })
-    }
+    await retry.run({ params: { jobId: props.turn.jobId } }).catch(toastError)
   }
   return (
     <Show

@@ -90,9 +90,7 @@ export function Composer(props: ComposerProps) {
         onValue={write}
         onKeyDown={onKeyDown}
         problem={isTooLong() ? t('chat.tooLong', { max: countText(MAX_TASK_CHARS, locale()) }) : null}
-        ref={(element) => {
-          area = element
-        }}
+        ref={(element) => (area = element)}
       />
       <div class="flex items-center gap-2 px-2 pb-2">
         {props.leading}

@@ -30,20 +30,13 @@ export function TurnList(props: {
   const recentFrom = () => props.turns.length - RECENT_TURNS
   return (
     <div
-      ref={(element) => {
-        scroller = element
-      }}
+      ref={(element) => (scroller = element)}
       tabIndex={0}
       role="group"
       aria-label={t('chat.title')}
       class="scroll-quiet h-full overflow-y-auto focus-visible:-outline-offset-2"
     >
-      <div
-        ref={(element) => {
-          content = element
-        }}
-        class="mx-auto flex w-full max-w-3xl flex-col gap-7 px-6 py-6 max-sm:px-3"
-      >
+      <div ref={(element) => (content = element)} class="mx-auto flex w-full max-w-3xl flex-col gap-7 px-6 py-6 max-sm:px-3">
         <Show when={props.isLoading}>
           <Skeleton rows={6} />
         </Show>

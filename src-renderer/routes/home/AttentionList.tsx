@@ -16,8 +16,8 @@ import { For, type JSX, Show } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
 import { JobErrorCode } from '../../../src-runner/contract/errors.ts'
 import type { AttentionItem } from '../../../src-runner/contract/notifications.ts'
-import { useRetryJob } from '../../api/mutations.ts'
-import { sentenceOf } from '../../api/problem.ts'
+import { useAction } from '../../api/mutations.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { markSeen } from '../../lib/seen.ts'
 import { t } from '../../lib/language.ts'
 import { fixFor } from '../../features/chat-turn/JobProblem.tsx'
@@ -30,7 +30,6 @@ import { Panel } from '../../ui/Panel.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 import { StatusBadge } from '../../ui/StatusBadge.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { toast } from '../../ui/Toasts.tsx'
 import { type Failure, placeOf } from './failures.ts'
 
 /** More would push everything else out of sight. */
@@ -119,7 +118,7 @@ function ItemLine(props: { item: AttentionItem }) {
 }
 
 function FailedLine(props: { failure: Failure }) {
-  const retry = useRetryJob()
+  const retry = useAction('retryJob')
   const job = () => props.failure[0]
   const why = () => {
     const known = JobErrorCode.safeParse(job().error)
@@ -128,8 +127,7 @@ function FailedLine(props: { failure: Failure }) {
   // A job that would fail again for the same reason has its fix first.
   const fix = () => fixFor(job().error, job().agentId)
   const see = () => markSeen(props.failure.map(({ id }) => id))
-  const runAgain = () =>
-    retry.run({ params: { jobId: job().id } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  const runAgain = () => retry.run({ params: { jobId: job().id } }).catch(toastError)
   return (
     <Line
       mark={<StatusBadge status="failed" show="icon" />}

@@ -2,7 +2,7 @@ import ArrowUp from 'lucide-solid/icons/arrow-up'
 import { createEffect, createMemo, createSignal, on, Show } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { MAX_TASK_CHARS } from '../../../src-runner/contract/primitives.ts'
-import { useSubmitTask } from '../../api/mutations.ts'
+import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
@@ -14,7 +14,7 @@ const DRAFT_STORED_AS = 'deckhand.hand-over-draft'
 
 /** Runs a job without leaving the screen. It then appears below, running. */
 export function NewJob(props: { agents: readonly Agent[]; isRequested: boolean; text: string | undefined; onTaken: () => void }) {
-  const submit = useSubmitTask()
+  const submit = useAction('submitTask')
   // A draft survives a reload.
   const [task, setTask] = createSignal(sessionStorage.getItem(DRAFT_STORED_AS) ?? '')
   const [chosenId, setChosenId] = createSignal(localStorage.getItem(AGENT_STORED_AS))

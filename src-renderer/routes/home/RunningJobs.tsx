@@ -4,15 +4,14 @@ import Square from 'lucide-solid/icons/square'
 import { For, Show } from 'solid-js'
 import type { JobSummary } from '../../../src-runner/contract/jobs.ts'
 import { useCancelJob } from '../../api/mutations.ts'
-import { sentenceOf } from '../../api/problem.ts'
 import { useJob, useProgress } from '../../api/queries.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { t } from '../../lib/language.ts'
 import { JobTime } from '../../features/chat-turn/JobFigures.tsx'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Money } from '../../ui/Money.tsx'
 import { Panel } from '../../ui/Panel.tsx'
-import { toast } from '../../ui/Toasts.tsx'
 
 /** The running jobs, each with its step, time, cost and Stop. */
 export function RunningJobs(props: { jobs: readonly JobSummary[] }) {
@@ -41,8 +40,7 @@ function RunningJob(props: { summary: JobSummary }) {
     if (now.activity === 'tool') return t('common.activity.tool', { name: typeof now.detail === 'string' ? now.detail : '' })
     return now.activity === 'retry_wait' ? t('common.activity.retry_wait', { reason: detailText(now) }) : t('common.activity.model')
   }
-  const stop = () =>
-    cancel.run({ params: { jobId: job().id } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  const stop = () => cancel.run({ params: { jobId: job().id } }).catch(toastError)
   return (
     <li class="flex items-center gap-3 px-4 py-2 hover:bg-hover">
       <Avatar name={job().agentName} size="md" />

@@ -2,9 +2,9 @@ import { A } from '@solidjs/router'
 import StepForward from 'lucide-solid/icons/step-forward'
 import { createMemo, createSignal, type JSX, Show } from 'solid-js'
 import type { ScheduleSummary } from '../../../src-runner/contract/schedules.ts'
-import { useRunScheduleNow } from '../../api/mutations.ts'
-import { sentenceOf } from '../../api/problem.ts'
+import { useAction } from '../../api/mutations.ts'
 import { useJobs, useScheduleSummary } from '../../api/queries.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { moneyText } from '../../../resources/locales/numbers.ts'
 import { markBack } from '../../lib/presence.ts'
 import { dayTime } from '../../lib/time.ts'
@@ -79,7 +79,7 @@ export function WhileAway(props: { from: number }): JSX.Element {
 }
 
 function OfSchedule(props: { summary: ScheduleSummary }): JSX.Element {
-  const runNow = useRunScheduleNow()
+  const runNow = useAction('runScheduleNow')
   const tallies = createMemo(() => tallyOf(props.summary.sums))
   const canRun = () => props.summary.status !== 'paused' && isBehind(tallies())
   const run = async () => {
@@ -87,7 +87,7 @@ function OfSchedule(props: { summary: ScheduleSummary }): JSX.Element {
       await runNow.run({ params: { scheduleId: props.summary.scheduleId } })
       toast({ text: t('home.away.started', { name: props.summary.name }) })
     } catch (thrown) {
-      toast({ tone: 'bad', text: sentenceOf(thrown) })
+      toastError(thrown)
     }
   }
   return (

@@ -9,9 +9,10 @@ import { DEMO_PROVIDER_ID } from '../../../src-runner/contract/agents.ts'
 import { type Job, isTerminal, type JobOutput, type JobStatus } from '../../../src-runner/contract/jobs.ts'
 import { AnswerState } from '../../api/AnswerState.tsx'
 import { ApiError } from '../../api/client.ts'
-import { useCancelJob, useRetryJob } from '../../api/mutations.ts'
-import { problemOf, sentenceOf } from '../../api/problem.ts'
+import { useAction, useCancelJob } from '../../api/mutations.ts'
+import { problemOf } from '../../api/problem.ts'
 import { useDecisions, useJob, useJobApprovals, useJobFiles, useProgress } from '../../api/queries.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { ApprovalCards } from '../../features/approvals/ApprovalCards.tsx'
 import { joinTaints, TaintPills, stepAnchor } from '../../features/approvals/Taints.tsx'
 import { JobFiles } from '../../features/files/JobFiles.tsx'
@@ -173,7 +174,7 @@ function Head(props: { job: Job; work: FollowedTurn; taints: JSX.Element }) {
     try {
       await cancel.run({ params: { jobId: props.job.id } })
     } catch (thrown) {
-      if (!(thrown instanceof ApiError && thrown.code === 'job_already_finished')) toast({ text: sentenceOf(thrown), tone: 'bad' })
+      if (!(thrown instanceof ApiError && thrown.code === 'job_already_finished')) toastError(thrown)
     }
   }
   const copyJson = async () => {
@@ -222,13 +223,13 @@ function Head(props: { job: Job; work: FollowedTurn; taints: JSX.Element }) {
 
 function RetryButton(props: { job: Job; size?: 'sm' }) {
   const navigate = useNavigate()
-  const retry = useRetryJob()
+  const retry = useAction('retryJob')
   const run = async () => {
     try {
       const { job } = await retry.run({ params: { jobId: props.job.id } })
       navigate(`/jobs/${job.id}`)
     } catch (thrown) {
-      toast({ text: sentenceOf(thrown), tone: 'bad' })
+      toastError(thrown)
     }
   }
   return (

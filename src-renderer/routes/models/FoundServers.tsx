@@ -2,16 +2,15 @@ import Server from 'lucide-solid/icons/server'
 import { For, Show } from 'solid-js'
 import type { FoundServer, Model } from '../../../src-runner/contract/providers.ts'
 import { useApi } from '../../api/ApiProvider.tsx'
-import { useCreateProvider } from '../../api/mutations.ts'
-import { sentenceOf } from '../../api/problem.ts'
+import { useAction } from '../../api/mutations.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Panel } from '../../ui/Panel.tsx'
-import { toast } from '../../ui/Toasts.tsx'
 
 /** Model servers that run on this machine and are not connected yet. */
 export function FoundServers(props: { servers: readonly FoundServer[]; onAdded: (models: readonly Model[]) => void }) {
-  const create = useCreateProvider()
+  const create = useAction('createProvider')
   const { client } = useApi()
   const add = async ({ kind, name, baseUrl }: FoundServer) => {
     try {
@@ -19,7 +18,7 @@ export function FoundServers(props: { servers: readonly FoundServer[]; onAdded: 
       const { models } = await client.call('listModels')
       props.onAdded(models.filter((model) => model.providerId === provider.id))
     } catch (thrown) {
-      toast({ tone: 'bad', text: sentenceOf(thrown) })
+      toastError(thrown)
     }
   }
   return (

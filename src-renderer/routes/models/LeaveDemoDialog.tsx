@@ -1,7 +1,7 @@
 import { For, Show } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import type { Model } from '../../../src-runner/contract/providers.ts'
-import { useUpdateAgent, useUpdateSettings } from '../../api/mutations.ts'
+import { useAction, useUpdateSettings } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { t } from '../../lib/language.ts'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
@@ -12,7 +12,7 @@ import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
  */
 export function LeaveDemoDialog(props: { model: Model | null; agents: readonly Agent[]; onClose: () => void }) {
   const settings = useUpdateSettings()
-  const update = useUpdateAgent()
+  const update = useAction('updateAgent')
   const leave = async () => {
     const { providerId, model } = props.model!
     await settings.run({ body: { defaultModel: { providerId, model } } })

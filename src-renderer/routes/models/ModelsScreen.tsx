@@ -4,8 +4,9 @@ import { createSignal, Show } from 'solid-js'
 import { DEMO_PROVIDER_ID } from '../../../src-runner/contract/agents.ts'
 import type { Model } from '../../../src-runner/contract/providers.ts'
 import { useUpdateSettings } from '../../api/mutations.ts'
-import { problemOf, sentenceOf } from '../../api/problem.ts'
+import { problemOf } from '../../api/problem.ts'
 import { useAgents, useFoundServers, useModels, useProviders, useSettings } from '../../api/queries.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { t } from '../../lib/language.ts'
 import { ModelPicker } from '../../features/models/ModelPicker.tsx'
 import { preferredModel } from '../../features/models/preferred-model.ts'
@@ -16,7 +17,6 @@ import { PageHeader } from '../../ui/PageHeader.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Screen } from '../../ui/Screen.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
-import { toast } from '../../ui/Toasts.tsx'
 import { FoundServers } from './FoundServers.tsx'
 import { LeaveDemoDialog } from './LeaveDemoDialog.tsx'
 import { ModelTable } from './ModelTable.tsx'
@@ -36,7 +36,7 @@ export function ModelsScreen() {
   const agents = useAgents()
   const defaultModel = () => settings.data?.settings.defaultModel ?? null
   const setDefault = (model: NonNullable<ReturnType<typeof defaultModel>>) =>
-    void change.run({ body: { defaultModel: model } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+    void change.run({ body: { defaultModel: model } }).catch(toastError)
   const addKind = (): AddableKind => ADDABLE_KINDS.find((kind) => kind === search.add) ?? 'anthropic'
   const edited = () => providers.data?.providers.find((provider) => provider.id === search.edit)
   /** The model that is offered instead of the demo. */

@@ -1,6 +1,6 @@
 import { createSignal, Show } from 'solid-js'
 import type { Model } from '../../../src-runner/contract/providers.ts'
-import { useSetModelPrice } from '../../api/mutations.ts'
+import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { fieldText } from '../../../resources/locales/numbers.ts'
 import { locale, t } from '../../lib/language.ts'
@@ -17,7 +17,7 @@ export function readAmount(text: string): number | null {
 }
 
 export function PriceDialog(props: { model: Model; onClose: () => void }) {
-  const setPrice = useSetModelPrice()
+  const setPrice = useAction('setModelPrice')
   const start = props.model.price
   const [input, setInput] = createSignal(fieldText(start?.inputUsdPerMillion, locale()))
   const [output, setOutput] = createSignal(fieldText(start?.outputUsdPerMillion, locale()))

@@ -1,7 +1,7 @@
 import { createSignal, Show } from 'solid-js'
 import type { Model, Provider } from '../../../src-runner/contract/providers.ts'
-import { useUpdateProvider } from '../../api/mutations.ts'
-import { sentenceOf } from '../../api/problem.ts'
+import { useAction } from '../../api/mutations.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { t } from '../../lib/language.ts'
 import {
   type DraftProblems,
@@ -16,7 +16,6 @@ import { useConnect } from '../../features/models/use-connect.ts'
 import { Button } from '../../ui/Button.tsx'
 import { FormDialog } from '../../ui/FormDialog.tsx'
 import { Select } from '../../ui/Select.tsx'
-import { toast } from '../../ui/Toasts.tsx'
 
 /** Adds or changes a provider. Its models are fetched at once, so that a wrong key is noticed here. */
 export function ProviderDialog(props: {
@@ -27,7 +26,7 @@ export function ProviderDialog(props: {
 }) {
   const existing = props.existing
   const connect = useConnect()
-  const update = useUpdateProvider()
+  const update = useAction('updateProvider')
   const [draft, setDraft] = createSignal<ProviderDraft>(
     existing === undefined
       ? emptyDraft(props.kind)
@@ -45,17 +44,14 @@ export function ProviderDialog(props: {
     if (existing === undefined) props.onAdded(connected.models)
   }
   const cancel = () => {
-    if (existing === undefined) void connect.giveUp().catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+    if (existing === undefined) void connect.giveUp().catch(toastError)
     props.onClose()
   }
   const keep = () => {
     connect.keep()
     props.onClose()
   }
-  const removeKey = () =>
-    update
-      .run({ params: { providerId: existing!.id }, body: { apiKey: null } })
-      .then(props.onClose, (thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  const removeKey = () => update.run({ params: { providerId: existing!.id }, body: { apiKey: null } }).then(props.onClose, toastError)
 
   return (
     <FormDialog
@@ -84,7 +80,7 @@ export function ProviderDialog(props: {
           value={draft().kind}
           onValue={(kind) => {
             setProblems({})
-            void connect.giveUp().catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+            void connect.giveUp().catch(toastError)
             setDraft({ ...emptyDraft(kind), apiKey: '' })
           }}
         />

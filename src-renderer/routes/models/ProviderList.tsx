@@ -3,7 +3,7 @@ import RefreshCw from 'lucide-solid/icons/refresh-cw'
 import Trash2 from 'lucide-solid/icons/trash'
 import { createSignal, For, Match, Show, Switch } from 'solid-js'
 import type { ModelList, Provider } from '../../../src-runner/contract/providers.ts'
-import { useCheckProvider, useDeleteProvider } from '../../api/mutations.ts'
+import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { messageText } from '../../lib/message-text.ts'
 import { t } from '../../lib/language.ts'
@@ -30,8 +30,8 @@ export function ProviderList(props: {
 }
 
 function ProviderLine(props: { provider: Provider; models: ModelList | undefined; onEdit: () => void }) {
-  const check = useCheckProvider()
-  const remove = useDeleteProvider()
+  const check = useAction('checkProvider')
+  const remove = useAction('deleteProvider')
   const [checked, setChecked] = createSignal<{ ok: boolean; models: number; message: string } | null>(null)
   const [isRemoving, setRemoving] = createSignal(false)
 

@@ -2,9 +2,10 @@ import { createSignal, type JSX, Match, Show, Switch as Choice } from 'solid-js'
 import { createStore } from 'solid-js/store'
 import type { Sandbox } from '../../../src-runner/contract/sandbox.ts'
 import { type Settings, type UpdateWebSearch, WebSearchKind } from '../../../src-runner/contract/settings.ts'
-import { useCheckSandbox, useUpdateSettings, useUpdateWebSearch } from '../../api/mutations.ts'
+import { useAction, useCheckSandbox, useUpdateSettings } from '../../api/mutations.ts'
 import { issueOf, problemOf, sentenceOf } from '../../api/problem.ts'
 import { useSandbox, useSettings } from '../../api/queries.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { messageText } from '../../lib/message-text.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
@@ -17,7 +18,6 @@ import { Select } from '../../ui/Select.tsx'
 import { Switch } from '../../ui/Switch.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
 import { TextField } from '../../ui/TextField.tsx'
-import { toast } from '../../ui/Toasts.tsx'
 
 /** The sandbox for programs, web search, and the local addresses that agents may open. */
 export function AgentTools(): JSX.Element {
@@ -66,8 +66,7 @@ export function AgentTools(): JSX.Element {
 
 function ProgramsRow(props: { settings: Settings }): JSX.Element {
   const change = useUpdateSettings()
-  const turn = (ownPrograms: boolean) =>
-    void change.run({ body: { ownPrograms } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  const turn = (ownPrograms: boolean) => void change.run({ body: { ownPrograms } }).catch(toastError)
   return (
     <RowFrame id="programs">
       <Switch
@@ -83,7 +82,7 @@ function ProgramsRow(props: { settings: Settings }): JSX.Element {
 function SandboxRow(): JSX.Element {
   const answer = useSandbox()
   const check = useCheckSandbox()
-  const checkNow = () => void check.run().catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  const checkNow = () => void check.run().catch(toastError)
   return (
     <Show when={answer.data}>
       {(data) => (
@@ -119,7 +118,7 @@ function sandboxTexts({ reason, advice }: Pick<Sandbox, 'reason' | 'advice'>): s
 }
 
 function SearchDialog(props: { settings: Settings; onClose: () => void }): JSX.Element {
-  const change = useUpdateWebSearch()
+  const change = useAction('updateWebSearch')
   const held = () => props.settings.webSearch
   const [form, setForm] = createStore<{ kind: WebSearchKind; baseUrl: string; apiKey: string }>({
     kind: held()?.kind ?? 'brave',

@@ -2,6 +2,7 @@ import { createEffect, createMemo, createSignal, on, Show } from 'solid-js'
 import { useUpdateSettings } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useAgents, useSettings } from '../../api/queries.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { fieldText, readNumber } from '../../../resources/locales/numbers.ts'
 import { locale, t } from '../../lib/language.ts'
 import { UnpricedNote } from '../../features/models/UnpricedNote.tsx'
@@ -11,7 +12,6 @@ import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { Row } from '../../ui/Row.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { TextField } from '../../ui/TextField.tsx'
-import { toast } from '../../ui/Toasts.tsx'
 
 const CHOICES = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]
 
@@ -25,8 +25,7 @@ export function JobSettings() {
     const counts = now === undefined || CHOICES.includes(now) ? CHOICES : [...CHOICES, now].toSorted((a, b) => a - b)
     return counts.map((count) => ({ value: String(count), label: String(count) }))
   })
-  const choose = (count: string) =>
-    void change.run({ body: { concurrency: Number(count) } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  const choose = (count: string) => void change.run({ body: { concurrency: Number(count) } }).catch(toastError)
   return (
     <Panel title={t('settings.jobs.title')} flush>
       <Show

@@ -1,13 +1,12 @@
 import { createSignal, For, type JSX, Show } from 'solid-js'
 import { NotificationKind, type NotificationSettings } from '../../../src-runner/contract/notifications.ts'
 import { useUpdateSettings } from '../../api/mutations.ts'
-import { sentenceOf } from '../../api/problem.ts'
 import { useSettings } from '../../api/queries.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { t } from '../../lib/language.ts'
 import { Panel } from '../../ui/Panel.tsx'
 import { Switch } from '../../ui/Switch.tsx'
 import { TextField } from '../../ui/TextField.tsx'
-import { toast } from '../../ui/Toasts.tsx'
 
 /** The quiet hours to start with. */
 const FIRST_QUIET_HOURS = { from: '22:00', until: '07:00' }
@@ -16,8 +15,7 @@ const FIRST_QUIET_HOURS = { from: '22:00', until: '07:00' }
 export function Notifications(): JSX.Element {
   const settings = useSettings()
   const change = useUpdateSettings()
-  const save = (notifications: NotificationSettings) =>
-    void change.run({ body: { notifications } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  const save = (notifications: NotificationSettings) => void change.run({ body: { notifications } }).catch(toastError)
   return (
     <Show when={settings.data?.settings.notifications}>
       {(held) => (

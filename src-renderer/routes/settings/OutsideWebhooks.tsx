@@ -1,8 +1,9 @@
 import { createEffect, createSignal, For, type JSX, on, Show } from 'solid-js'
 import { FIRST_INGRESS_PORT, type PublicAddress, type TunnelProgram } from '../../../src-runner/contract/public-address.ts'
-import { useCheckPublicAddress, useStartTunnel, useStopTunnel, useUpdatePublicAddress } from '../../api/mutations.ts'
+import { useAction } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { usePublicAddress } from '../../api/queries.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { messageText } from '../../lib/message-text.ts'
 import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
@@ -15,11 +16,8 @@ import { Row } from '../../ui/Row.tsx'
 import { Switch } from '../../ui/Switch.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { toast } from '../../ui/Toasts.tsx'
 
 const TONES = { unknown: 'plain', checking: 'accent', reachable: 'ok', unreachable: 'bad', exposed: 'bad' } as const
-
-const showBad = (thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) })
 
 /** The public address of the webhooks, its check, and the tunnel. */
 export function OutsideWebhooks(): JSX.Element {
@@ -50,8 +48,8 @@ export function OutsideWebhooks(): JSX.Element {
 
 function Address(props: { address: PublicAddress }): JSX.Element {
   const desktop = useDesktop()
-  const change = useUpdatePublicAddress()
-  const check = useCheckPublicAddress()
+  const change = useAction('updatePublicAddress')
+  const check = useAction('checkPublicAddress')
   const [typed, setTyped] = createSignal('')
   const isOwn = () => props.address.source === 'none' || props.address.source === 'setting'
   const problem = () => (change.error ? (sentenceOf(change.error) ?? t('settings.outside.bad')) : null)
@@ -126,7 +124,7 @@ function Address(props: { address: PublicAddress }): JSX.Element {
               </span>
             )}
           </Show>
-          <Button size="sm" busy={check.isRunning} onClick={() => void check.run({}).catch(showBad)}>
+          <Button size="sm" busy={check.isRunning} onClick={() => void check.run({}).catch(toastError)}>
             {t('settings.outside.check')}
           </Button>
         </div>
@@ -145,7 +143,7 @@ function Address(props: { address: PublicAddress }): JSX.Element {
 /** The port that answers webhooks only, to which the person's own tunnel must lead. */
 function Listener(props: { address: PublicAddress }): JSX.Element {
   const desktop = useDesktop()
-  const change = useUpdatePublicAddress()
+  const change = useAction('updatePublicAddress')
   const [typed, setTyped] = createSignal('')
   const [problem, setProblem] = createSignal<string | null>(null)
   createEffect(
@@ -221,12 +219,12 @@ function Listener(props: { address: PublicAddress }): JSX.Element {
 }
 
 function TunnelRow(props: { address: PublicAddress }): JSX.Element {
-  const start = useStartTunnel()
-  const stop = useStopTunnel()
+  const start = useAction('startTunnel')
+  const stop = useAction('stopTunnel')
   const installed = () => props.address.programs.filter((one) => one.installed)
   const tunnel = () => props.address.tunnel
   const isUp = () => tunnel()?.state === 'running' || tunnel()?.state === 'starting'
-  const begin = (program: TunnelProgram) => void start.run({ body: { program } }).catch(showBad)
+  const begin = (program: TunnelProgram) => void start.run({ body: { program } }).catch(toastError)
   return (
     <>
       <Row
@@ -254,7 +252,7 @@ function TunnelRow(props: { address: PublicAddress }): JSX.Element {
               </For>
             }
           >
-            <Button size="sm" busy={stop.isRunning} onClick={() => void stop.run({}).catch(showBad)}>
+            <Button size="sm" busy={stop.isRunning} onClick={() => void stop.run({}).catch(toastError)}>
               {t('settings.outside.stop')}
             </Button>
           </Show>

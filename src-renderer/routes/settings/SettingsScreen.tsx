@@ -76,12 +76,7 @@ export function SettingsScreen() {
             </A>
             <h1 class="sr-only">{t(`settings.sections.${section()}`)}</h1>
           </div>
-          <div
-            ref={(element) => {
-              parts = element
-            }}
-            class="flex flex-col gap-6"
-          >
+          <div ref={(element) => (parts = element)} class="flex flex-col gap-6">
             <Dynamic component={CONTENT[section()].content} />
           </div>
         </div>

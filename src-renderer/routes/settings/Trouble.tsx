@@ -1,13 +1,12 @@
 import { useNavigate } from '@solidjs/router'
 import { Show } from 'solid-js'
 import { useUpdateSettings } from '../../api/mutations.ts'
-import { sentenceOf } from '../../api/problem.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Row } from '../../ui/Row.tsx'
-import { toast } from '../../ui/Toasts.tsx'
 import { useMachine } from './machine.ts'
 
 export function Trouble() {
@@ -20,7 +19,7 @@ export function Trouble() {
       await change.run({ body: { firstStart: 'model' } })
       navigate('/welcome')
     } catch (thrown) {
-      toast({ tone: 'bad', text: sentenceOf(thrown) })
+      toastError(thrown)
     }
   }
   return (

@@ -3,22 +3,22 @@ import FolderOpen from 'lucide-solid/icons/folder-open'
 import FolderPlus from 'lucide-solid/icons/folder-plus'
 import { RadioGroup } from '@kobalte/core/radio-group'
 import { createSignal, For, Show } from 'solid-js'
-import { useCreateAgent, useMakeSampleFolder } from '../../api/mutations.ts'
+import { useAction } from '../../api/mutations.ts'
 import { issueOf, sentenceOf } from '../../api/problem.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { HINT_CLASS, LABEL_CLASS } from '../../ui/field.ts'
 import { TextArea } from '../../ui/TextArea.tsx'
-import { toast } from '../../ui/Toasts.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 import { rememberFirstAgent, type Starter, STARTERS } from './starters.ts'
 import { StepHead } from './StepHead.tsx'
 
 /** Creates the first agent from one of three starters. Everything can be changed now and later. */
 export function AgentStep(props: { onDone: () => void; onBack: () => void }) {
-  const create = useCreateAgent()
+  const create = useAction('createAgent')
   const [starter, setStarter] = createSignal<Starter>('guide')
   const [name, setName] = createSignal<string | null>(null)
   const [instructions, setInstructions] = createSignal<string | null>(null)
@@ -29,12 +29,12 @@ export function AgentStep(props: { onDone: () => void; onBack: () => void }) {
   const folderProblem = () => issueOf(create.error, 'folders') ?? (isFolderError() ? sentenceOf(create.error) : null)
   const isFolderError = () => (create.error as { code?: string } | null)?.code === 'folder_not_usable'
 
-  const sample = useMakeSampleFolder()
+  const sample = useAction('makeSampleFolder')
   const useSample = async () => {
     try {
       setFolder((await sample.run({})).path)
     } catch (thrown) {
-      toast({ tone: 'bad', text: sentenceOf(thrown) })
+      toastError(thrown)
     }
   }
   const submit = async () => {

@@ -2,8 +2,9 @@ import Square from 'lucide-solid/icons/square'
 import { createMemo, Show } from 'solid-js'
 import { isTerminal } from '../../../src-runner/contract/jobs.ts'
 import { useCancelJob } from '../../api/mutations.ts'
-import { problemOf, sentenceOf } from '../../api/problem.ts'
+import { problemOf } from '../../api/problem.ts'
 import { useJob, useProgress } from '../../api/queries.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { t } from '../../lib/language.ts'
 import { doingText } from '../../features/chat-turn/doing.ts'
 import { JobFigures } from '../../features/chat-turn/JobFigures.tsx'
@@ -15,7 +16,6 @@ import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { StatusBadge } from '../../ui/StatusBadge.tsx'
-import { toast } from '../../ui/Toasts.tsx'
 import { StepHead } from './StepHead.tsx'
 
 /** The first job, live: its steps, time, cost and Stop. */
@@ -31,8 +31,7 @@ export function FirstJob(props: { jobId: string; onAgain: () => void }) {
     if (status === 'failed') return t('welcome.job.failed')
     return status === 'cancelled' ? t('welcome.job.stopped') : t('welcome.job.running')
   }
-  const stop = () =>
-    void cancel.run({ params: { jobId: props.jobId } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  const stop = () => void cancel.run({ params: { jobId: props.jobId } }).catch(toastError)
   return (
     <Show
       when={held.data}

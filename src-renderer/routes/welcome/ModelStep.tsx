@@ -7,9 +7,9 @@ import Server from 'lucide-solid/icons/server'
 import { createEffect, createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
 import { DEMO_MODEL, type ModelRef } from '../../../src-runner/contract/agents.ts'
 import type { FoundServer, Provider } from '../../../src-runner/contract/providers.ts'
-import { useCreateProvider, useUpdateSettings } from '../../api/mutations.ts'
-import { sentenceOf } from '../../api/problem.ts'
+import { useAction, useUpdateSettings } from '../../api/mutations.ts'
 import { useFoundServers, useModels, useProviders } from '../../api/queries.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { messageText } from '../../lib/message-text.ts'
 import { t } from '../../lib/language.ts'
 import { ModelPicker } from '../../features/models/ModelPicker.tsx'
@@ -24,7 +24,6 @@ import type { Icon } from '../../ui/icon.ts'
 import { Pill } from '../../ui/Pill.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { Late } from '../../ui/Skeleton.tsx'
-import { toast } from '../../ui/Toasts.tsx'
 import { StepHead } from './StepHead.tsx'
 
 /** Chooses the default model: servers on this machine first, then API keys, then the demo. */
@@ -39,7 +38,7 @@ export function ModelStep(props: { onDone: () => void }) {
       await change.run({ body: { defaultModel: model } })
       props.onDone()
     } catch (thrown) {
-      toast({ tone: 'bad', text: sentenceOf(thrown) })
+      toastError(thrown)
     }
   }
   return (
@@ -134,7 +133,7 @@ function Choice(props: { icon: Icon; title: string; note: string; onClick: () =>
 const CARD = 'flex flex-wrap items-end gap-3 rounded-xl border border-line bg-surface p-3 shadow-card'
 
 function FoundLine(props: { server: FoundServer; onUse: (model: ModelRef) => void }) {
-  const create = useCreateProvider()
+  const create = useAction('createProvider')
   const [model, setModel] = createSignal(props.server.models.find((name) => !/embed/i.test(name)) ?? props.server.models[0] ?? null)
   const use = async () => {
     const { kind, name, baseUrl } = props.server
@@ -142,7 +141,7 @@ function FoundLine(props: { server: FoundServer; onUse: (model: ModelRef) => voi
       const { provider } = await create.run({ body: { kind, name, baseUrl } })
       props.onUse({ providerId: provider.id, model: model()! })
     } catch (thrown) {
-      toast({ tone: 'bad', text: sentenceOf(thrown) })
+      toastError(thrown)
     }
   }
   return (
@@ -239,7 +238,7 @@ function ConnectDialog(props: { kind: AddableKind; onClose: () => void }) {
     if ((await connect.connect(requestOf(draft()))) !== null) props.onClose()
   }
   const cancel = () => {
-    void connect.giveUp().catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+    void connect.giveUp().catch(toastError)
     props.onClose()
   }
   return (

@@ -3,14 +3,14 @@ import Check from 'lucide-solid/icons/check'
 import { For, Match, Show, Switch } from 'solid-js'
 import type { Settings } from '../../../src-runner/contract/settings.ts'
 import { useUpdateSettings } from '../../api/mutations.ts'
-import { problemOf, sentenceOf } from '../../api/problem.ts'
+import { problemOf } from '../../api/problem.ts'
 import { useSettings } from '../../api/queries.ts'
+import { toastError } from '../../api/toast-error.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Mark } from '../../ui/Mark.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
-import { toast } from '../../ui/Toasts.tsx'
 import { AgentStep } from './AgentStep.tsx'
 import { JobStep } from './JobStep.tsx'
 import { ModelStep } from './ModelStep.tsx'
@@ -33,8 +33,7 @@ export function WelcomeScreen() {
       STEPS.find((one) => one === search.step) ?? STEPS.find((one) => one === remembered) ?? (search.job === undefined ? 'model' : 'job')
     )
   }
-  const remember = (firstStart: Settings['firstStart']) =>
-    change.run({ body: { firstStart } }).catch((thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) }))
+  const remember = (firstStart: Settings['firstStart']) => change.run({ body: { firstStart } }).catch(toastError)
   const goTo = (next: Step) => {
     void remember(next)
     setSearch({ step: next, job: undefined })

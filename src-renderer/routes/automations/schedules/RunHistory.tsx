@@ -158,9 +158,7 @@ function RunHistoryRow(props: {
   )
   return (
     <li
-      ref={(element) => {
-        place = element
-      }}
+      ref={(element) => (place = element)}
       aria-current={props.isMarked ? 'true' : undefined}
       class={`flex items-start gap-3 border-b border-line py-2 pr-4 last:border-b-0 ${props.isPart ? 'pl-9' : 'pl-4'} ${props.isMarked ? 'bg-accent-soft' : ''}`}
     >

@@ -2,7 +2,7 @@ import { useNavigate, useParams, useSearchParams } from '@solidjs/router'
 import { type JSX, Match, Switch } from 'solid-js'
 import type { Schedule } from '../../../../src-runner/contract/schedules.ts'
 import { AnswerState } from '../../../api/AnswerState.tsx'
-import { useCreateSchedule, useUpdateSchedule } from '../../../api/mutations.ts'
+import { useAction } from '../../../api/mutations.ts'
 import { isNoSuchThing } from '../../../api/problem.ts'
 import { UnpricedNote } from '../../../features/models/UnpricedNote.tsx'
 import { useAgents, useSchedule } from '../../../api/queries.ts'
@@ -70,8 +70,8 @@ const CATCH_UP_HOURS = ['0', '1', '6', '24', '72', '168']
 
 function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.Element {
   const navigate = useNavigate()
-  const create = useCreateSchedule()
-  const update = useUpdateSchedule()
+  const create = useAction('createSchedule')
+  const update = useAction('updateSchedule')
   const form = useForm<ScheduleForm>({
     first: props.first,
     check: (fields) => problemsOfSchedule(fields, locale()),

@@ -9,9 +9,10 @@ import Trash from 'lucide-solid/icons/trash'
 import { createSignal, type JSX, Match, Show, Switch } from 'solid-js'
 import { type Schedule, STUCK_AFTER_MS } from '../../../../src-runner/contract/schedules.ts'
 import { AnswerState } from '../../../api/AnswerState.tsx'
-import { useDeleteSchedule, usePauseSchedule, useResumeSchedule, useRunScheduleNow, useUpdateSchedule } from '../../../api/mutations.ts'
+import { useAction } from '../../../api/mutations.ts'
 import { isNoSuchThing, sentenceOf } from '../../../api/problem.ts'
 import { useJob, useSchedule } from '../../../api/queries.ts'
+import { toastError } from '../../../api/toast-error.ts'
 import { useMinutes } from '../../../lib/now.ts'
 import { moneyText } from '../../../../resources/locales/numbers.ts'
 import { durationText, relativeTime } from '../../../lib/time.ts'
@@ -78,19 +79,15 @@ export function ScheduleScreen(): JSX.Element {
 
 function Head(props: { schedule: Schedule }): JSX.Element {
   const navigate = useNavigate()
-  const runNow = useRunScheduleNow()
-  const pause = usePauseSchedule()
-  const resume = useResumeSchedule()
-  const remove = useDeleteSchedule()
+  const runNow = useAction('runScheduleNow')
+  const pause = useAction('pauseSchedule')
+  const resume = useAction('resumeSchedule')
+  const remove = useAction('deleteSchedule')
   const [isAsking, setAsking] = createSignal(false)
   const isPaused = () => props.schedule.status === 'paused'
   const params = () => ({ scheduleId: props.schedule.id })
   const act = async (action: () => Promise<unknown>) => {
-    try {
-      await action()
-    } catch (thrown) {
-      toast({ text: sentenceOf(thrown), tone: 'bad' })
-    }
+    await action().catch(toastError)
   }
   const run = () =>
     act(async () => {
@@ -299,7 +296,7 @@ function TaskText(props: { task: string }): JSX.Element {
 
 /** The schedule cursor: what the agent saved for the next run. */
 function Kept(props: { schedule: Schedule }): JSX.Element {
-  const update = useUpdateSchedule()
+  const update = useAction('updateSchedule')
   const [isAsking, setAsking] = createSignal(false)
   return (
     <Panel

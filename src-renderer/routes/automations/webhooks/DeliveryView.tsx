@@ -3,7 +3,7 @@ import RotateCcw from 'lucide-solid/icons/rotate-ccw'
 import { createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
 import type { DeliveryDetail, Trigger } from '../../../../src-runner/contract/triggers.ts'
 import { AnswerState } from '../../../api/AnswerState.tsx'
-import { useReplayDelivery } from '../../../api/mutations.ts'
+import { useAction } from '../../../api/mutations.ts'
 import { sentenceOf } from '../../../api/problem.ts'
 import { useDelivery } from '../../../api/queries.ts'
 import { prettyJson } from '../../../lib/pretty-json.ts'
@@ -96,7 +96,7 @@ function Opened(props: { delivery: DeliveryDetail; trigger: Trigger }): JSX.Elem
 
 function Replay(props: { delivery: DeliveryDetail; trigger: Trigger }): JSX.Element {
   const navigate = useNavigate()
-  const replay = useReplayDelivery()
+  const replay = useAction('replayDelivery')
   const [isAsking, setAsking] = createSignal(false)
   const replayNow = async () => {
     const { jobId } = await replay.run({ params: { deliveryId: props.delivery.id } })

@@ -80,12 +80,7 @@ function DeliveryRow(props: { delivery: Delivery; trigger: Trigger; isOpen: bool
   // Scrolls to a delivery that the URL names. One that the person opens is visible already.
   onMount(() => props.isOpen && requestAnimationFrame(() => place.scrollIntoView({ block: 'start' })))
   return (
-    <li
-      ref={(element) => {
-        place = element
-      }}
-      class="scroll-mt-4 border-b border-line last:border-b-0"
-    >
+    <li ref={(element) => (place = element)} class="scroll-mt-4 border-b border-line last:border-b-0">
       <div class={`flex items-center gap-3 pr-4 ${props.isOpen ? 'bg-inset' : 'hover:bg-hover'}`}>
         <button
           data-row=""

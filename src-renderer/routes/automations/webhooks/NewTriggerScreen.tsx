@@ -3,7 +3,7 @@ import { createEffect, createSignal, For, type JSX, Match, Show, Switch } from '
 import { MAX_WEBHOOK_BYTES, type SignatureScheme, type Trigger } from '../../../../src-runner/contract/triggers.ts'
 import { AnswerState } from '../../../api/AnswerState.tsx'
 import { ApiError } from '../../../api/client.ts'
-import { useCreateTrigger } from '../../../api/mutations.ts'
+import { useAction } from '../../../api/mutations.ts'
 import { sentenceOf } from '../../../api/problem.ts'
 import { useTrigger } from '../../../api/queries.ts'
 import { t } from '../../../lib/language.ts'
@@ -53,7 +53,7 @@ export function NewTriggerScreen(): JSX.Element {
 
 function Editor(props: { original: Trigger | null; preset: Preset | null }): JSX.Element {
   const navigate = useNavigate()
-  const create = useCreateTrigger()
+  const create = useAction('createTrigger')
   const form = useForm<TriggerForm>({
     first: props.original === null ? EMPTY_TRIGGER : copyOfTrigger(props.original),
     check: problemsOfTrigger,
@@ -178,9 +178,7 @@ function TemplateField(props: { form: Form<TriggerForm>; sample: string }): JSX.
   return (
     <div class="flex flex-col gap-2">
       <TextArea
-        ref={(element) => {
-          area = element
-        }}
+        ref={(element) => (area = element)}
         label={t('automations.webhook.template')}
         hint={t('automations.webhook.templateHint')}
         placeholder={t('automations.webhook.templatePlaceholder')}

@@ -2,7 +2,7 @@ import { A } from '@solidjs/router'
 import Send from 'lucide-solid/icons/send'
 import { createSignal, type JSX, Match, Switch } from 'solid-js'
 import { MAX_WEBHOOK_BYTES, type Trigger } from '../../../../src-runner/contract/triggers.ts'
-import { useTestTrigger } from '../../../api/mutations.ts'
+import { useAction } from '../../../api/mutations.ts'
 import { issueOf, sentenceOf } from '../../../api/problem.ts'
 import { t } from '../../../lib/language.ts'
 import { Button } from '../../../ui/Button.tsx'
@@ -11,7 +11,7 @@ import { TextArea } from '../../../ui/TextArea.tsx'
 
 /** Sends a test delivery. */
 export function TestDelivery(props: { trigger: Trigger; first: string }): JSX.Element {
-  const test = useTestTrigger()
+  const test = useAction('testTrigger')
   const [payload, setPayload] = createSignal(props.first)
   const [jobId, setJobId] = createSignal<string | null>(null)
   const obstacle = () => {

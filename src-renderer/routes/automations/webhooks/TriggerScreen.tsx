@@ -7,9 +7,10 @@ import Trash from 'lucide-solid/icons/trash'
 import { createSignal, type JSX, Match, onCleanup, Show, Switch } from 'solid-js'
 import { FIRES_PER_HOUR, type Trigger } from '../../../../src-runner/contract/triggers.ts'
 import { AnswerState } from '../../../api/AnswerState.tsx'
-import { useDeleteTrigger, usePauseTrigger, useResumeTrigger, useRotateTriggerSecret } from '../../../api/mutations.ts'
+import { useAction, usePauseTrigger, useResumeTrigger } from '../../../api/mutations.ts'
 import { isNoSuchThing, sentenceOf } from '../../../api/problem.ts'
 import { useTrigger } from '../../../api/queries.ts'
+import { toastError } from '../../../api/toast-error.ts'
 import { countText } from '../../../../resources/locales/numbers.ts'
 import { locale, t } from '../../../lib/language.ts'
 import { Button } from '../../../ui/Button.tsx'
@@ -22,7 +23,6 @@ import { Panel } from '../../../ui/Panel.tsx'
 import { Pill } from '../../../ui/Pill.tsx'
 import { Screen } from '../../../ui/Screen.tsx'
 import { Time } from '../../../ui/Time.tsx'
-import { toast } from '../../../ui/Toasts.tsx'
 import { BackLink } from '../BackLink.tsx'
 import { DeleteDialog } from '../DeleteDialog.tsx'
 import { Fact, Facts } from '../Facts.tsx'
@@ -92,17 +92,13 @@ function Head(props: { trigger: Trigger }): JSX.Element {
   const navigate = useNavigate()
   const pause = usePauseTrigger()
   const resume = useResumeTrigger()
-  const rotate = useRotateTriggerSecret()
-  const remove = useDeleteTrigger()
+  const rotate = useAction('rotateTriggerSecret')
+  const remove = useAction('deleteTrigger')
   const [asking, setAsking] = createSignal<'rotate' | 'delete' | null>(null)
   const isPaused = () => props.trigger.status === 'paused'
   const params = () => ({ triggerId: props.trigger.id })
   const toggle = async () => {
-    try {
-      await (isPaused() ? resume : pause).run({ params: params() })
-    } catch (thrown) {
-      toast({ text: sentenceOf(thrown), tone: 'bad' })
-    }
+    await (isPaused() ? resume : pause).run({ params: params() }).catch(toastError)
   }
   const rotateNow = async () => {
     const { trigger, url } = await rotate.run({ params: params() })
