@@ -16,7 +16,8 @@ const FILES: Record<string, string> = {
 /** Creates the sample folder in the person's documents. Existing files stay as they are. */
 export async function makeSampleFolder(home: string): Promise<string> {
   const documents = join(home, 'Documents')
-  const folder = join((await isFolder(documents)) ? documents : home, NAME)
+  const hasDocuments = (await stat(documents).catch(() => null))?.isDirectory() === true
+  const folder = join(hasDocuments ? documents : home, NAME)
   await mkdir(folder, { recursive: true })
   for (const [name, text] of Object.entries(FILES)) {
     await writeFile(join(folder, name), text, { flag: 'wx' }).catch((thrown: NodeJS.ErrnoException) => {
@@ -24,11 +25,4 @@ export async function makeSampleFolder(home: string): Promise<string> {
     })
   }
   return folder
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  )
 }

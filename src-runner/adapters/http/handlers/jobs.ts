@@ -1,8 +1,12 @@
+import type { Db } from '../../../platform/db/database.ts'
 import { commitSoon, transact, type Tx } from '../../../platform/db/transact.ts'
+import type { Agent } from '../../../contract/agents.ts'
 import { AppError } from '../../../lib/errors.ts'
+import { createMessage } from '../../../lib/messages.ts'
+import { findAgent, findAgentBySlug, findDefaultAgent } from '../../../domain/agents/agents.ts'
+import { findDefaultEntity } from '../../../domain/entities/entities.ts'
 import type { Handlers } from '../handler.ts'
 import { openJobStream } from '../job-stream.ts'
-import { resolveAgent } from './agent-of-task.ts'
 import type { HandlerDeps } from './deps.ts'
 
 export function jobHandlers(deps: HandlerDeps) {
@@ -51,4 +55,17 @@ export async function createJob<T extends object>({ db }: Pick<HandlerDeps, 'db'
     if (error instanceof AppError) throw error
     throw new AppError('job_creation_failed', undefined, { cause: error })
   }
+}
+
+/** The agent that a task names, or the default agent of its workspace. Throws AppError agent_not_found. */
+function resolveAgent(db: Db, { agentId, agentSlug, entityId }: { agentId?: string; agentSlug?: string; entityId?: string }): Agent {
+  const workspaceId = entityId ?? findDefaultEntity(db).id
+  const isNamed = agentId !== undefined || agentSlug !== undefined
+  const find = () => {
+    if (agentId !== undefined) return findAgent(db, agentId)
+    return agentSlug === undefined ? findDefaultAgent(db, workspaceId) : findAgentBySlug(db, workspaceId, agentSlug)
+  }
+  const agent = find()
+  if (agent !== null && (entityId === undefined || agent.entityId === entityId)) return agent
+  throw new AppError('agent_not_found', isNamed ? undefined : createMessage('agent_missing'))
 }
