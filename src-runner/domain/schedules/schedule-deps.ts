@@ -3,19 +3,14 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { JobStore } from '../jobs/job-store.ts'
-import type { NotifyVia } from '../../contract/triggers.ts'
+import type { ScheduleRow } from './schedules.sql.ts'
 
 /** A schedule whose daily budget is spent. */
-export type ExhaustedSchedule = {
+export type ExhaustedSchedule = Pick<ScheduleRow, 'agentId' | 'name' | 'notifyVia' | 'dailyBudgetUsd' | 'timezone'> & {
   scheduleId: string
-  agentId: string
-  name: string
-  notifyVia: NotifyVia
-  dailyBudgetUsd: number
   spentUsd: number
   /** The start of its next local day. */
   resumeAt: number
-  timezone: string
 }
 
 /** What other nouns write when something happens to a schedule, in the same transaction. */

@@ -3,7 +3,7 @@ import type { Spend, SpendBy, SpendQuery } from '../../contract/spend.ts'
 import { AppError, issueAt } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { toUsd } from '../../lib/micros.ts'
-import { localDate } from '../../lib/zone-offsets.ts'
+import { localDate, nextLocalDayStart } from '../../lib/zone-offsets.ts'
 import { agents } from '../agents/agents-table.ts'
 import { BUCKET_MS, UTC_DAY_MS } from './add-spend.sql.ts'
 import { spendBuckets } from './spend-table.ts'
@@ -52,7 +52,7 @@ export function readSpend(db: Db, { by, from = 0, to = LATEST, timezone }: Spend
   return { rows, totalUsd: toUsd(totalMicros), unpricedCalls: rows.reduce((sum, row) => sum + row.unpricedCalls, 0) }
 }
 
-/** Absent: the machine's own time zone. */
+/** To be called in ascending order, because a year has 35,000 buckets and 365 dates. Absent: the machine's own time zone. */
 function createDateReader(timezone = Intl.DateTimeFormat().resolvedOptions().timeZone): (at: number) => string {
   try {
     localDate(0, timezone)
@@ -60,7 +60,15 @@ function createDateReader(timezone = Intl.DateTimeFormat().resolvedOptions().tim
     const problem = createMessage('cron_bad_zone', { zone: timezone })
     throw new AppError('invalid_request', problem, { cause: error, issues: [issueAt('timezone', problem)] })
   }
-  return (at) => localDate(at, timezone)
+  let date = ''
+  let end = -Infinity
+  return (at) => {
+    if (at >= end) {
+      date = localDate(at, timezone)
+      end = nextLocalDayStart(at, timezone)
+    }
+    return date
+  }
 }
 
 /** Reads the table of sums for the rows that the span covers completely, and the steps for the rest at both ends. */
