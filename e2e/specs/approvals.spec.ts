@@ -138,7 +138,7 @@ test('"Always" shows the rule before it creates it, and later calls run without 
   expect(read(folder, 'plan.md')).toBe(GREEN)
   expect((await client.ok('listApprovals', { query: { jobId: next } })).approvals).toEqual([])
   await page.goto(`app://deckhand/jobs/${next}`)
-  await expect(page.getByRole('main')).toContainText(`The rule: Allow write_file in ${realpathSync(folder.path)}, for this agent.`)
+  await expect(page.getByRole('main')).toContainText(`Rule: Allow write_file in ${realpathSync(folder.path)}, for this agent.`)
 
   // The rule allows only this tool.
   const deleting = { id: 'call_1', name: 'delete_file', args: { path: join(folder.path, 'plan.md') } }
@@ -224,7 +224,7 @@ test('pause all stops every agent, survives a restart, and only a person ends it
   await expect(banner()).toBeVisible()
   const card = await openApprovals(page)
   await card.getByRole('button', { name: 'Details' }).click()
-  await expect(card).toContainText('All agents are paused, so every call is asked.')
+  await expect(card).toContainText('All agents are paused, so every call needs approval.')
   expect(read(folder, 'plan.md')).toBe(BLUE)
   expect(await statusOf(deckhand, kept)).toBe('pending')
   expect(promptsOf(models)).toHaveLength(1)

@@ -117,6 +117,24 @@ describe('Telegram', () => {
     expect(rig.posted).toEqual(['hello'])
   })
 
+  it('writes to people in the language of the owner, while typed commands stay English', async () => {
+    await beginConnected({}, { config: { language: 'de' } })
+    await letIn(ANNA)
+    expect(said(ANNA)[1]).toMatch(/^Hallo, ich bin .*\/stop stoppt, was ich gerade tue\./s)
+    playPost('hello', 'Erledigt.')
+    rig.bot.say(ANNA, 'Schreib hello')
+    await expect.poll(pending).toHaveLength(1)
+    const { id } = (await pending())[0]!
+    const asks = () => rig.bot.sent.find((message) => message.buttons.length > 0)
+    await rig.bot.until(() => asks() !== undefined)
+    expect(asks()!.text).toMatch(/braucht deine Freigabe\..*schreib approve \w{4} oder reject \w{4}\. Ohne Antwort/s)
+    expect(asks()!.buttons.map(({ text }) => text)).toEqual(['Freigeben', 'Ablehnen'])
+    rig.bot.say(ANNA, `approve ${shortCodeOf(id)}`)
+    await untilSaid(ANNA, 'Freigegeben.')
+    rig.runner.runner.changeLanguage('en')
+    await expect.poll(async () => (rig.bot.say(ANNA, '/stop'), said(ANNA).includes('There is nothing to stop.'))).toBe(true)
+  })
+
   it('shows a guest no private data, and asks the owner about a reply that may hold some', async () => {
     await beginConnected()
     const { agentId } = await channelNow()
