@@ -7,8 +7,6 @@ export type TextParams = {
   'common.cancel': NoParams
   'common.close': NoParams
   'common.save': NoParams
-  'common.saved': NoParams
-  'common.done': NoParams
   'common.back': NoParams
   'common.next': NoParams
   'common.add': NoParams
@@ -25,19 +23,15 @@ export type TextParams = {
   'common.more': NoParams
   'common.loading': NoParams
   'common.loadingMore': NoParams
-  'common.none': NoParams
   'common.optional': NoParams
   'common.unknown': NoParams
   'common.dismiss': NoParams
-  'common.details': NoParams
   'common.untitled': NoParams
   'common.nothingFound': NoParams
   'common.typeToFind': NoParams
   'common.noMatchFor': { query: string }
   'common.availableInApp': NoParams
-  'common.jobs': { count: number }
   'common.tokens': { count: number }
-  'common.models': { count: number }
   'common.unpriced': NoParams
   'common.unpricedWhy': NoParams
   'common.partlyPriced': NoParams
@@ -45,10 +39,7 @@ export type TextParams = {
   'common.tokensCached': { cached: string }
   'common.demoModel': NoParams
   'common.defaultModel': NoParams
-  'common.folder': NoParams
-  'common.model': NoParams
   'common.agent': NoParams
-  'common.name': NoParams
   'common.form.invalid': { count: number }
   'common.form.unsaved': NoParams
   'common.form.saved': NoParams
@@ -93,17 +84,11 @@ export type TextParams = {
   'common.jobError.internal': NoParams
   'common.error.title': NoParams
   'common.error.unreachable': NoParams
-  'common.error.unreachableWhy': NoParams
   'common.error.unauthorized': NoParams
-  'common.error.unauthorizedWhy': NoParams
   'common.error.notFound': NoParams
-  'common.error.notFoundWhy': NoParams
   'common.error.vault': NoParams
-  'common.error.vaultWhy': NoParams
   'common.error.diskFull': NoParams
-  'common.error.diskFullWhy': NoParams
   'common.error.internalWhy': NoParams
-  'common.error.fields': NoParams
   'common.combobox.show': NoParams
   'common.combobox.list': NoParams
   'common.combobox.count': { count: number }
@@ -203,7 +188,6 @@ export type TextParams = {
   'shell.goHome': NoParams
   'shell.crashed': NoParams
   'shell.crashedWhy': NoParams
-  'shell.language': NoParams
   'home.title': NoParams
   'home.unknown': NoParams
   'home.calm': NoParams
@@ -214,7 +198,6 @@ export type TextParams = {
   'home.composer.placeholder': { agent: string }
   'home.composer.agent': NoParams
   'home.composer.send': NoParams
-  'home.composer.sent': NoParams
   'home.composer.noAgent': NoParams
   'home.composer.noAgentWhy': NoParams
   'home.composer.createAgent': NoParams
@@ -244,7 +227,6 @@ export type TextParams = {
   'home.running.title': NoParams
   'home.running.stop': { title: string }
   'home.running.open': { title: string }
-  'home.running.step': { turns: number }
   'home.spend.title': NoParams
   'home.spend.none': NoParams
   'home.spend.unpriced': { calls: number }
@@ -954,7 +936,6 @@ export type TextParams = {
   'agents.sections.folders': NoParams
   'agents.sections.limits': NoParams
   'agents.sections.spendingLimits': NoParams
-  'agents.sections.danger': NoParams
   'agents.name': NoParams
   'agents.nameHint': NoParams
   'agents.namePlaceholder': NoParams
@@ -1187,8 +1168,6 @@ export type TextParams = {
   'models.found.models': { count: number }
   'models.list.title': NoParams
   'models.list.search': NoParams
-  'models.list.model': NoParams
-  'models.list.price': NoParams
   'models.list.input': NoParams
   'models.list.output': NoParams
   'models.list.context': { tokens: string }
@@ -1203,7 +1182,6 @@ export type TextParams = {
   'models.list.more': { count: number }
   'models.list.empty': NoParams
   'models.list.emptyWhy': NoParams
-  'models.list.problem': { provider: string }
   'models.price.title': { model: string }
   'models.price.why': NoParams
   'models.price.input': NoParams
@@ -1301,7 +1279,6 @@ export type TextParams = {
   'channels.roles.allowed': NoParams
   'channels.roles.refused': NoParams
   'channels.openConversation': NoParams
-  'channels.refusedCount': { count: number }
   'channels.outbox.title': NoParams
   'channels.outbox.again': NoParams
   'channels.outbox.queued': NoParams
@@ -1435,7 +1412,6 @@ export type TextParams = {
   'settings.outside.leadsToFirst': NoParams
   'settings.outside.listener': NoParams
   'settings.outside.listenerHint': NoParams
-  'settings.outside.listenerOff': NoParams
   'settings.outside.port': NoParams
   'settings.outside.portBad': NoParams
   'settings.outside.tunnel': NoParams
@@ -1490,12 +1466,6 @@ export type TextParams = {
   'settings.keys.states.denied': NoParams
   'settings.keys.states.timeout': NoParams
   'settings.keys.states.damaged': NoParams
-  'settings.keys.whyOf.ok': NoParams
-  'settings.keys.whyOf.absent': NoParams
-  'settings.keys.whyOf.locked': NoParams
-  'settings.keys.whyOf.denied': NoParams
-  'settings.keys.whyOf.timeout': NoParams
-  'settings.keys.whyOf.damaged': NoParams
   'settings.keys.recheck': NoParams
   'settings.backups.title': NoParams
   'settings.backups.daily': NoParams
@@ -1617,7 +1587,6 @@ export type TextParams = {
   'welcome.job.chat': NoParams
   'welcome.job.again': NoParams
   'welcome.job.closed': NoParams
-  'welcome.job.steps': { count: number }
   'turn.reasoning': NoParams
   'turn.interrupted': NoParams
   'turn.interruptedWhy': NoParams
@@ -2074,7 +2043,6 @@ export type TextParams = {
   'messages.job_no_model': { agentName: string }
   'messages.ours_broken': NoParams
   'messages.keychain_silent': NoParams
-  'messages.keychain_unusable': NoParams
   'messages.search_needs_address': NoParams
   'messages.search_needs_key': { provider: string }
   'messages.search_bad_address': { provider: string }
@@ -2088,7 +2056,6 @@ export type TextParams = {
   'messages.folder_forbidden': NoParams
   'messages.folder_missing': NoParams
   'messages.folder_unusable': NoParams
-  'messages.slug_shape': NoParams
   'messages.slug_taken': { slug: string }
   'messages.payload_not_json': NoParams
   'messages.approved_already': NoParams
@@ -2205,7 +2172,6 @@ export type TextParams = {
   'messages.check_program_folder': { folder: string; why: string }
   'messages.check_trash': NoParams
   'messages.check_no_trash': NoParams
-  'messages.check_keychain': NoParams
   'messages.check_no_model': NoParams
   'messages.check_demo_model': NoParams
   'messages.check_models': { count: number; names: string }
@@ -2354,6 +2320,12 @@ export type TextParams = {
   'messages.folder_is_agents': NoParams
   'messages.folder_has_backups': NoParams
   'messages.folder_read_only': NoParams
+  'messages.keychain_ok': NoParams
+  'messages.keychain_absent': NoParams
+  'messages.keychain_locked': NoParams
+  'messages.keychain_denied': NoParams
+  'messages.keychain_timeout': NoParams
+  'messages.keychain_damaged': NoParams
 }
 
 export type TextKey = keyof TextParams

@@ -138,7 +138,7 @@ describe('the runner', () => {
     const { supervisor, notifications } = supervise({ askVault: true }, { vault })
     await supervisor.start()
     await vi.waitFor(() => expect(notifications).toHaveLength(2))
-    expect(JSON.parse(notifications[1]!)).toMatchObject({ ok: false, value: null, message: expect.stringContaining('DECKHAND_VAULT=file') })
+    expect(JSON.parse(notifications[1]!)).toMatchObject({ ok: false, value: null, message: { code: 'keychain_absent' } })
   })
 
   it('moves files to the trash through the port', async () => {
@@ -172,12 +172,14 @@ describe('a message to the runner', () => {
     supervisor.answerApproval(answer)
     supervisor.setPauseAll(true)
     supervisor.setTunnel('ngrok', false)
+    supervisor.setLanguage('de')
     supervisor.reportWake()
-    await vi.waitFor(() => expect(notifications).toHaveLength(4))
+    await vi.waitFor(() => expect(notifications).toHaveLength(5))
     expect(notifications.map((text) => JSON.parse(text) as object)).toEqual([
       { type: 'answer_approval', ...answer },
       { type: 'set_pause_all', on: true },
       { type: 'set_tunnel', program: 'ngrok', on: false },
+      { type: 'set_language', language: 'de' },
       { type: 'woke' },
     ])
   })

@@ -1,22 +1,29 @@
+import type { Message } from '../../src-runner/contract/messages.ts'
 import type { FromRunner, ToRunner } from '../../src-runner/contract/port.ts'
 import { messageOf, type Log } from '../log/log.ts'
-import type { Vault } from '../vault/vault.ts'
+import { VaultError, type Vault } from '../vault/vault.ts'
 
 type VaultAsk = Extract<FromRunner, { type: 'vault.ask' }>
 type VaultAnswer = Extract<ToRunner, { type: 'vault.answer' }>
 
-/** Serves the vault to the runner. Errors go back as text. Values are never logged. */
+/** Serves the vault to the runner. Errors are returned as messages. Values are never logged. */
 export async function handleVaultRequest(vault: Vault, request: VaultAsk, log: Log): Promise<VaultAnswer> {
   const { requestId, operation, key } = request
   const answer = { type: 'vault.answer', requestId, value: null, message: null } as const
   try {
     if (operation === 'get') return { ...answer, ok: true, value: await vault.get(key) }
     if (operation === 'delete') await vault.delete(key)
-    else if (request.value === null) return { ...answer, ok: false, message: 'no value was given' }
+    else if (request.value === null) throw new Error('no value was given')
     else await vault.set(key, request.value)
     return { ...answer, ok: true }
   } catch (error) {
     log.warn({ operation, error: messageOf(error) }, 'the vault could not serve the runner')
-    return { ...answer, ok: false, message: messageOf(error) }
+    return { ...answer, ok: false, message: problemOf(vault, error) }
   }
+}
+
+/** Errors of a vault file name the file, so their words are kept. */
+function problemOf({ kind }: Vault, error: unknown): Message {
+  if (error instanceof VaultError && kind === 'keychain') return { code: `keychain_${error.trouble}`, params: {} }
+  return { code: 'quoted', params: { words: messageOf(error) } }
 }

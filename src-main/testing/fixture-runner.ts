@@ -32,7 +32,7 @@ process.on('message', (raw) => {
   if (message.type === 'ping') return say({ type: 'pong', nonce: message.nonce })
   if (message.type === 'vault.answer' || message.type === 'trash.answer') return notification(JSON.stringify(message))
   if (message.type === 'cancel_job') return notification(`cancel ${message.jobId}`)
-  if (message.type === 'answer_approval' || message.type === 'set_pause_all' || message.type === 'set_tunnel' || message.type === 'woke')
+  if (['answer_approval', 'set_pause_all', 'set_tunnel', 'set_language', 'woke'].includes(message.type))
     return notification(JSON.stringify(message))
   if (message.type === 'stop' && !fixture.ignoreStop) {
     say({ type: 'stopped' })

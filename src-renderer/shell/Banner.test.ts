@@ -69,7 +69,7 @@ it('puts the gravest first and gives the reason', () => {
     runner: { state: 'failed', code: 'x', message: 'The disk is broken.' },
   })
   expect(notifications.map((notification) => notification.key)).toEqual(['failed', 'vault'])
-  expect(notifications.map((notification) => notification.detail)).toEqual(['The disk is broken.', t('settings.keys.whyOf.denied')])
+  expect(notifications.map((notification) => notification.detail)).toEqual(['The disk is broken.', t('messages.keychain_denied')])
 })
 
 it('says once that the runner crashed, and why, in both languages', () => {
@@ -95,7 +95,7 @@ it('says in German why the runner cannot start, and what to do about the keychai
     text: 'Die Datenbank stammt von einer neueren Version von Deckhand, deshalb kann der Runner nicht starten. Aktualisiere Deckhand.',
     detail: 'deckhand.db is of version 12.',
   })
-  expect(keychain!.detail).toMatch(/^Entsperre ihn/)
+  expect(keychain!.detail).toMatch(/^Der Schlüsselbund ist gesperrt/)
   const [unknown] = notificationsFor({ ...fine, runner: { ...failed, code: 'of_another_version' } })
   expect(unknown!.text).toBe('Der Runner konnte nicht starten.')
 })

@@ -92,7 +92,7 @@ export function notificationsFor(state: DesktopState | null): Notification[] {
   if (vault.state !== 'ok') {
     const recheck = { label: t('shell.banner.recheck'), do: { type: 'recheckVault' } as const }
     // For a file, only the vault's own message names it.
-    const detail = vault.kind === 'keychain' ? t(`settings.keys.whyOf.${vault.state}`) : vault.message
+    const detail = vault.kind === 'keychain' ? t(`messages.keychain_${vault.state}`) : vault.message
     notifications.push({ key: 'vault', tone: 'warn', text: t('shell.banner.vault'), detail, actions: [recheck] })
   }
   if (info.safeMode && runner.state === 'ready') {

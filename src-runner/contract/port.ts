@@ -60,7 +60,7 @@ export const ToRunner = z.discriminatedUnion('type', [
     requestId: z.number().int(),
     ok: z.boolean(),
     value: z.string().nullable(),
-    message: z.string().nullable(),
+    message: Message.nullable(),
   }),
   /** `message`: why it was not done. */
   z.object({ type: z.literal('trash.answer'), requestId: z.number().int(), ok: z.boolean(), message: z.string().nullable() }),

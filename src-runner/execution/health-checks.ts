@@ -114,7 +114,7 @@ const CHECKS: Record<HealthCheck['name'], Check> = {
   async keychain({ vault }) {
     try {
       await vault.get(UNUSED_KEY)
-      return ok(createMessage('check_keychain'))
+      return ok(createMessage('keychain_ok'))
     } catch (error) {
       return problem(problemOf(error), createMessage('fix_unlock_keychain'))
     }

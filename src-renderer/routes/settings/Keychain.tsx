@@ -28,7 +28,7 @@ export function Keychain(props: { vault: VaultState }) {
         id="keychain"
         label={props.vault.kind === 'keychain' ? t('settings.keys.keychain') : t('settings.keys.file')}
         hint={
-          isOk() ? (props.vault.kind === 'file' ? t('settings.keys.fileHint') : undefined) : t(`settings.keys.whyOf.${props.vault.state}`)
+          isOk() ? (props.vault.kind === 'file' ? t('settings.keys.fileHint') : undefined) : t(`messages.keychain_${props.vault.state}`)
         }
       >
         <Pill tone={isOk() ? 'ok' : 'bad'}>{t(`settings.keys.states.${props.vault.state}`)}</Pill>

@@ -108,7 +108,9 @@ it('shows the real addresses of the servers and changes a port', async () => {
 it('says what is wrong with the keychain and checks again', async () => {
   const { asked, desktop } = inApp()
   const { user } = openSettings('computer', { desktop })
-  expect(await screen.findByText('Unlock it (signing in to your desktop usually does), then check again.')).toBeVisible()
+  expect(
+    await screen.findByText('The keychain is locked. Unlock it (signing in to your desktop usually does), then try again.'),
+  ).toBeVisible()
   expect(screen.getByText('Locked')).toBeVisible()
   await user.click(screen.getByRole('button', { name: 'Check again' }))
   expect(asked).toEqual([['recheckVault', undefined]])

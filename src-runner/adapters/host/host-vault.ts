@@ -1,7 +1,7 @@
 import type { FromRunner, ToRunner } from '../../contract/port.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import { createMessage, quote } from '../../lib/messages.ts'
+import { createMessage } from '../../lib/messages.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { createHostQuestions } from './host-questions.ts'
 
@@ -21,7 +21,7 @@ export function createHostVault({ send, clock }: { send(message: Ask): void; clo
       (requestId) => send({ type: 'vault.ask', requestId, operation, key, value: given }),
       () => new AppError('vault_unavailable', createMessage('keychain_silent')),
     )
-    if (!ok) throw new AppError('vault_unavailable', message === null ? undefined : quote(message))
+    if (!ok) throw new AppError('vault_unavailable', message ?? undefined)
     return value
   }
 
