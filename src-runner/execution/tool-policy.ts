@@ -22,7 +22,7 @@ import { readSettings } from '../domain/settings/settings.ts'
 import type { PolicyQuestion, PolicyVerdict } from '../agent/loop/loop-types.ts'
 import { ASK_PERSON, AskPersonArgs } from '../agent/tools/ask-person/ask-person.ts'
 import { DELEGATE } from '../agent/tools/delegate/delegate.ts'
-import { addedTaintsOf, factsOf, type Tool } from '../agent/tools/tool.ts'
+import { factsOf, type Tool } from '../agent/tools/tool.ts'
 import type { Delegation } from './delegation.ts'
 import { narrowestRuleFor } from './narrowest-rule.ts'
 import { guestOf } from './prompt.ts'
@@ -71,7 +71,7 @@ async function judge(judged: Judged, question: PolicyQuestion): Promise<PolicyVe
     facts = await factsOf(tool, args, question.context)
   } catch (thrown) {
     // The reason may name files, like the tool's own result.
-    return { verdict: 'answer', ok: false, output: `Not run: ${messageOf(thrown)}`, addsTaint: addedTaintsOf(tool) }
+    return { verdict: 'answer', ok: false, output: `Not run: ${messageOf(thrown)}`, addsTaint: tool.addsTaint ?? [] }
   }
   const situation = situationOf(judged, facts)
   const decision = decideInChain(situation, chainAbove(judged))

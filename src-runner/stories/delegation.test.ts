@@ -9,13 +9,13 @@ import { defineTool } from '../agent/tools/tool.ts'
 
 const NOTHING = { paths: [], leavesMachine: false, costsMoney: false, deletes: false, overwrites: false, runsCode: false }
 
-const bring = (name: string, addsTaint: 'private' | 'untrusted') =>
+const bring = (name: string, taint: 'private' | 'untrusted') =>
   defineTool({
     name,
     description: 'Taint something in.',
     args: z.object({}),
     effect: 'read',
-    addsTaint,
+    addsTaint: [taint],
     parallel: false,
     run: async () => ({ ok: true, output: name }),
   })

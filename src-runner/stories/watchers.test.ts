@@ -42,8 +42,8 @@ describe('a watcher', () => {
 
   async function open(fields: Partial<CreateSchedule> = {}): Promise<Schedule> {
     sent = 0
-    const notes = [reading('page', HOSTILE, 'untrusted'), reading('shelf', 'Nothing but books.', undefined)]
-    runner = await createTestRunner({ moreTools: [...notes, reading('diary', 'Dear diary', 'private'), send] })
+    const notes = [reading('page', HOSTILE, ['untrusted']), reading('shelf', 'Nothing but books.', undefined)]
+    runner = await createTestRunner({ moreTools: [...notes, reading('diary', 'Dear diary', ['private']), send] })
     agent = await runner.addAgent({ autonomy: 'on_its_own' })
     const body = { name: 'Prices', agentId: agent.id, cron: '*/15 * * * *', timezone: 'UTC', task: 'Look at the prices.', ...fields }
     return (await runner.client.ok('createSchedule', { body })).schedule

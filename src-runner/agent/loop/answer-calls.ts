@@ -3,7 +3,7 @@ import type { CallFacts, Taint } from '../../contract/rules.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import type { PromptToolCall } from '../providers/model.ts'
-import { addedTaintsOf, MAX_TOOL_OUTPUT_CHARS, type Tool, type ToolOutput } from '../tools/tool.ts'
+import { MAX_TOOL_OUTPUT_CHARS, type Tool, type ToolOutput } from '../tools/tool.ts'
 import { whenAborted } from './abortable.ts'
 import { failedWith, textSoFar, stoppedOutcome, type Attempt } from './attempt.ts'
 import type { LoopOutcome, PolicyQuestion } from './loop-types.ts'
@@ -158,7 +158,7 @@ async function run(attempt: Attempt, { call, tool, args, context }: PreparedCall
   const result = await resultOrStopped(attempt, work, signal)
   const hasNeighbourFailed = signal.aborted && !attempt.signal.aborted
   if (result === 'stopped' || hasNeighbourFailed) return 'stopped'
-  const addsTaint = [...addedTaintsOf(tool), ...(result.addsTaint ?? [])]
+  const addsTaint = [...(tool.addsTaint ?? []), ...(result.addsTaint ?? [])]
   return settle(attempt, call, result, { durationMs: deps.clock.monotonic() - startedAt, ran: true, addsTaint })
 }
 

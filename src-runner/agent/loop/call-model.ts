@@ -134,7 +134,7 @@ async function readReply(
   providerName: string,
 ): Promise<{ content: ReplyContent; end: StreamEnd }> {
   const content: ReplyContent = { text: '', reasoning: '', calls: [], droppedCalls: 0 }
-  const reader = createEventReader(attempt, content)
+  const readEvent = createEventReader(attempt, content)
   const done = new AbortController()
   const signal = AbortSignal.any([attempt.signal, done.signal])
   const brokenOff = (kind: ModelFailure['kind'], retryable: boolean, message: Message): { content: ReplyContent; end: StreamEnd } => {
@@ -148,7 +148,7 @@ async function readReply(
       const { done: isOver, value: event } = await orAbort(events.next(), attempt.signal)
       if (isOver) return brokenOff('network', true, createMessage('model_broke_off', { provider: providerName }))
       if (event.type === 'finish' || event.type === 'failed') return { content: wellFormed(content), end: event }
-      const size = reader.read(event)
+      const size = readEvent(event)
       if (size.calls > MAX_CALLS_IN_STREAM) {
         return brokenOff('bad_answer', false, createMessage('model_too_many_calls', { provider: providerName, calls: MAX_CALLS_IN_STREAM }))
       }
@@ -169,33 +169,31 @@ async function readReply(
 function createEventReader({ deps: { progress }, takenIds }: Attempt, content: ReplyContent) {
   const ids = new Set(takenIds)
   const size = { chars: 0, calls: 0 }
-  return {
-    read(event: Exclude<ModelEvent, { type: 'finish' | 'failed' }>): { chars: number; calls: number } {
-      switch (event.type) {
-        case 'text':
-          content.text += event.text
-          size.chars += event.text.length
-          if (event.text !== '') progress.delta(event.text)
-          break
-        case 'reasoning':
-          content.reasoning += event.text
-          size.chars += event.text.length
-          progress.moved()
-          break
-        case 'call_piece':
-          size.chars += event.chars
-          if (event.begins) size.calls++
-          progress.moved()
-          break
-        case 'tool_call':
-          if (content.calls.length < MAX_CALLS_KEPT) {
-            const call = takeCall(event, ids)
-            ids.add(call.callId)
-            content.calls.push(call)
-          } else content.droppedCalls++
-      }
-      return size
-    },
+  return (event: Exclude<ModelEvent, { type: 'finish' | 'failed' }>): { chars: number; calls: number } => {
+    switch (event.type) {
+      case 'text':
+        content.text += event.text
+        size.chars += event.text.length
+        if (event.text !== '') progress.delta(event.text)
+        break
+      case 'reasoning':
+        content.reasoning += event.text
+        size.chars += event.text.length
+        progress.moved()
+        break
+      case 'call_piece':
+        size.chars += event.chars
+        if (event.begins) size.calls++
+        progress.moved()
+        break
+      case 'tool_call':
+        if (content.calls.length < MAX_CALLS_KEPT) {
+          const call = takeCall(event, ids)
+          ids.add(call.callId)
+          content.calls.push(call)
+        } else content.droppedCalls++
+    }
+    return size
   }
 }
 

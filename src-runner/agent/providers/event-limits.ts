@@ -16,11 +16,11 @@ const OBJECT = 123
  */
 export function boundEvents(response: Response, kind: 'events' | 'lines', tooLarge: () => Error): Response {
   if (response.body === null) return response
-  const meter = createMeter(kind)
+  const isTooLarge = createMeter(kind)
   const bounded = response.body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform(piece, controller) {
-        if (meter.exceeds(piece)) controller.error(tooLarge())
+        if (isTooLarge(piece)) controller.error(tooLarge())
         else controller.enqueue(piece)
       },
     }),
@@ -28,36 +28,35 @@ export function boundEvents(response: Response, kind: 'events' | 'lines', tooLar
   return new Response(bounded, { status: response.status, headers: response.headers })
 }
 
-function createMeter(kind: 'events' | 'lines'): { exceeds(piece: Uint8Array): boolean } {
+/** Returns whether an event has become too large with this piece. */
+function createMeter(kind: 'events' | 'lines'): (piece: Uint8Array) => boolean {
   let bytes = 0
   let values = 0
   let isInText = false
   let isEscaped = false
   let isLineEmpty = true
-  return {
-    exceeds(piece) {
-      for (const byte of piece) {
-        bytes++
-        if (byte === LINE_FEED) {
-          if (isLineEmpty || kind === 'lines') {
-            bytes = 0
-            values = 0
-          }
-          // JSON strings contain no line breaks.
-          isInText = false
-          isEscaped = false
-          isLineEmpty = true
-          continue
+  return (piece) => {
+    for (const byte of piece) {
+      bytes++
+      if (byte === LINE_FEED) {
+        if (isLineEmpty || kind === 'lines') {
+          bytes = 0
+          values = 0
         }
-        if (byte === CARRIAGE_RETURN) continue
-        isLineEmpty = false
-        if (isEscaped) isEscaped = false
-        else if (isInText && byte === BACKSLASH) isEscaped = true
-        else if (byte === QUOTE) isInText = !isInText
-        else if (!isInText && (byte === OBJECT || byte === LIST)) values++
-        if (values > MAX_EVENT_VALUES || bytes > MAX_EVENT_BYTES) return true
+        // JSON strings contain no line breaks.
+        isInText = false
+        isEscaped = false
+        isLineEmpty = true
+        continue
       }
-      return false
-    },
+      if (byte === CARRIAGE_RETURN) continue
+      isLineEmpty = false
+      if (isEscaped) isEscaped = false
+      else if (isInText && byte === BACKSLASH) isEscaped = true
+      else if (byte === QUOTE) isInText = !isInText
+      else if (!isInText && (byte === OBJECT || byte === LIST)) values++
+      if (values > MAX_EVENT_VALUES || bytes > MAX_EVENT_BYTES) return true
+    }
+    return false
   }
 }

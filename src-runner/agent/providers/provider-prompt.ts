@@ -28,7 +28,7 @@ export type ReturnRules = {
 export function toProviderPrompt(messages: readonly PromptMessage[], returns: ReturnRules): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = []
   const turnFrom = messages.findLastIndex(({ role }) => role === 'user')
-  const ids = createSafeIds()
+  const safeId = createSafeIds()
   let open = new Map<string, PromptToolCall>()
 
   const pushToolPart = (part: ToolPart) => {
@@ -38,7 +38,7 @@ export function toProviderPrompt(messages: readonly PromptMessage[], returns: Re
   }
   const closeOpenCalls = () => {
     for (const call of open.values())
-      pushToolPart(resultPart(ids.of(call.callId), call.name, 'No result was recorded for this call.', false))
+      pushToolPart(resultPart(safeId(call.callId), call.name, 'No result was recorded for this call.', false))
     open = new Map()
   }
 
@@ -62,7 +62,7 @@ export function toProviderPrompt(messages: readonly PromptMessage[], returns: Re
           const part = sent?.parts.find((one) => one.kind === 'call' && one.index === index)
           const id = part?.kind === 'call' ? part.id : undefined
           return {
-            ...{ type: 'tool-call', toolCallId: ids.of(call.callId, id), toolName: call.name, input: argsObject(call.args) },
+            ...{ type: 'tool-call', toolCallId: safeId(call.callId, id), toolName: call.name, input: argsObject(call.args) },
             ...optionsOf(part?.data),
           }
         })
@@ -75,7 +75,7 @@ export function toProviderPrompt(messages: readonly PromptMessage[], returns: Re
       case 'tool':
         // A result without its call would be refused.
         if (!open.delete(message.callId)) break
-        pushToolPart(resultPart(ids.of(message.callId), message.name, message.output, message.ok))
+        pushToolPart(resultPart(safeId(message.callId), message.name, message.output, message.ok))
         break
     }
   }
@@ -156,20 +156,18 @@ function argsObject(args: unknown): unknown {
 }
 
 /** Providers accept 64 characters of `[A-Za-z0-9_-]`. The provider that wrote a call gets its own id back. */
-function createSafeIds(): { of(callId: string, own?: string): string } {
+function createSafeIds(): (callId: string, own?: string) => string {
   const safe = new Map<string, string>()
   const taken = new Set<string>()
-  return {
-    of(callId, own) {
-      let id = safe.get(callId)
-      if (id === undefined) {
-        const plain = own !== undefined && !taken.has(own) ? own : callId.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 56) || 'call'
-        id = plain
-        for (let n = 2; taken.has(id); n++) id = `${plain}_${n}`
-        safe.set(callId, id)
-        taken.add(id)
-      }
-      return id
-    },
+  return (callId, own) => {
+    let id = safe.get(callId)
+    if (id === undefined) {
+      const plain = own !== undefined && !taken.has(own) ? own : callId.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 56) || 'call'
+      id = plain
+      for (let n = 2; taken.has(id); n++) id = `${plain}_${n}`
+      safe.set(callId, id)
+      taken.add(id)
+    }
+    return id
   }
 }

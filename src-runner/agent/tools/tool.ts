@@ -86,7 +86,7 @@ export type Tool<Args extends z.ZodObject = z.ZodObject> = {
    * The taints that every result adds to the job: `private`, the person's own data; `untrusted`, text that anybody may
    * have written. A file is both, since nobody knows which files came from somebody else.
    */
-  addsTaint?: Taint | readonly Taint[]
+  addsTaint?: readonly Taint[]
   /** What this call would do. Runs before the policy decides, and changes nothing. */
   facts?(args: z.output<Args>, context: ToolContext): ToolFacts | Promise<ToolFacts>
   /** What this call would make of a file now, for the person who decides. Changes nothing. */
@@ -106,11 +106,6 @@ export async function factsOf(tool: Tool, args: Record<string, unknown>, context
   const subject = JSON.stringify(args)
   const does = { leavesMachine: all, costsMoney: all, deletes: all, overwrites: all, runsCode: all }
   return { ...head, subject, paths: [], summary: `${tool.name} ${subject}`.slice(0, 2_000), ...does }
-}
-
-/** The taints that every result of this tool adds. */
-export function addedTaintsOf({ addsTaint = [] }: Pick<Tool, 'addsTaint'>): readonly Taint[] {
-  return typeof addsTaint === 'string' ? [addsTaint] : addsTaint
 }
 
 /** Keeps the argument type while the tool is written, and forgets it in lists. */

@@ -25,7 +25,7 @@ export const editFile = defineTool({
   effect: 'idempotent',
   parallel: false,
   // The result says whether a text occurs in the file, and where.
-  addsTaint: 'private',
+  addsTaint: ['private'],
 
   facts: (args, context) =>
     factsFor(context, () =>

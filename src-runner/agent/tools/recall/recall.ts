@@ -17,7 +17,7 @@ export const recall = defineTool({
   args: Args,
   effect: 'read',
   parallel: false,
-  addsTaint: 'private',
+  addsTaint: ['private'],
   async run({ query = '', limit = DEFAULT_LIMIT }, { memory, callId }) {
     if (memory === undefined) return { ok: false, output: 'This agent has no memory.' }
     const { found, total } = await memory.recall(callId, { query, limit })

@@ -203,7 +203,7 @@ describe('web_fetch', () => {
 
   it('states its facts', async () => {
     const { tool } = await rig()
-    expect([tool.effect, tool.addsTaint, tool.parallel]).toEqual(['read', 'untrusted', true])
+    expect([tool.effect, tool.addsTaint, tool.parallel]).toEqual(['read', ['untrusted'], true])
     const context = { jobId: 'j', agentId: 'a', callId: 'c', folders: [], closedFolders: [], signal: new AbortController().signal }
     const facts = (url: string) => tool.facts!({ url }, context)
     expect(await facts('HTTPS://Example.COM./%61?q=1#part')).toEqual({

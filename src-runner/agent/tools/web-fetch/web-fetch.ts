@@ -47,7 +47,7 @@ export function webFetchTool({ fetch, clock, boundary = randomBoundary }: WebFet
     args: Args,
     effect: 'read',
     parallel: true,
-    addsTaint: 'untrusted',
+    addsTaint: ['untrusted'],
     facts: (args) => factsOf(args.url),
     async run(args, { jobId, signal }) {
       const url = readWebAddress(args.url)

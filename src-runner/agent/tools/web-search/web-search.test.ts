@@ -202,7 +202,7 @@ describe('web_search', () => {
   it('states its facts', async () => {
     const { tool } = await rig(SEARXNG, { body: SEARXNG_ANSWER })
     const context = { jobId: 'j', agentId: 'a', callId: 'c', folders: [], closedFolders: [], signal: new AbortController().signal }
-    expect([tool.effect, tool.addsTaint]).toEqual(['read', 'untrusted'])
+    expect([tool.effect, tool.addsTaint]).toEqual(['read', ['untrusted']])
     expect(await tool.facts!({ query: 'my secret' }, context)).toMatchObject({
       subject: 'my secret',
       effectOn: { code: 'effect_web_search', params: { query: 'my secret', provider: 'SearXNG' } },

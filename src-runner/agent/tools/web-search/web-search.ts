@@ -43,7 +43,7 @@ export function createWebSearch(config: WebSearchConfig, { fetch, apiKey, bounda
     args: Args,
     effect: 'read',
     parallel: true,
-    addsTaint: 'untrusted',
+    addsTaint: ['untrusted'],
     facts: ({ query }) => ({
       ...NO_EFFECTS,
       subject: query,
