@@ -10,7 +10,7 @@ await begin(async () => {
   await setUp(['window', 'sandbox', 'tests'])
   const seed = process.env.SEED || String(Math.floor(Math.random() * 2 ** 31))
   say(`seed: ${seed}`)
-  const LONG = { SEED: seed, WALK_TIMES: '30', KILLS: '100', EVERY_PICTURE: '1' }
+  const LONG = { SEED: seed, WALK_TIMES: '30', KILLS: '100', EVERY_PICTURE: '1', EVERY_ZONE: '1' }
   const [desktop, ...inDesktop] = onVirtualDesktop(['playwright', 'test', '--config', 'e2e/playwright.config.ts'])
   const suites = {
     'walks and comparisons': [
