@@ -129,7 +129,7 @@ test('the desktop rejects invalid calls with an error', async ({ deckhand, page 
       refused(desktop.copyText({} as never)),
     ])
   })
-  expect(answers).toEqual(Array(5).fill(expect.stringContaining('the argument does not fit')))
+  expect(answers).toEqual(Array(5).fill(expect.stringContaining('the argument is invalid')))
   expect(await deckhand.state()).toEqual(before)
 
   const opened = await page.evaluate(() => {
