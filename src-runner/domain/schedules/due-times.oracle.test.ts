@@ -28,7 +28,7 @@ const UNUSUAL_ZONES = [
   'Pacific/Chatham', // three quarters, and a change at 02:45
 ]
 /** `npm run test:long` takes every zone. */
-const ZONES = process.env['EVERY_ZONE'] === '1' ? Intl.supportedValuesOf('timeZone') : UNUSUAL_ZONES
+const ZONES = [...new Set([...UNUSUAL_ZONES, ...(process.env['EVERY_ZONE'] === '1' ? Intl.supportedValuesOf('timeZone') : [])])]
 
 const EXPRESSIONS = [
   '* * * * *',
