@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer as createHttpsServer } from 'node:https'
 import { connect, createServer as createTcpServer, Socket, type AddressInfo } from 'node:net'
 import { brotliCompressSync, createGzip, gzipSync } from 'node:zlib'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { selfSigned } from '../../testing/self-signed.ts'
 import { smallInternet, type SmallInternet } from '../../testing/small-internet.ts'
 import { createGuardedFetch, GuardedFetchError, type GuardedFetchOptions } from './guarded-fetch.ts'
@@ -254,13 +254,10 @@ it('ignores the proxy variables of the environment', async () => {
   const net = await smallInternet()
   await net.site('public.test', (_request, response) => void response.end('straight'))
   const proxy = `http://127.0.0.1:${net.canary.port}`
-  const before = { ...process.env }
-  Object.assign(process.env, { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, http_proxy: proxy, ALL_PROXY: proxy, NODE_USE_ENV_PROXY: '1' })
-  try {
-    expect((await fetchIn(net)('http://public.test/')).body.toString()).toBe('straight')
-  } finally {
-    process.env = before
-  }
+  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'ALL_PROXY']) vi.stubEnv(name, proxy)
+  vi.stubEnv('NODE_USE_ENV_PROXY', '1')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect((await fetchIn(net)('http://public.test/')).body.toString()).toBe('straight')
   expect(net.canary.connections).toBe(0)
 })
 

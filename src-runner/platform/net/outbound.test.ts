@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { createOutbound, OutboundError } from './outbound.ts'
 
 const open: { close(): unknown }[] = []
@@ -70,14 +70,11 @@ it('opens only http and https addresses without a password', async () => {
 it('ignores the proxy variables of the environment', async () => {
   const proxy = await serve((_request, response) => void response.end('from the proxy'))
   const { url } = await serve((_request, response) => void response.end('from the server'))
-  const before = { ...process.env }
-  Object.assign(process.env, { HTTP_PROXY: proxy.url, http_proxy: proxy.url, ALL_PROXY: proxy.url, NODE_USE_ENV_PROXY: '1' })
-  try {
-    expect(await (await outbound()(url)).text()).toBe('from the server')
-    expect(proxy.seen).toHaveLength(0)
-  } finally {
-    process.env = before
-  }
+  for (const name of ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY']) vi.stubEnv(name, proxy.url)
+  vi.stubEnv('NODE_USE_ENV_PROXY', '1')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect(await (await outbound()(url)).text()).toBe('from the server')
+  expect(proxy.seen).toHaveLength(0)
 })
 
 it('reuses an idle connection', async () => {
