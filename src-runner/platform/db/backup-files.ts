@@ -39,7 +39,8 @@ function timeOf(name: string): number {
   return Date.parse(name.replace(/^\D*(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, '$1-$2-$3T$4:$5:$6Z'))
 }
 
-/** Removes the oldest backups. The newest stay even if the clock was wrong when they were made. */
-export function pruneBackups(folder: string): void {
-  for (const { name } of listBackups(folder).slice(BACKUPS_KEPT)) rmSync(join(folder, name), { force: true })
+/** Removes the oldest backups, but not `made`: while the clock is behind, the one that was just made looks like the oldest. */
+export function pruneBackups(folder: string, made: string): void {
+  const others = listBackups(folder).filter(({ name }) => name !== made)
+  for (const { name } of others.slice(BACKUPS_KEPT - 1)) rmSync(join(folder, name), { force: true })
 }

@@ -105,6 +105,14 @@ describe('making a backup', () => {
     expect(readFileSync(join(backups.folder, 'notes.txt'), 'utf8')).toBe('mine')
   })
 
+  it('keeps the one that was just made while the clock is behind', async () => {
+    start()
+    for (let day = 0; day < 7; day++) await backups.make(clock.now() + day * 24 * HOUR_MS)
+    const longAgo = await backups.make(0)
+    expect(backups.list()).toHaveLength(7)
+    expect(backups.list().at(-1)).toEqual(longAgo)
+  })
+
   it('is refused of a damaged database, and leaves nothing', async () => {
     const db = start()
     for (let i = 0; i < 200; i++) write(db, 'x'.repeat(200))

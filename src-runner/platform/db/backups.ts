@@ -73,5 +73,5 @@ async function finish(folder: string, name: string, write: (draft: string) => Pr
     throw error
   }
   syncFolder(folder)
-  pruneBackups(folder)
+  pruneBackups(folder, name)
 }
