@@ -211,8 +211,8 @@ describe('the prompt', () => {
     expect(JSON.stringify(last).length).toBeLessThan(200_000)
     expect(spoken(last)[0]).toMatch(/^user: \[Earlier turns of this conversation are left out here\.\]\n\nQuestion \d+$/)
     expect(spoken(last).at(-2)).toMatch(/^assistant: 38 /)
-    // Some 25 turns had to go; without resting points each of them would have moved the beginning.
-    expect(moved).toBeLessThan(18)
+    // The first four prompts differ because they are short. From then on the beginning moves with every fourth turn at most.
+    expect(moved).toBeLessThanOrEqual(4 + 36 / 4)
   })
 })
 

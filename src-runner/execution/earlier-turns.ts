@@ -7,6 +7,7 @@ import type { EarlierTurn } from './prompt.ts'
 const MAX_CHARS = 160_000
 const MAX_CHARS_WITH_STEPS = 80_000
 const MAX_TURNS = 200
+const BOUNDARY_EVERY = 4
 
 /**
  * The newest turns with their steps, older ones as question and answer, the oldest not at all. The boundaries move rarely: if
@@ -32,16 +33,24 @@ export function readEarlierTurns(db: Db, jobs: JobStore, job: Job): { earlier: E
   }
   const kept = newest.reverse()
   const hasOlder = kept.length < before.length || known.length === MAX_TURNS
-  const earlier = hasOlder ? kept.slice(boundaryFrom(kept, 0)) : kept
+  const firstKept = jobs.countJobsOfConversation(db, job.conversationId) - (known.length - here) - kept.length
+  const left = hasOlder ? turnsToBoundary(firstKept, kept.length) : 0
+  const earlier = kept.slice(left)
   const firstWithSteps = earlier.findIndex(({ steps }) => steps !== null)
-  const stepsFrom = firstWithSteps <= 0 ? firstWithSteps : boundaryFrom(earlier, firstWithSteps)
+  const stepsFrom =
+    firstWithSteps <= 0
+      ? firstWithSteps
+      : firstWithSteps + turnsToBoundary(firstKept + left + firstWithSteps, earlier.length - firstWithSteps)
   return { earlier: earlier.map((turn, i) => (i < stepsFrom ? { ...turn, steps: null } : turn)), hasOlder }
 }
 
-/** The first turn from `from` on that may be a boundary: one in four, by a digit of its id, so that the choice is stable. */
-function boundaryFrom(turns: readonly EarlierTurn[], from: number): number {
-  const found = turns.findIndex(({ jobId }, i) => i >= from && Number.parseInt(jobId.at(-1)!, 16) % 4 === 0)
-  return found === -1 ? from : found
+/**
+ * How many of these turns to leave out, so that the first that stays is a multiple of four in its conversation.
+ * 0 if that would leave out all of them.
+ */
+function turnsToBoundary(first: number, turns: number): number {
+  const toBoundary = (BOUNDARY_EVERY - (first % BOUNDARY_EVERY)) % BOUNDARY_EVERY
+  return toBoundary < turns ? toBoundary : 0
 }
 
 function charsOf(steps: readonly Step[]): number {

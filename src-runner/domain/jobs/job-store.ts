@@ -20,6 +20,7 @@ import type { JobDeps, JobHooks, QueueWatcher } from './job-deps.ts'
 import { listJobs } from './list-jobs.sql.ts'
 import {
   countJobs,
+  countJobsOfConversation,
   depthOf,
   findChildOfCall,
   findJob,
@@ -101,6 +102,7 @@ export function createJobStore({
     listReplyParts,
     timesPostponed,
     countJobs,
+    countJobsOfConversation,
     listRunningJobs,
     listJobsOfConversation,
     listJobs,

@@ -103,6 +103,7 @@ describe('other queries walk an index and sort nothing', () => {
     counts: () => rig.store.countJobs(rig.db),
     'running jobs': () => rig.store.listRunningJobs(rig.db),
     'jobs of a conversation': () => rig.store.listJobsOfConversation(rig.db, conversationId),
+    'number of jobs of a conversation': () => rig.store.countJobsOfConversation(rig.db, conversationId),
     conversations: () => listConversations(rig.db, { limit: 50 }),
     'conversations of an agent': () => listConversations(rig.db, { agentId, limit: 50 }),
     messages: () => listMessages(rig.db, conversationId),

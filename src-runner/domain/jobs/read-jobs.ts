@@ -96,3 +96,7 @@ export function listJobsOfConversation(db: Db, conversationId: string, limit = 2
   const rows = selectSummaries(db).where(eq(jobs.conversationId, conversationId)).orderBy(desc(jobs.seq)).limit(limit).all()
   return rows.map(summaryOf).reverse()
 }
+
+export function countJobsOfConversation(db: Db, conversationId: string): number {
+  return db.select({ n: count() }).from(jobs).where(eq(jobs.conversationId, conversationId)).get()!.n
+}
