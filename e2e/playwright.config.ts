@@ -6,7 +6,7 @@ export default defineConfig({
   // Each test has its own app, data folder and ports. An app waits about half of the time, so two keep two cores busy.
   workers: 2,
   fullyParallel: true,
-  // A test that passes only at the second try has found a fault.
+  // `npm test` runs failed files once more, when the machine is quiet.
   retries: 0,
   forbidOnly: Boolean(process.env.CI),
   // Limits only end a test that hangs, however busy the machine is.
