@@ -5,7 +5,7 @@ import { onVirtualDesktop } from './virtual-desktop.mjs'
 
 await begin(async () => {
   const asked = process.argv.slice(2)
-  const opensWindows = asked.length === 0 || asked.includes('window')
+  const opensWindows = asked.length === 0 || asked.includes('window') || asked.includes('idle')
   await setUp(opensWindows ? ['window', 'tests'] : [])
   const command = [projectNode, 'build/bench/main.ts', ...asked]
   const [program, ...args] = opensWindows ? onVirtualDesktop(command) : command
