@@ -1427,6 +1427,7 @@ export type TextParams = {
   'settings.healthCheck.about': NoParams
   'settings.healthCheck.again': NoParams
   'settings.healthCheck.names.database': NoParams
+  'settings.healthCheck.names.backups': NoParams
   'settings.healthCheck.names.disk': NoParams
   'settings.healthCheck.names.sandbox': NoParams
   'settings.healthCheck.names.programs': NoParams
@@ -2171,6 +2172,8 @@ export type TextParams = {
   'messages.check_programs_left_out': { folders: string }
   'messages.check_program_folder': { folder: string; why: string }
   'messages.check_trash': NoParams
+  'messages.check_backups': { count: number; days: number }
+  'messages.check_no_backup': NoParams
   'messages.check_no_trash': NoParams
   'messages.check_no_model': NoParams
   'messages.check_demo_model': NoParams
@@ -2192,6 +2195,8 @@ export type TextParams = {
   'messages.fix_restart': NoParams
   'messages.fix_free_space': NoParams
   'messages.fix_restore_from_job': NoParams
+  'messages.fix_backups': NoParams
+  'messages.fix_backups_old': NoParams
   'messages.fix_unlock_keychain': NoParams
   'messages.fix_choose_model': NoParams
   'messages.fix_add_provider': NoParams

@@ -130,6 +130,7 @@ function createHandlerDeps(core: Core, storage: Storage, agents: Agents, { sched
         hasTrash: options.trash !== undefined,
         nextDueAt: () => schedules.nextAt(db),
         publicAddress: addresses.read,
+        readBackups: parts.dailyBackup.read,
       }),
   }
 }

@@ -19,7 +19,19 @@ export type LeftOutFolder = { folder: string; why: LeftOutWhy }
 
 /** `warning`: it works, but something is missing. `problem`: it does not work. `fix`: what a person can do about it. */
 export const HealthCheck = z.object({
-  name: z.enum(['database', 'disk', 'sandbox', 'programs', 'trash', 'keychain', 'models', 'schedules', 'channels', 'public_address']),
+  name: z.enum([
+    'database',
+    'backups',
+    'disk',
+    'sandbox',
+    'programs',
+    'trash',
+    'keychain',
+    'models',
+    'schedules',
+    'channels',
+    'public_address',
+  ]),
   state: z.enum(['ok', 'warning', 'problem']),
   finding: Message,
   fix: Message.nullable(),

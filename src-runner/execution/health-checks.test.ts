@@ -1,5 +1,5 @@
 import type { Message } from '../contract/messages.ts'
-import { englishText, quote } from '../lib/messages.ts'
+import { createMessage, englishText, quote } from '../lib/messages.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SandboxState } from '../platform/sandbox/sandbox-types.ts'
 import type { HealthCheck } from '../contract/doctor.ts'
@@ -12,6 +12,8 @@ const network = { works: true, reason: null, advice: null }
 const SANDBOX: SandboxState = { kind: 'bubblewrap', works: true, reason: null, advice: null, network, checkedAt: 0, setup: null }
 const PROGRAMS: FoundPrograms = { names: ['git', 'gh'], used: ['/home/ada/bin'], leftOut: [], isOn: true }
 const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
 
 const contains = (text: string) => expect.stringContaining(text) as string
 
@@ -31,6 +33,7 @@ describe('the health checks', () => {
       models: { listModels: async () => ({ models: [], problems: [] }) },
       nextDueAt: () => null,
       publicAddress: () => null,
+      readBackups: () => ({ backups: [], lastProblem: null }),
       ...found,
     })
     const { state, finding, fix } = checks.find((one) => one.name === name)!
@@ -49,6 +52,20 @@ describe('the health checks', () => {
   ])('checks the schedules when %s', async (_, inMs, state, finding) => {
     const nextDueAt = () => (inMs === null ? null : rig.clock.now() + inMs)
     expect(await check('schedules', { nextDueAt })).toMatchObject({ state, finding })
+  })
+
+  it.each([
+    ['there is none yet', [], null, 'ok', 'There is no backup yet'],
+    ['one is of this hour', [HOUR / 2], null, 'ok', 'The last backup is less than a day old'],
+    ['the newest is two days old', [2.9 * DAY, 5 * DAY], null, 'ok', 'The last backup is 2 days old'],
+    ['the newest is three days old', [3 * DAY], null, 'warning', 'The last backup is 3 days old'],
+    ['the only recent one is from the future', [-DAY, 9 * DAY], null, 'warning', 'The last backup is 9 days old'],
+    ['the last one failed', [HOUR], createMessage('backup_failed', { why: 'no room' }), 'problem', 'no room'],
+  ] as const)('checks the backups when %s', async (_, agesMs, lastProblem, state, finding) => {
+    const backups = agesMs.map((ms) => ({ name: 'deckhand-20261123T023000Z.db', at: rig.clock.now() - ms, bytes: 1 }))
+    const found = await check('backups', { readBackups: () => ({ backups, lastProblem }) })
+    expect(found).toMatchObject({ state, finding: contains(finding) })
+    expect(found.fix !== null).toBe(state !== 'ok')
   })
 
   it.each([

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import type { SandboxState } from '../platform/sandbox/sandbox-types.ts'
 import type { Database } from '../platform/db/database.ts'
+import type { BackupState } from '../contract/backups.ts'
 import type { HealthCheck, LeftOutFolder } from '../contract/doctor.ts'
 import type { Message } from '../contract/messages.ts'
 import type { PublicAddress } from '../contract/public-address.ts'
@@ -25,6 +26,7 @@ export type HealthCheckDeps = {
   findPrograms(): Promise<FoundPrograms>
   hasTrash: boolean
   models: Pick<Models, 'listModels'>
+  readBackups(): Pick<BackupState, 'backups' | 'lastProblem'>
   /** When a schedule is due next, which may be past; null: never. */
   nextDueAt(): number | null
   safeMode: boolean
@@ -50,6 +52,8 @@ const NO_SPACE = 200 * MEGABYTE
 const LARGE_LOG = 256 * MEGABYTE
 /** Due times are checked every half minute. */
 const OVERDUE_MS = 120_000
+const DAY_MS = 24 * 3_600_000
+const OLD_BACKUP_DAYS = 3
 /** Never set: the check only needs an answer. */
 const UNUSED_KEY = 'doctor'
 
@@ -81,6 +85,18 @@ const CHECKS: Record<HealthCheck['name'], Check> = {
     const logSize = statSync(`${db.file}-wal`, { throwIfNoEntry: false })?.size ?? 0
     const finding = createMessage('check_database', { size: statSync(db.file).size, logSize })
     return logSize > LARGE_LOG ? warning(finding, createMessage('fix_restart')) : ok(finding)
+  },
+
+  backups({ clock, readBackups }) {
+    const { backups, lastProblem } = readBackups()
+    if (lastProblem !== null) return problem(lastProblem, createMessage('fix_backups'))
+    const now = clock.now()
+    // One from the future was made while the clock was wrong.
+    const newest = backups.find(({ at }) => at <= now)
+    if (newest === undefined) return ok(createMessage('check_no_backup'))
+    const days = Math.floor((now - newest.at) / DAY_MS)
+    const finding = createMessage('check_backups', { days, count: backups.length })
+    return days < OLD_BACKUP_DAYS ? ok(finding) : warning(finding, createMessage('fix_backups_old'))
   },
 
   async disk({ dataDir }) {

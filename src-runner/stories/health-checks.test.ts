@@ -24,6 +24,7 @@ describe('the health checks', () => {
     const checks = await examine()
     expect(Object.keys(checks)).toEqual([
       'database',
+      'backups',
       'disk',
       'sandbox',
       'programs',

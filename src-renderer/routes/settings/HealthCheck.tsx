@@ -22,6 +22,7 @@ const LOOKS: Record<HealthCheck['state'], { icon: Icon; tone: string }> = {
 
 /** The screen on which a problem can be fixed, if it is another one. */
 const PLACES: Partial<Record<HealthCheck['name'], { href: string; label: () => string }>> = {
+  backups: { href: '/settings/computer#backups', label: () => t('settings.backups.title') },
   models: { href: '/models', label: () => t('shell.nav.models') },
   schedules: { href: '/automations/schedules', label: () => t('automations.schedules') },
   channels: { href: '/channels', label: () => t('shell.nav.channels') },

@@ -1,6 +1,8 @@
-import { readdirSync, rmSync, statSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { BackupName, type Backup } from '../../contract/backups.ts'
+import { writeDurably } from './sync-files.ts'
 
 const BACKUPS_KEPT = 7
 
@@ -43,4 +45,16 @@ function timeOf(name: string): number {
 export function pruneBackups(folder: string, made: string): void {
   const others = listBackups(folder).filter(({ name }) => name !== made)
   for (const { name } of others.slice(BACKUPS_KEPT - 1)) rmSync(join(folder, name), { force: true })
+}
+
+/**
+ * `deckhand-<computer>-<8 hex digits>`: this installation's folder among others. The random part is kept beside the backups.
+ * With the computer's name, a data folder that was copied to another computer does not share it.
+ */
+export function ownFolderName(folder: string, computer: string): string {
+  const file = join(folder, 'installation')
+  if (!existsSync(file)) writeDurably(file, randomBytes(4).toString('hex'))
+  const id = readFileSync(file, 'utf8').trim()
+  if (!/^[0-9a-f]{8}$/.test(id)) throw new Error(`${file} is damaged. Delete it to start a new folder of copies.`)
+  return `deckhand-${computer.replace(/[^\w-]+/g, '-').slice(0, 60)}-${id}`
 }

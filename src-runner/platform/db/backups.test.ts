@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -10,18 +11,21 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
+import { spawnSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Replacement } from '../../contract/port.ts'
 import { createHandClock } from '../../testing/hand-clock.ts'
-import { BACKUP_FOLDER, backupNameOf, listBackups } from './backup-files.ts'
+import { backupNameOf, listBackups, stampOf } from './backup-files.ts'
 import { createBackups, type Backups } from './backups.ts'
 import { openDatabase, type Database } from './database.ts'
 import { DatabaseRefused } from './database-errors.ts'
 import { transact } from './transact.ts'
 
+const KILLED_AT_STEP = fileURLToPath(new URL('../../testing/restore-child.ts', import.meta.url))
 const HOUR_MS = 3_600_000
 const clock = createHandClock()
 let folder: string
@@ -130,8 +134,30 @@ describe('making a backup', () => {
     const elsewhere = join(folder, 'disk')
     mkdirSync(elsewhere)
     await backups.copyTo(elsewhere, backup)
-    expect(listBackups(elsewhere)).toEqual([backup])
+    const [own] = readdirSync(elsewhere)
+    expect(own).toMatch(/^deckhand-.+-[0-9a-f]{8}$/)
+    expect(listBackups(join(elsewhere, own!))).toEqual([backup])
     await expect(backups.copyTo(join(folder, 'gone'), backup)).rejects.toThrow('ENOENT')
+  })
+
+  it('shares a folder with another installation without removing its backups', async () => {
+    const shared = join(folder, 'shared')
+    mkdirSync(shared)
+    const foreign = join(folder, 'other', 'deckhand.db')
+    mkdirSync(join(folder, 'other'))
+    const other = createBackups(foreign)
+    const otherDb = openDatabase({ file: foreign, clock, keepsBallast: false })
+    open.push(otherDb)
+    start()
+    await other.copyTo(shared, await other.make(clock.now()))
+    other.stop()
+    const newest = await backups.make(clock.now() + 24 * HOUR_MS)
+    await backups.copyTo(shared, newest)
+    const own = readdirSync(shared).find((name) => listBackups(join(shared, name))[0]!.name === newest.name)!
+    for (let hour = 1; hour <= 8; hour++) writeFileSync(join(shared, own, backupNameOf(clock.now() + hour * HOUR_MS)), '')
+    await backups.copyTo(shared, newest)
+    const counts = readdirSync(shared).map((name) => listBackups(join(shared, name)).length)
+    expect(counts.toSorted((a, b) => a - b)).toEqual([1, 7])
   })
 })
 
@@ -184,34 +210,43 @@ describe('replacing the database', () => {
     expect(eventsIn(start())).toBe(2)
   })
 
-  it('is finished at the next start after a crash at any step', async () => {
+  it('is finished at the next start, wherever the process was killed', { timeout: 120_000 }, async () => {
     const name = await startWithBackup()
-    const request = JSON.stringify({ backup: name, at: clock.now() })
     const present = readFileSync(file)
-    const backup = readFileSync(join(backups.folder, name))
-    const aside = `${file}.replaced-${/\d+T\d+Z/.exec(backupNameOf(clock.now()))![0]}`
-    const crashes: Record<string, () => void> = {
-      'the request is written': () => {},
-      'half of the backup is copied': () => writeFileSync(`${file}.new`, backup.subarray(0, 5000)),
-      'the present database is aside': () => {
-        writeFileSync(aside, present)
-        rmSync(file)
-      },
-      'the backup is in place': () => {
-        writeFileSync(aside, present)
-        writeFileSync(file, backup)
-      },
-    }
-    for (const crash of Object.values(crashes)) {
-      for (const rest of readdirSync(folder)) if (rest !== BACKUP_FOLDER && !rest.endsWith('.used')) rmSync(join(folder, rest))
-      writeFileSync(file, present)
-      writeFileSync(`${file}.replace.json`, request)
-      crash()
-      const db = start()
-      expect(eventsIn(db)).toBe(1)
+    const aside = `${file}.replaced-${stampOf(0)}`
+    const outcomes = new Set<string>()
+    for (let step = 1, isOver = false; !isOver; step++) {
+      const scene = `${folder}-step-${step}`
+      const sceneFile = join(scene, 'deckhand.db')
+      cpSync(folder, scene, { recursive: true })
+      const child = spawnSync(process.execPath, [KILLED_AT_STEP, sceneFile, name, `${step}`], { encoding: 'utf8' })
+      isOver = child.signal !== 'SIGKILL'
+      expect([step, child.stderr]).toEqual([step, ''])
+      const db = openDatabase({ file: sceneFile, clock, keepsBallast: false })
+      const events = eventsIn(db)
+      const paused = isPaused(db)
       db.close()
-      expect(existsSync(`${file}.replace.json`)).toBe(false)
-      expect(readFileSync(aside)).toEqual(present)
+      // Either nothing happened yet, or everything did.
+      const wasReplaced = existsSync(join(scene, basename(aside)))
+      expect([step, events, paused]).toEqual([step, wasReplaced ? 1 : 2, wasReplaced])
+      if (wasReplaced) expect(readFileSync(join(scene, basename(aside)))).toEqual(present)
+      expect(readdirSync(scene).filter((one) => /replace\.json$|\.new/.test(one))).toEqual([])
+      outcomes.add(wasReplaced ? 'replaced' : 'untouched')
+      if (isOver) expect(step).toBeGreaterThan(10)
+      rmSync(scene, { recursive: true })
+    }
+    expect([...outcomes]).toEqual(['untouched', 'replaced'])
+  })
+
+  it('is given up once if the backup is gone when it is continued, and the next start uses the present data', async () => {
+    const name = await startWithBackup()
+    for (const lose of [() => truncateSync(join(backups.folder, name), 5000), () => rmSync(join(backups.folder, name))]) {
+      writeFileSync(`${file}.replace.json`, JSON.stringify({ backup: name, at: clock.now() }))
+      lose()
+      expect(refusalOf().message).toContain(`The backup ${name} was not restored`)
+      const db = start()
+      expect(eventsIn(db)).toBe(2)
+      db.close()
     }
   })
 

@@ -1,9 +1,10 @@
 import { constants } from 'node:fs'
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Backup } from '../../contract/backups.ts'
-import { BACKUP_FOLDER, backupNameOf, listBackups, pruneBackups } from './backup-files.ts'
+import { BACKUP_FOLDER, backupNameOf, listBackups, ownFolderName, pruneBackups } from './backup-files.ts'
 import type { BackupAnswer, BackupThreadData } from './backup-thread.ts'
 import { syncFile, syncFolder } from './sync-files.ts'
 import { threadFile } from './thread-file.ts'
@@ -13,8 +14,11 @@ export type Backups = {
   list(): Backup[]
   /** Makes a backup and checks it; callers that come while one is made get that one. Rejects if it is not sound. */
   make(now: number): Promise<Backup>
-  /** Copies a backup to another folder, checks the copy, and keeps as many there as here. */
-  copyTo(folder: string, backup: Backup): Promise<void>
+  /**
+   * Copies a backup to another folder, checks the copy, and keeps as many there as here. There it is in a folder of this
+   * installation, because several may share the other one.
+   */
+  copyTo(shared: string, backup: Backup): Promise<void>
   stop(): void
 }
 
@@ -31,7 +35,12 @@ export function createBackups(file: string): Backups {
     return listBackups(folder).find((backup) => backup.name === name)!
   }
 
-  async function copyTo(target: string, { name }: Backup): Promise<void> {
+  async function copyTo(shared: string, { name }: Backup): Promise<void> {
+    const target = join(shared, ownFolderName(folder, hostname()))
+    // Not recursive: a folder that is gone, such as an external disk, is not created again.
+    await mkdir(target, { mode: 0o700 }).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    })
     await finish(target, name, async (draft) => {
       await copyFile(join(folder, name), draft, constants.COPYFILE_FICLONE)
       syncFile(draft)

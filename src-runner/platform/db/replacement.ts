@@ -10,8 +10,12 @@ import { findBackupDamage } from './backup-check.ts'
 import { DatabaseRefused } from './database-errors.ts'
 import { syncFile, syncFolder, writeDurably } from './sync-files.ts'
 
-/** `backup`: null for an empty database. `at` is in the names of the files that keep the present data. */
-const Request = z.object({ backup: BackupName.nullable(), at: z.number() })
+/**
+ * `backup`: null for an empty database. `at` is in the names of the files that keep the present data. `isReady`: the new
+ * database is whole and only has to change places with the present one.
+ */
+const Request = z.object({ backup: BackupName.nullable(), at: z.number(), isReady: z.boolean().default(false) })
+type Request = z.output<typeof Request>
 
 const requestOf = (file: string) => `${file}.replace.json`
 
@@ -21,27 +25,59 @@ const requestOf = (file: string) => `${file}.replace.json`
  * `createEmpty` makes an empty database under the name it gets.
  */
 export function replaceDatabase(file: string, replacement: Replacement, now: number, createEmpty: (draft: string) => void): void {
-  const backup = replacement === 'empty' ? null : soundBackup(join(dirname(file), BACKUP_FOLDER), replacement.backup)
-  writeDurably(requestOf(file), JSON.stringify({ backup, at: now } satisfies z.infer<typeof Request>))
-  finishReplacement(file, createEmpty)
+  const backup = replacement === 'empty' ? null : soundBackup(backupsOf(file), replacement.backup)
+  const request = { backup, at: now, isReady: false }
+  writeRequest(file, request)
+  carryOut(file, request, createEmpty)
 }
 
-/** Continues what a crash interrupted. Every step may be repeated. */
+/**
+ * Continues what a crash interrupted. Every step may be repeated. Throws DatabaseRefused once if the backup was deleted or
+ * damaged meanwhile: the next start uses the present data.
+ */
 export function finishReplacement(file: string, createEmpty: (draft: string) => void): void {
   if (!existsSync(requestOf(file))) return
-  const { backup, at } = readRequest(file)
+  const request = readRequest(file)
+  if (!request.isReady && request.backup !== null) {
+    const damage = damageOfBackup(backupsOf(file), request.backup)
+    if (damage !== null) {
+      forgetRequest(file)
+      throw refusedBecause(`The backup ${request.backup} was not restored: ${damage}.`)
+    }
+  }
+  carryOut(file, request, createEmpty)
+}
+
+function carryOut(file: string, request: Request, createEmpty: (draft: string) => void): void {
   const draft = `${file}.new`
-  if (backup === null) createEmpty(draft)
-  else copyPaused(join(dirname(file), BACKUP_FOLDER, backup), draft, at)
-  for (const suffix of ['-wal', '-shm', '']) keepAside(`${file}${suffix}`, `${file}.replaced-${stampOf(at)}${suffix}`)
-  syncFolder(dirname(file))
-  renameSync(draft, file)
-  syncFolder(dirname(file))
+  if (!request.isReady) {
+    if (request.backup === null) createEmpty(draft)
+    else copyPaused(join(backupsOf(file), request.backup), draft, request.at)
+    syncFolder(dirname(file))
+    writeRequest(file, { ...request, isReady: true })
+  }
+  // Without the draft, the new database has its place already.
+  if (existsSync(draft)) {
+    for (const suffix of ['-wal', '-shm', '']) keepAside(`${file}${suffix}`, `${file}.replaced-${stampOf(request.at)}${suffix}`)
+    syncFolder(dirname(file))
+    renameSync(draft, file)
+    syncFolder(dirname(file))
+  }
+  forgetRequest(file)
+}
+
+const backupsOf = (file: string) => join(dirname(file), BACKUP_FOLDER)
+
+function writeRequest(file: string, request: Request): void {
+  writeDurably(requestOf(file), JSON.stringify(request))
+}
+
+function forgetRequest(file: string): void {
   rmSync(requestOf(file))
   syncFolder(dirname(file))
 }
 
-function readRequest(file: string): z.infer<typeof Request> {
+function readRequest(file: string): Request {
   try {
     return Request.parse(JSON.parse(readFileSync(requestOf(file), 'utf8')))
   } catch (error) {
@@ -59,12 +95,19 @@ function soundBackup(folder: string, wanted: string | null): string {
   const names = wanted === null ? listBackups(folder).map(({ name }) => name) : [wanted]
   const problems: string[] = []
   for (const name of names) {
-    const damage = existsSync(join(folder, name)) ? attemptToCheck(join(folder, name)) : 'it is gone'
+    const damage = damageOfBackup(folder, name)
     if (damage === null) return name
     problems.push(`${name}: ${damage}`)
   }
-  const why = problems.length === 0 ? `There is no backup in ${folder}.` : `No sound backup was found (${problems.join('; ')}).`
-  throw new DatabaseRefused('database_damaged', `${why} Nothing was changed.`)
+  throw refusedBecause(problems.length === 0 ? `There is no backup in ${folder}.` : `No sound backup was found (${problems.join('; ')}).`)
+}
+
+function refusedBecause(why: string): DatabaseRefused {
+  return new DatabaseRefused('database_damaged', `${why} Nothing was changed.`)
+}
+
+function damageOfBackup(folder: string, name: string): string | null {
+  return existsSync(join(folder, name)) ? attemptToCheck(join(folder, name)) : 'it is gone'
 }
 
 function attemptToCheck(file: string): string | null {
