@@ -57,7 +57,7 @@ const WINDOW_WAITS_MS = 10_000
 
 /** Opens what everything else needs, and starts nothing. Throws a StartError if the data folder cannot be used. */
 export function createHost({ environment, spawn, preferredLanguages, assets, trash, echo }: HostOptions): Host {
-  const { dataDir, authMode } = environment
+  const { dataDir } = environment
   prepareDataDir(dataDir)
   const settings = openMachineSettings(join(dataDir, 'settings.json'))
   const language = () => chooseLanguage(settings.current().language, preferredLanguages())
@@ -72,6 +72,7 @@ export function createHost({ environment, spawn, preferredLanguages, assets, tra
   const runnerPort = () => chosen.runner ?? environment.runnerPort ?? settings.current().runnerPort
   const dashboardPort = () => chosen.dashboard ?? environment.dashboardPort ?? settings.current().dashboardPort
 
+  const authMode = () => environment.authMode
   let secret: string | null = null
   let server: DashboardServer | null = null
   let serverStart: Promise<unknown> = Promise.resolve()
@@ -79,7 +80,7 @@ export function createHost({ environment, spawn, preferredLanguages, assets, tra
   const listeners = new Set<(state: DashboardState) => void>()
 
   async function workerSecret(): Promise<string> {
-    const known = (secret ??= await readWorkerSecret({ vault, given: environment.workerSecret, authMode, log }))
+    const known = (secret ??= await readWorkerSecret({ vault, given: environment.workerSecret, authMode: authMode(), log }))
     log.hide(known)
     return known
   }
@@ -92,10 +93,10 @@ export function createHost({ environment, spawn, preferredLanguages, assets, tra
       dataDir,
       host: environment.runnerHost,
       port: runnerPort(),
-      authMode,
+      authMode: authMode(),
       workerSecret: opening,
       logLevel: level(),
-      origins: [...(server?.origins ?? [])],
+      origins: [...(server?.origins() ?? [])],
       hosts: namesOf(environment.runnerHost),
       safeMode,
       ingressPort: environment.ingressPort,

@@ -1,7 +1,7 @@
 import { createRunnerLog, silenceConsole } from './platform/log/create-log.ts'
 import { createScrubber, type Scrubber } from './platform/log/scrubber.ts'
 import { DatabaseRefused } from './platform/db/database-errors.ts'
-import type { FromRunner, RunnerConfig, ToRunner } from './contract/port.ts'
+import type { Access, FromRunner, RunnerConfig, ToRunner } from './contract/port.ts'
 import { ConfigRefused, readRunnerEnvironment } from './adapters/host/environment.ts'
 import { findHostChannel, type HostChannel } from './adapters/host/host-channel.ts'
 import { createHostTrash, findSystemTrash } from './adapters/host/host-trash.ts'
@@ -68,6 +68,13 @@ function runUnderHost(host: HostChannel): void {
     }
   }
 
+  async function changeAccess({ runner, log, hide }: LoggedRunner, access: Access): Promise<void> {
+    hide(access.workerSecret)
+    const problem = await runner.changeAccess(access).then(() => null, messageOf)
+    if (problem !== null) log.error({ problem }, 'the access could not be changed')
+    await host.send({ type: 'access_set', problem })
+  }
+
   function receive(message: ToRunner): void {
     switch (message.type) {
       case 'start':
@@ -77,6 +84,9 @@ function runUnderHost(host: HostChannel): void {
         return end(message.graceMs)
       case 'ping':
         return void host.send({ type: 'pong', nonce: message.nonce })
+      case 'set_access':
+        if (started !== null) void changeAccess(started, message.access)
+        return
       case 'vault.answer':
         return vault.answer(message)
       case 'trash.answer':
@@ -166,6 +176,8 @@ function createLoggedRunner({ config, vault, trash, toStderr, onFatal }: LoggedR
   return {
     runner,
     log,
+    /** Scrubs a secret from the log. */
+    hide: (secret: string) => scrubber.add(secret),
     async stop(graceMs: number): Promise<void> {
       await runner.stop({ graceMs })
       await log.close()

@@ -4,14 +4,14 @@ import type { Database } from './platform/db/database.ts'
 import { openWhenFree } from './platform/db/open-when-free.ts'
 import { transact } from './platform/db/transact.ts'
 import type { EventHub } from './platform/events/event-hub.ts'
-import type { Notification, RunningReport } from './contract/port.ts'
+import type { Access, Notification, RunningReport } from './contract/port.ts'
 import { refuseUnsafeConfig } from './adapters/host/environment.ts'
 import type { HostCommands } from './adapters/host/host-commands.ts'
 import { systemClock } from './lib/clock.ts'
 import type { Worker } from './domain/jobs/worker.ts'
 import { createAdapters } from './composition/adapters.ts'
 import { createAgents } from './composition/agents.ts'
-import { createCore, type RunnerDeps } from './composition/core.ts'
+import { createCore, portsOf, type RunnerDeps } from './composition/core.ts'
 import { prepareDataFolder } from './composition/data-folder.ts'
 import { createStorage } from './composition/storage.ts'
 
@@ -23,6 +23,8 @@ export type Runner = HostCommands & {
   start(): Promise<Address>
   /** Waits for a start in progress, refuses requests, gives jobs `graceMs` to reach a safe point, closes the database. */
   stop(options: { graceMs: number }): Promise<void>
+  /** Resolves when every new request is judged by `access`. Rejects if it is unsafe or its host cannot be listened on. */
+  changeAccess(access: Access): Promise<void>
   /** The language of agents' messages to chats. */
   changeLanguage(language: Language): void
   /** The machine was asleep until now. */
@@ -83,6 +85,20 @@ export function createRunner(deps: RunnerDeps): Runner {
     return { ...address, bootId }
   }
 
+  async function changeAccess(next: Access): Promise<void> {
+    refuseUnsafeConfig({ ...config, ...next })
+    await starting
+    const { host, ...rules } = next
+    const { access } = core
+    core.ownPorts.push(...portsOf(next.origins))
+    // Guarded before it is opened, closed before it is trusted.
+    Object.assign(access, rules, next.authMode === 'local-trust' ? { authMode: access.authMode } : {})
+    if (host !== access.host) await parts?.http.changeHost(host)
+    Object.assign(access, next)
+    parts?.http.endStreams()
+    log.info({ host, authMode: access.authMode }, 'the access was changed')
+  }
+
   async function end(options: { graceMs: number }): Promise<void> {
     parts = null
     await disposables.run(options)
@@ -100,6 +116,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     answerApproval: (given) => parts?.commands.answerApproval(given),
     setPauseAll: (on) => parts?.commands.setPauseAll(on),
     setTunnel: (change) => parts?.commands.setTunnel(change),
+    changeAccess,
     changeLanguage: (language) => void core.changeLanguage(language),
     woke() {
       parts?.scheduler.woke()

@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { Agent, createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -55,8 +55,9 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-async function serve(authMode: AuthMode, options: { assets?: false; appUrl?: string } = {}) {
+async function serve(mode: AuthMode | (() => AuthMode), options: { assets?: false; appUrl?: string } = {}) {
   await (server as DashboardServer | undefined)?.close()
+  const authMode = typeof mode === 'function' ? mode : () => mode
   dashboard = createDashboard({
     assets: options.assets === false ? null : await loadAssets(join(folder, 'page')),
     runner: () => (runnerIsThere ? address : null),
@@ -421,10 +422,10 @@ describe('the request gate', () => {
 
   it('redirects every other name of its address', async () => {
     const own = await startDashboardServer({
-      ...{ dashboard, host: 'localhost', port: 0, authMode: 'local-trust', log: silentLog },
+      ...{ dashboard, host: 'localhost', port: 0, authMode: () => 'local-trust', log: silentLog },
       appUrl: 'http://localhost:3000',
     })
-    expect(own.origins).toEqual([own.url])
+    expect(own.origins()).toEqual([own.url])
     expect(new URL(own.url).hostname).toMatch(/^(127\.0\.0\.1|\[::1\])$/)
     await own.close()
   })
@@ -476,6 +477,24 @@ describe('local-auth', () => {
     expect(requests).toEqual([])
   })
 
+  it('is obeyed by the next request of an open connection', async () => {
+    let authMode: AuthMode = 'local-trust'
+    await serve(() => authMode)
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const ask = () =>
+      new Promise((resolve, reject) => {
+        const asked = get(`${server.url}/api/jobs`, { agent }, (answer) =>
+          answer.resume().on('end', () => resolve([answer.statusCode, asked.reusedSocket])),
+        ).on('error', reject)
+      })
+    expect(await ask()).toEqual([200, false])
+    authMode = 'local-auth'
+    expect(await ask()).toEqual([401, true])
+    authMode = 'local-trust'
+    expect(await ask()).toEqual([200, true])
+    agent.destroy()
+  })
+
   it('refuses two bearers even if one is right', async () => {
     expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', host(), `Authorization: Bearer ${SECRET}`, 'Authorization: Bearer x']))).toBe(401)
   })
@@ -523,7 +542,7 @@ describe('a taken port', () => {
   it('is reported, and nothing is sent to the program that uses it', async () => {
     const { port } = runner.address() as { port: number }
     await expect(
-      startDashboardServer({ dashboard, host: '127.0.0.1', port, authMode: 'local-trust', appUrl: null, log: silentLog }),
+      startDashboardServer({ dashboard, host: '127.0.0.1', port, authMode: () => 'local-trust', appUrl: null, log: silentLog }),
     ).rejects.toMatchObject({ name: 'PortTakenError', port })
     expect(requests).toEqual([])
   })

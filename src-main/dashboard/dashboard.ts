@@ -44,7 +44,8 @@ export type DashboardDeps = {
   runner: () => RunnerAddress | null
   /** The same for the window, which may open before the runner is ready: waits a while for a runner that is starting. */
   runnerSoon: () => Promise<RunnerAddress | null>
-  authMode: AuthMode
+  /** Called for every request. */
+  authMode: () => AuthMode
   /** WORKER_SECRET; null while it is not known. */
   secret: () => string | null
   log: Log
@@ -84,7 +85,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
 
   async function callApi(request: DashboardRequest, path: string): Promise<DashboardResponse> {
     // The window is ours. In this mode, every other client must know the secret.
-    if (request.via === 'http' && deps.authMode !== 'local-trust' && !hasBearer(request.authorizations, deps.secret())) {
+    if (request.via === 'http' && deps.authMode() !== 'local-trust' && !hasBearer(request.authorizations, deps.secret())) {
       return refusal('unauthorized', 'Send the header "Authorization: Bearer <WORKER_SECRET>".')
     }
     const passable = isPassable(request.method, path)

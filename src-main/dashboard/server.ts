@@ -12,8 +12,8 @@ import { API_HEADERS } from './hardening.ts'
 export type DashboardServer = {
   url: string
   port: number
-  /** The dashboard's own origins, as a browser sends them in `Origin`. */
-  origins: readonly string[]
+  /** The dashboard's own origins, as a browser sends them in `Origin`. They change with the network. */
+  origins(): readonly string[]
   close(): Promise<void>
 }
 
@@ -22,7 +22,8 @@ export type DashboardServerOptions = {
   host: string
   /** 0 lets the system choose. */
   port: number
-  authMode: AuthMode
+  /** Called for every request. */
+  authMode: () => AuthMode
   appUrl: string | null
   log: Log
 }
@@ -40,11 +41,9 @@ export class PortTakenError extends Error {
 /** Serves the dashboard over HTTP. Rejects with a PortTakenError if another program uses the port. */
 export async function startDashboardServer(options: DashboardServerOptions): Promise<DashboardServer> {
   const { dashboard, host, log } = options
-  // Both are known once the port is. Until then every request is refused.
-  const gate: { config: GateConfig; url: string } = {
-    config: { authMode: options.authMode, hosts: new Set(), origins: new Set() },
-    url: '',
-  }
+  // Known once the port is. Until then every request is refused.
+  let bound: { host: string; port: number } | null = null
+  const gateNow = () => gateConfigFor(options, bound)
 
   const app = fastify({
     logger: false,
@@ -53,12 +52,13 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     serverFactory: (route) =>
       createHttpServer((request, response) => {
         const { httpVersion, rawHeaders } = request
-        const refused = refuseAtGate({ method: request.method!, path: pathOf(request), httpVersion, rawHeaders }, gate.config)
+        const gate = gateNow()
+        const refused = refuseAtGate({ method: request.method!, path: pathOf(request), httpVersion, rawHeaders }, gate)
         // An absolute target names an authority that the gate did not check. Upgrades are not supported (h2c is only an offer).
         const unreadable = !request.url!.startsWith('/') || (request.headers.upgrade ?? 'h2c').toLowerCase() !== 'h2c'
         if (refused === null && !unreadable) {
-          if (!isUnderAnotherName(request, gate.config)) return route(request, response)
-          return send(response, request.method!, redirection(gate.url + request.url!))
+          if (bound === null || !isUnderAnotherName(request, gate)) return route(request, response)
+          return send(response, request.method!, redirection(urlOf(bound.host, bound.port) + request.url!))
         }
         response.setHeader('connection', 'close')
         send(response, request.method!, refusal(refused ?? 'invalid_request'))
@@ -100,19 +100,20 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
   }
   const { address, port } = app.server.address() as AddressInfo
   // localhost may be 127.0.0.1 or [::1].
-  const bound = host === 'localhost' ? address : host
-  gate.config = gateConfigFor(options, bound, port)
-  gate.url = urlOf(bound, port)
-  return { url: gate.url, port, origins: [...gate.config.origins], close: () => app.close() }
+  bound = { host: host === 'localhost' ? address : host, port }
+  return { url: urlOf(bound.host, port), port, origins: () => [...gateNow().origins], close: () => app.close() }
 }
 
-function gateConfigFor({ authMode, appUrl }: DashboardServerOptions, bound: string, port: number): GateConfig {
+/** By the present mode and the present addresses of this machine. */
+function gateConfigFor({ authMode, appUrl }: DashboardServerOptions, bound: { host: string; port: number } | null): GateConfig {
+  if (bound === null) return { authMode: authMode(), hosts: new Set(), origins: new Set() }
+  const { host, port } = bound
   const app = appUrl === null || isLoopbackName(new URL(appUrl)) ? null : new URL(appUrl)
   return {
-    authMode,
-    hosts: new Set([...namesOf(bound), ...(app ? [app.hostname.toLowerCase()] : [])]),
+    authMode: authMode(),
+    hosts: new Set([...namesOf(host), ...(app ? [app.hostname.toLowerCase()] : [])]),
     // Browsers leave out the default port of a scheme.
-    origins: new Set([...boundNamesOf(bound).map((name) => new URL(`http://${name}:${port}`).origin), ...(app ? [app.origin] : [])]),
+    origins: new Set([...boundNamesOf(host).map((name) => new URL(`http://${name}:${port}`).origin), ...(app ? [app.origin] : [])]),
   }
 }
 

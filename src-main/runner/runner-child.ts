@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { FromRunner, type RunnerConfig, type ToRunner } from '../../src-runner/contract/port.ts'
+import { type Access, FromRunner, type RunnerConfig, type ToRunner } from '../../src-runner/contract/port.ts'
 import type { Log } from '../log/log.ts'
 import { urlOf } from '../net/address.ts'
 import type { Vault } from '../vault/vault.ts'
@@ -26,6 +26,7 @@ export type ChildTimings = {
 
 /** Added to the grace period of a stop, for the last line of the log. */
 const KILL_MARGIN_MS = 1_000
+const GONE = 'The runner is not running.'
 const KEPT_LINES = 30
 const MAX_LINE_CHARS = 2_000
 
@@ -56,6 +57,8 @@ export type RunnerChild = {
   /** null: not ready yet, stopping, or gone. */
   endpoint(): RunnerEndpoint | null
   send(message: ToRunner): void
+  /** Resolves with null when the runner judges requests by `access`, or with why it does not listen on the new host. */
+  changeAccess(access: Access): Promise<string | null>
   /** Resolves when the process is gone: by itself within `graceMs`, or killed after it. */
   stop(graceMs: number): Promise<void>
 }
@@ -72,6 +75,9 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
   let refusal: Refusal | null = null
   let killedBecause: string | null = null
   let lastLines: string[] = []
+  const ready = Promise.withResolvers<void>()
+  let accessSet: PromiseWithResolvers<string | null> | null = null
+  let lastChange: Promise<unknown> = ready.promise
 
   timers.add(setTimeout(() => kill(`was not ready after ${timings.startLimitMs / 1000} s`), timings.startLimitMs))
   child.onOutput((line) => {
@@ -84,6 +90,8 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
     log.info({ ...exit, pid: child.pid }, 'runner ended')
     events.ended({ wasStopped: stopping, refusal, lastLines, reason: refusal?.message ?? `The runner ${killedBecause ?? exitText(exit)}.` })
     gone.resolve()
+    ready.resolve()
+    accessSet?.resolve(GONE)
   })
 
   function receive(message: unknown): void {
@@ -116,6 +124,8 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
       }
       case 'notification':
         return events.notification(received)
+      case 'access_set':
+        return accessSet?.resolve(received.problem)
       case 'pong':
       case 'heartbeat':
       case 'stopped':
@@ -130,7 +140,21 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
     endpoint = { url, host: new URL(url).hostname.replace(/^\[|\]$/g, ''), port, secret: config.workerSecret }
     log.info({ pid: child.pid, bootId, port }, 'the runner reports ready')
     killOnHang()
+    ready.resolve()
     events.ready(endpoint)
+  }
+
+  async function setAccess(access: Access): Promise<string | null> {
+    if (endpoint === null || !child.isAlive()) return GONE
+    const { url, host, port } = endpoint
+    // Until the runner knows the new secret, nobody sends it one.
+    endpoint = null
+    accessSet = Promise.withResolvers()
+    child.send({ type: 'set_access', access })
+    const problem = await accessSet.promise
+    accessSet = null
+    if (!stopping) endpoint = { url, host, port, secret: access.workerSecret }
+    return problem
   }
 
   function killOnHang(): void {
@@ -160,6 +184,11 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
   return {
     endpoint: () => (child.isAlive() ? endpoint : null),
     send: (message) => child.send(message),
+    changeAccess(access) {
+      const change = lastChange.then(() => setAccess(access))
+      lastChange = change
+      return change
+    },
     async stop(graceMs) {
       stopping = true
       endpoint = null

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { RunnerConfig } from '../../src-runner/contract/port.ts'
 import type { RunnerState } from '../contract/desktop-api.ts'
 import { silentLog } from '../log/log.ts'
 import { openVault } from '../vault/open-vault.ts'
@@ -26,6 +27,22 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
+function configFor(dataDir: string, safeMode: boolean): RunnerConfig {
+  return {
+    dataDir,
+    host: '127.0.0.1',
+    port: 0,
+    authMode: 'local-trust',
+    workerSecret: SECRET,
+    logLevel: 'info',
+    origins: [],
+    hosts: [],
+    safeMode,
+    ingressPort: null,
+    publicRunnerUrl: null,
+  }
+}
+
 function supervise(fixture: object = {}, options: Partial<SupervisorDeps> & { port?: number; dataDir?: string } = {}) {
   const spawned: RunnerProcess[] = []
   const states: RunnerState[] = []
@@ -42,17 +59,8 @@ function supervise(fixture: object = {}, options: Partial<SupervisorDeps> & { po
       return child
     },
     configure: async (safeMode) => ({
-      dataDir: options.dataDir ?? folder,
-      host: '127.0.0.1',
+      ...configFor(options.dataDir ?? folder, safeMode),
       port: options.port ?? 0,
-      authMode: 'local-trust',
-      workerSecret: SECRET,
-      logLevel: 'info',
-      origins: [],
-      hosts: [],
-      safeMode,
-      ingressPort: null,
-      publicRunnerUrl: null,
     }),
     vault: openVault('file', folder),
     log: silentLog,
@@ -182,6 +190,30 @@ describe('a message to the runner', () => {
       { type: 'set_language', language: 'de' },
       { type: 'woke' },
     ])
+  })
+})
+
+describe('a changed access', () => {
+  it('reaches the running runner, which gets the new secret from then on', async () => {
+    let secret = SECRET
+    const configure: SupervisorDeps['configure'] = async (safeMode) => ({ ...configFor(folder, safeMode), workerSecret: secret })
+    const { supervisor, spawned, notifications } = supervise({}, { configure })
+    await supervisor.start()
+    const before = supervisor.endpoint()!
+    secret = `${SECRET}-new`
+    let meanwhile: unknown
+    supervisor.onNotification(() => (meanwhile = supervisor.endpoint()))
+    const change = supervisor.changeAccess()
+    expect([await change, meanwhile]).toEqual([null, null])
+    expect(supervisor.endpoint()).toEqual({ ...before, secret })
+    expect(JSON.parse(notifications[0]!)).toEqual({
+      host: '127.0.0.1',
+      authMode: 'local-trust',
+      workerSecret: secret,
+      origins: [],
+      hosts: [],
+    })
+    expect(spawned).toHaveLength(1)
   })
 })
 

@@ -1,5 +1,5 @@
 import type { Language } from '../../resources/locales/texts.ts'
-import type { Replacement, RunnerConfig, ToRunner } from '../../src-runner/contract/port.ts'
+import { Access, type Replacement, type RunnerConfig, type ToRunner } from '../../src-runner/contract/port.ts'
 import type { TunnelProgram } from '../../src-runner/contract/public-address.ts'
 import type { RunnerState } from '../contract/desktop-api.ts'
 import { messageOf } from '../log/log.ts'
@@ -32,6 +32,8 @@ export type Supervisor = {
   restart(options?: StartOptions): Promise<RunnerState>
   /** Resolves when the process is gone: by itself within `graceMs`, or killed after it. */
   stop(graceMs?: number): Promise<void>
+  /** Tells the runner the present access. Resolves with null, or with why it does not listen where it should. */
+  changeAccess(): Promise<string | null>
   cancelJob(jobId: string): void
   answerApproval(answer: ApprovalAnswer): void
   setPauseAll(on: boolean): void
@@ -92,6 +94,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
   let isWanted = false
   let safeMode = false
   let crashes: number[] = []
+  let accessChange: Promise<unknown> | null = null
   let restartTimer: NodeJS.Timeout | null = null
 
   function become(next: RunnerState): void {
@@ -189,6 +192,15 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     if (state.state === 'starting' || state.state === 'restarting') become({ state: 'stopped' })
   }
 
+  async function changeAccess(): Promise<string | null> {
+    if (child === null) return null
+    const access = Access.parse(await deps.configure(safeMode))
+    // A runner that was started meanwhile has the present access.
+    const change = child?.changeAccess(access) ?? null
+    accessChange = change
+    return change
+  }
+
   const endpoint = () => child?.endpoint() ?? null
   const send = (message: ToRunner) => child?.send(message)
 
@@ -198,7 +210,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     async endpointSoon(limitMs) {
       const limit = Promise.withResolvers<void>()
       const timer = setTimeout(limit.resolve, limitMs)
-      await Promise.race([settled(), limit.promise])
+      await Promise.race([settled().then(() => accessChange), limit.promise])
       clearTimeout(timer)
       return endpoint()
     },
@@ -209,6 +221,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
       return start(options)
     },
     stop,
+    changeAccess,
     cancelJob: (jobId) => send({ type: 'cancel_job', jobId }),
     answerApproval: ({ approvalId, decision, answer }) => send({ type: 'answer_approval', approvalId, decision, answer }),
     setPauseAll: (on) => send({ type: 'set_pause_all', on }),

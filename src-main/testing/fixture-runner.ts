@@ -30,6 +30,10 @@ process.on('message', (raw) => {
   const message = ToRunner.parse(raw)
   if (message.type === 'start') return start(message.config)
   if (message.type === 'ping') return say({ type: 'pong', nonce: message.nonce })
+  if (message.type === 'set_access') {
+    notification(JSON.stringify(message.access))
+    return say({ type: 'access_set', problem: null })
+  }
   if (message.type === 'vault.answer' || message.type === 'trash.answer') return notification(JSON.stringify(message))
   if (message.type === 'cancel_job') return notification(`cancel ${message.jobId}`)
   if (['answer_approval', 'set_pause_all', 'set_tunnel', 'set_language', 'woke'].includes(message.type))

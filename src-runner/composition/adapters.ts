@@ -1,5 +1,5 @@
 import type { GateConfig } from '../contract/gate.ts'
-import type { RunnerConfig } from '../contract/port.ts'
+import type { Access } from '../contract/port.ts'
 import { createChannelConnections } from '../adapters/channels/connections.ts'
 import { createTelegramDriver } from '../adapters/channels/telegram/telegram.ts'
 import { createHostCommands } from '../adapters/host/host-commands.ts'
@@ -12,6 +12,7 @@ import { createNotifications } from '../adapters/notifications/notifications.ts'
 import { createOutboxSender } from '../adapters/outbox/outbox-sender.ts'
 import { createSystemAlarm } from '../adapters/scheduler/alarm.ts'
 import { createScheduler, type Scheduler } from '../adapters/scheduler/scheduler.ts'
+import { addressesOfThisMachine } from '../platform/net/address-guard.ts'
 import { createPublicAddresses } from '../adapters/tunnel/public-address.ts'
 import { openWebhookServer } from '../adapters/webhooks/webhook-server.ts'
 import { createWebhooks, type Webhooks } from '../adapters/webhooks/webhooks.ts'
@@ -31,7 +32,7 @@ import type { Storage } from './storage.ts'
 
 /** Everything that faces the outside: HTTP, the scheduler, webhooks, channels, notifications, the host. */
 export function createAdapters(core: Core, storage: Storage, agents: Agents) {
-  const { options, config, clock, log, dataDir, disposables } = core
+  const { options, access, clock, log, dataDir, disposables } = core
   const { db, hub, schedules, rules } = storage
   const { worker } = agents
   const alarm = options.alarm ?? createSystemAlarm(() => clock.now())
@@ -59,8 +60,8 @@ export function createAdapters(core: Core, storage: Storage, agents: Agents) {
   const http = createHttpServer({
     ...{ clock, log },
     handlers: createHandlers(createHandlerDeps(core, storage, agents, { scheduler, addresses, webhooks, channels, dailyBackup })),
-    auth: config,
-    gate: gateOf(config),
+    auth: access,
+    gate: gateOf(access),
     takeDelivery: webhooks.handle,
     passedGate: addresses.passedGate,
     untilWritable: () => db.commits.untilUnlocked(),
@@ -135,12 +136,20 @@ function createHandlerDeps(core: Core, storage: Storage, agents: Agents, { sched
   }
 }
 
-function gateOf(config: RunnerConfig): GateConfig {
-  const own = /^(0\.0\.0\.0|::)$/.test(config.host) ? [] : [config.host.includes(':') ? `[${config.host}]` : config.host]
+/** Reads `access` at every request. */
+function gateOf(access: Access): GateConfig {
   return {
-    authMode: config.authMode,
-    hosts: new Set([...own, ...config.hosts].map((host) => host.toLowerCase())),
+    get authMode() {
+      return access.authMode
+    },
+    hosts: { has: (name) => access.hosts.includes(name) || ownNamesOf(access.host).includes(name) },
     // Pages use the dashboard, which sends no Origin.
     origins: new Set(),
   }
+}
+
+/** The names of the addresses that a server on `host` can be reached at, as the network is now. Lower case. */
+function ownNamesOf(host: string): string[] {
+  const addresses = /^(0\.0\.0\.0|::)$/.test(host) ? addressesOfThisMachine() : [host.toLowerCase()]
+  return addresses.map((address) => (address.includes(':') ? `[${address}]` : address))
 }

@@ -9,7 +9,7 @@ import { portOf } from '../platform/net/web-address.ts'
 import { listProgramFolders } from '../platform/programs/program-folders.ts'
 import { thisMachine, type Machine } from '../platform/time/machine-time.ts'
 import type { Recovery } from '../contract/notifications.ts'
-import type { Notification, RunnerConfig, RunningReport } from '../contract/port.ts'
+import { Access, type Notification, type RunnerConfig, type RunningReport } from '../contract/port.ts'
 import type { Alarm } from '../adapters/scheduler/alarm.ts'
 import type { PublicAddressTimings } from '../adapters/tunnel/public-address.ts'
 import { guardTimers, systemClock, type Clock } from '../lib/clock.ts'
@@ -80,16 +80,23 @@ export function createCore({ config, vault, ...options }: RunnerDeps) {
     fetch: options.fetch ?? outbound.fetch,
     findSandbox: options.findSandbox ?? findSandbox,
     listProgramFolders: options.listProgramFolders ?? listProgramFolders,
+    /** Changes while the runner runs. */
+    access: Access.parse(config),
     dataDir: config.dataDir,
     safeMode: config.safeMode,
     bootId: randomUUID(),
     /** Closed to agents' tools. Grows while servers start. */
-    ownPorts: config.origins.flatMap((origin) => (URL.canParse(origin) ? [portOf(new URL(origin))] : [])),
+    ownPorts: portsOf(config.origins),
     reports: createListeners<RunningReport>(),
     notifications: createListeners<Notification>(),
     /** The jobs that were running at a crash; null: there was none. */
     recovery: null as Recovery | null,
   }
+}
+
+/** The ports of origins. */
+export function portsOf(origins: readonly string[]): number[] {
+  return origins.flatMap((origin) => (URL.canParse(origin) ? [portOf(new URL(origin))] : []))
 }
 
 function createListeners<Value>() {

@@ -18,7 +18,7 @@ export type GateRequest = {
 export type GateConfig = {
   authMode: 'local-trust' | 'local-auth' | 'bearer-token'
   /** Accepted Host names besides the loopback names, in lower case, without port. */
-  hosts: ReadonlySet<string>
+  hosts: Pick<ReadonlySet<string>, 'has'>
   /**
    * Origins whose pages may send requests here, for example `http://127.0.0.1:3000`: on the dashboard the addresses it is
    * bound to, on the runner none. `localhost` is not among them, because another program may own `[::1]` of the same port
@@ -67,7 +67,7 @@ export function isHostOfOrigin(host: string, origins: ReadonlySet<string>): bool
   return false
 }
 
-function mayAskFor(host: string, configured: ReadonlySet<string>): boolean {
+function mayAskFor(host: string, configured: GateConfig['hosts']): boolean {
   const name = HOST.exec(host.toLowerCase())?.[1]
   return name !== undefined && (LOOPBACK_NAMES.has(name) || configured.has(name))
 }

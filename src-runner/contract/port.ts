@@ -21,17 +21,22 @@ export type LogLevel = z.infer<typeof LogLevel>
 export const Replacement = z.union([z.literal('empty'), z.object({ backup: BackupName.nullable() })])
 export type Replacement = z.infer<typeof Replacement>
 
-export const RunnerConfig = z.object({
-  dataDir: z.string().min(1),
+/** Where the runner listens and whom it lets in. It can change while the runner runs. */
+export const Access = z.object({
   host: z.string().min(1),
-  /** 0 lets the system choose (tests). */
-  port: z.number().int().min(0).max(65_535),
   authMode: AuthMode,
   workerSecret: z.string().min(32),
-  logLevel: LogLevel,
   /** Origins and host names that the gate accepts besides loopback. */
   origins: z.array(z.string()),
   hosts: z.array(z.string()),
+})
+export type Access = z.infer<typeof Access>
+
+export const RunnerConfig = Access.extend({
+  dataDir: z.string().min(1),
+  /** 0 lets the system choose (tests). */
+  port: z.number().int().min(0).max(65_535),
+  logLevel: LogLevel,
   /** No schedules, no channels, and jobs of the last run wait for a person. */
   safeMode: z.boolean(),
   /** The webhook-only listener as the environment wants it; null: the setting decides. */
@@ -55,6 +60,8 @@ export const ToRunner = z.discriminatedUnion('type', [
   z.object({ type: z.literal('start'), config: RunnerConfig }),
   z.object({ type: z.literal('stop'), graceMs: z.number().int().nonnegative() }),
   z.object({ type: z.literal('ping'), nonce: z.string() }),
+  /** Answered by `access_set`. Jobs go on; streams end, and every request is judged by the new access. */
+  z.object({ type: z.literal('set_access'), access: Access }),
   z.object({
     type: z.literal('vault.answer'),
     requestId: z.number().int(),
@@ -124,6 +131,8 @@ export const FromRunner = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('stopped') }),
   z.object({ type: z.literal('pong'), nonce: z.string() }),
+  /** `problem`: why the runner does not listen on the new host. It listens where it did before, by the stricter of the two rules. */
+  z.object({ type: z.literal('access_set'), problem: z.string().nullable() }),
   z.object({ type: z.literal('heartbeat'), at: Moment }),
   /** Sent when something that the tray shows has changed. */
   z.object({

@@ -7,15 +7,13 @@ import type { RouteAccess } from '../../contract/routes.ts'
 export type AuthConfig = { authMode: AuthMode; workerSecret: string }
 
 /**
- * Checks the bearer of a request. The secret is compared as a digest, so `timingSafeEqual` gets equal lengths and response
+ * Checks the bearer of a request by the present configuration, which may change between two requests of a connection. The secret is compared as a digest, so `timingSafeEqual` gets equal lengths and response
  * times reveal nothing.
  */
 export function createAuth(config: AuthConfig): (access: RouteAccess, req: IncomingMessage) => ErrorCode | null {
-  const expected = digest(config.workerSecret)
-
   function carriesSecret(req: IncomingMessage): boolean {
     const given = bearerOf(req)
-    return given !== null && timingSafeEqual(digest(given), expected)
+    return given !== null && timingSafeEqual(digest(given), digest(config.workerSecret))
   }
 
   return (access, req) => {

@@ -1,4 +1,4 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -22,6 +22,7 @@ export type HttpServer = ReturnType<typeof createHttpServer>
 
 export type HttpServerDeps = {
   handlers: Handlers
+  /** Both are read for every request. */
   auth: AuthConfig
   gate: GateConfig
   /** Handles webhook deliveries before the gate and the router. */
@@ -103,6 +104,21 @@ export function createHttpServer(deps: HttpServerDeps) {
       const address = app.server.address() as AddressInfo
       return { host: address.address, port: address.port }
     },
+    /**
+     * Listens on another address of the same port. Open connections stay. If that fails, listens where it did before and
+     * rejects with the system's error.
+     */
+    async changeHost(host: string): Promise<void> {
+      const { address, port } = app.server.address() as AddressInfo
+      app.server.close()
+      try {
+        await listenOn(app.server, host, port)
+      } catch (error) {
+        await listenOn(app.server, address, port)
+        throw error
+      }
+    },
+    endStreams: streams.close,
     /** Ends all streams, gives responses in progress `graceMs` to finish, then closes every connection. */
     async close(graceMs = 2000): Promise<void> {
       streams.close()
@@ -116,6 +132,16 @@ export function createHttpServer(deps: HttpServerDeps) {
     /** The number of open streams. */
     streams: streams.count,
   }
+}
+
+function listenOn(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host, port }, () => {
+      server.removeListener('error', reject)
+      resolve()
+    })
+  })
 }
 
 function callOf(request: FastifyRequest, reply: FastifyReply, route: Route): Call {

@@ -1,0 +1,96 @@
+import { Agent, request } from 'node:http'
+import { connect, createServer } from 'node:net'
+import { once } from 'node:events'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Access } from '../contract/port.ts'
+import { createTestRunner, TEST_SECRET, type TestRunner } from '../testing/create-test-runner.ts'
+
+const NEW_SECRET = 'another-worker-secret-0123456789-abcdef'
+const LOCAL: Access = { host: '127.0.0.1', authMode: 'local-trust', workerSecret: TEST_SECRET, hosts: [], origins: [] }
+const SHARED: Access = { ...LOCAL, host: '0.0.0.0', authMode: 'local-auth' }
+/** Leads to this machine, but not to a server that is bound to 127.0.0.1. */
+const ANOTHER_ADDRESS = '127.0.0.2'
+
+describe('changing the access while the runner runs', () => {
+  let test: TestRunner
+  let agent: Agent
+  beforeEach(async () => {
+    test = await createTestRunner()
+    agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  })
+  afterEach(async () => {
+    agent.destroy()
+    await test.stop()
+  })
+
+  /** On one connection that stays open. */
+  function ask(path: string, secret?: string, headers: Record<string, string> = {}): Promise<{ status: number; wasOpen: boolean }> {
+    return new Promise((resolve, reject) => {
+      const authorization = secret === undefined ? {} : { authorization: `Bearer ${secret}` }
+      const asked = request({ host: '127.0.0.1', port: test.port, path, agent, headers: { ...headers, ...authorization } }, (answer) =>
+        answer.resume().on('end', () => resolve({ status: answer.statusCode!, wasOpen: asked.reusedSocket })),
+      )
+      asked.on('error', reject).end()
+    })
+  }
+
+  it('is obeyed by the next request of an open connection', async () => {
+    expect(await ask('/api/jobs')).toEqual({ status: 200, wasOpen: false })
+    await test.runner.changeAccess({ ...LOCAL, authMode: 'local-auth' })
+    expect(await ask('/api/jobs')).toEqual({ status: 401, wasOpen: true })
+    expect(await ask('/api/jobs', TEST_SECRET)).toEqual({ status: 200, wasOpen: true })
+    await test.runner.changeAccess({ ...LOCAL, authMode: 'local-auth', workerSecret: NEW_SECRET })
+    expect(await ask('/api/jobs', TEST_SECRET)).toEqual({ status: 401, wasOpen: true })
+    expect(await ask('/api/jobs', NEW_SECRET)).toEqual({ status: 200, wasOpen: true })
+    expect(await ask('/api/jobs', NEW_SECRET, { host: 'deckhand.lan' })).toMatchObject({ status: 403 })
+    await test.runner.changeAccess({ ...LOCAL, hosts: ['deckhand.lan'] })
+    expect(await ask('/api/jobs', undefined, { host: 'deckhand.lan' })).toMatchObject({ status: 200 })
+  })
+
+  it('ends streams of the old rule, and jobs go on', async () => {
+    const worker = await test.addAgent()
+    test.modelServer.play({ text: ['Half of it'], fault: { kind: 'stall', afterFrames: 1 } })
+    const { jobId } = await test.client.ok('submitTask', { body: { task: 'Take your time', agentId: worker.id } })
+    await test.modelServer.untilReceived(1)
+    const { events } = await test.client.stream('streamEvents')
+    const ended = (async () => {
+      for await (const _event of events);
+    })()
+    await test.runner.changeAccess({ ...LOCAL, authMode: 'local-auth' })
+    await ended
+    expect((await test.client.ask('getJob', { params: { jobId } })).status).toBe(401)
+    await test.runner.changeAccess(LOCAL)
+    expect((await test.client.ok('getJob', { params: { jobId } })).job).toMatchObject({ status: 'running', attempt: 1 })
+  })
+
+  it.runIf(process.platform === 'linux')('moves the same port to the network and back', async () => {
+    expect(await reach()).toBe('refused')
+    await test.runner.changeAccess(SHARED)
+    expect(await reach()).toBe('reached')
+    expect(await ask('/api/jobs')).toMatchObject({ status: 401 })
+    await test.runner.changeAccess(LOCAL)
+    expect(await reach()).toBe('refused')
+    expect(await ask('/api/jobs')).toMatchObject({ status: 200 })
+  })
+
+  it.runIf(process.platform === 'linux')('keeps the old address and the stricter rule if the new one is taken', async () => {
+    const squatter = createServer().listen(test.port, ANOTHER_ADDRESS)
+    await once(squatter, 'listening')
+    await expect(test.runner.changeAccess(SHARED)).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    expect(await ask('/api/jobs')).toMatchObject({ status: 401 })
+    expect(await ask('/api/jobs', TEST_SECRET)).toMatchObject({ status: 200 })
+    squatter.close()
+  })
+
+  it('never opens the runner to the network without a secret', async () => {
+    await expect(test.runner.changeAccess({ ...SHARED, authMode: 'local-trust' })).rejects.toThrow('open the runner to the network')
+    expect(await reach()).toBe('refused')
+  })
+
+  function reach(): Promise<'reached' | 'refused'> {
+    return new Promise((resolve) => {
+      const socket = connect(test.port, ANOTHER_ADDRESS, () => resolve((socket.destroy(), 'reached')))
+      socket.on('error', () => resolve('refused'))
+    })
+  }
+})
