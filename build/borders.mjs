@@ -118,7 +118,7 @@ export default {
     never(
       'electron-in-the-desktop',
       'Electron lives in src-main, outside what headless shares.',
-      { pathNot: [TESTS, '^src-main/(?!contract/|dashboard/|vault/|settings/|headless\\.ts$)'] },
+      { pathNot: [TESTS, '^src-main/(?!contract/|dashboard/|sign-in/|vault/|settings/|headless\\.ts$)'] },
       npm('electron'),
     ),
     {
@@ -131,15 +131,28 @@ export default {
     never(
       'sqlite-behind-platform',
       "The database is opened in platform/db; the dashboard's sign-in has one of its own.",
-      { path: '^src-', pathNot: [TESTS, '^src-runner/platform/db/', '^src-main/dashboard/'] },
+      { path: '^src-', pathNot: [TESTS, '^src-runner/platform/db/', '^src-main/sign-in/'] },
       `${npm('better-sqlite3')}|^(node:)?sqlite$`,
     ),
     never(
       'query-builder-in-the-domain',
-      'drizzle is used where tables are: platform/db and the folders of the domain.',
-      { path: '^src-', pathNot: [TESTS, '^src-runner/(platform/db|domain/[^/]+)/'] },
+      'drizzle is used where tables are: platform/db, the folders of the domain, and the sign-in of the dashboard.',
+      { path: '^src-', pathNot: [TESTS, '^src-runner/(platform/db|domain/[^/]+)/', '^src-main/sign-in/'] },
       npm('drizzle-orm'),
     ),
+    never(
+      'sign-in-library-in-one-file',
+      'One file knows the library of accounts and sessions. It is loaded when accounts are first needed.',
+      { path: '^src-', pathNot: [TESTS, '^src-main/sign-in/accounts\\.ts$'] },
+      npm('(better-auth|@better-auth)'),
+    ),
+    {
+      name: 'accounts-on-demand',
+      comment: 'In local-trust nothing of accounts is loaded, so they are imported dynamically only.',
+      severity: 'error',
+      from: { path: '^src-main/(?!sign-in/)', pathNot: TESTS },
+      to: { path: '^src-main/sign-in/(accounts|auth-|guesses)', dependencyTypesNot: ['type-only'], dynamic: false },
+    },
     never('keychain-behind-the-vault', 'Secrets have one door.', { pathNot: [TESTS, '^src-main/vault/'] }, npm('keytar')),
     never(
       'network-behind-platform',

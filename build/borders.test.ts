@@ -48,6 +48,13 @@ const VIOLATIONS: Array<[rule: string, file: string, code: string]> = [
     `import { DatabaseSync } from 'node:sqlite'\nexport const i2 = DatabaseSync`,
   ],
   ['query-builder-in-the-domain', 'src-runner/execution/i8.ts', `import { eq } from 'drizzle-orm'\nexport const i8 = eq`],
+  ['sqlite-behind-platform', 'src-main/dashboard/i9.ts', `import Database from 'better-sqlite3'\nexport const i9 = Database`],
+  ['sign-in-library-in-one-file', 'src-main/dashboard/i10.ts', `import { betterAuth } from 'better-auth'\nexport const i10 = betterAuth`],
+  [
+    'accounts-on-demand',
+    'src-main/dashboard/i11.ts',
+    `import { openAccounts } from '../sign-in/accounts.ts'\nexport const i11 = openAccounts`,
+  ],
   ['keychain-behind-the-vault', 'src-main/runner/i3.ts', `import keytar from 'keytar'\nexport const i3 = keytar`],
   ['network-behind-platform', 'src-runner/agent/tools/web/i4.ts', `import { get } from 'node:https'\nexport const i4 = get`],
   [
@@ -89,6 +96,8 @@ const INNOCENT: Record<string, string> = {
   'src-runner/testing/fake.ts': `import { createRunner } from '../runner.ts'\nexport const fake = createRunner`,
   'src-main/contract/desktop.ts': `import { Shape } from '../../src-runner/contract/shape.ts'\nexport const desktop = Shape`,
   'src-main/vault/vault.ts': `import keytar from 'keytar'\nexport const vault = keytar`,
+  'src-main/sign-in/accounts.ts': `import { betterAuth } from 'better-auth'\nimport Database from 'better-sqlite3'\nexport const openAccounts = [betterAuth, Database]`,
+  'src-main/sign-in/sign-in.ts': `import type { openAccounts } from './accounts.ts'\nexport type Accounts = typeof openAccounts\nexport const load = () => import('./accounts.ts')`,
   'src-main/window/window.ts': `import { app } from 'electron'\nexport const show = () => app`,
   'src-main/main.ts': `import { show } from './window/window.ts'\nshow()\nawait import('./testing/hooks.ts')`,
   'src-main/testing/hooks.ts': `export const hooks = 1`,

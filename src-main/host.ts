@@ -15,6 +15,7 @@ import type { MoveToTrash } from './runner/trash-requests.ts'
 import { prepareDataDir } from './settings/data-dir.ts'
 import type { Environment } from './settings/environment.ts'
 import { openMachineSettings, type MachineSettingsStore } from './settings/machine-settings.ts'
+import { createSignIn, type SignIn } from './sign-in/sign-in.ts'
 import { openVault, readWorkerSecret } from './vault/open-vault.ts'
 import type { Vault } from './vault/vault.ts'
 
@@ -26,6 +27,7 @@ export type Host = {
   language(): Language
   log: MainLog
   vault: Vault
+  signIn: SignIn
   supervisor: Supervisor
   dashboard: Dashboard
   dashboardState(): DashboardState
@@ -66,6 +68,7 @@ export function createHost({ environment, spawn, preferredLanguages, assets, tra
   settings.onChange(() => log.setLevel(level()))
   if (settings.notice) log.warn({}, settings.notice)
   const vault = openVault(environment.vault, dataDir)
+  const signIn = createSignIn({ dataDir, vault, log })
 
   // A port chosen while running overrides everything else for this run, and is saved for the next.
   const chosen: { runner?: number; dashboard?: number } = {}
@@ -147,6 +150,7 @@ export function createHost({ environment, spawn, preferredLanguages, assets, tra
     language,
     log,
     vault,
+    signIn,
     supervisor,
     dashboard,
     dashboardState: () => dashboardState,
@@ -168,6 +172,7 @@ export function createHost({ environment, spawn, preferredLanguages, assets, tra
       await serverStart
       await server?.close()
       dashboard.close()
+      signIn.close()
       log.info({}, 'stopped')
       await log.close()
     },

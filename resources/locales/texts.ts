@@ -2309,6 +2309,18 @@ export type TextParams = {
   'messages.error_disk_full': NoParams
   'messages.error_backup_failed': NoParams
   'messages.error_vault_unavailable': NoParams
+  'messages.error_sign_in_failed': NoParams
+  'messages.error_owner_only': NoParams
+  'messages.error_wrong_password': NoParams
+  'messages.error_person_not_found': NoParams
+  'messages.error_device_not_found': NoParams
+  'messages.error_invitation_not_found': NoParams
+  'messages.error_name_taken': NoParams
+  'messages.error_owner_exists': NoParams
+  'messages.error_last_owner': NoParams
+  'messages.error_link_not_valid': NoParams
+  'messages.error_too_many_guesses': NoParams
+  'messages.error_accounts_unavailable': NoParams
   'messages.body_encoded': NoParams
   'messages.body_not_utf8': NoParams
   'messages.body_not_json': NoParams

@@ -26,6 +26,8 @@ type Options = {
   errors?: readonly ErrorCode[]
   /** Tags that make this response stale (GET only). */
   shows?: readonly Tag[]
+  /** Among people with accounts of the dashboard, only owners may call it. */
+  ownerOnly?: true
 }
 
 /** `path` is matched literally; `:name` is one segment. */

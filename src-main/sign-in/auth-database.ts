@@ -1,0 +1,107 @@
+import { chmodSync, closeSync, existsSync, openSync, renameSync } from 'node:fs'
+import Sqlite from 'better-sqlite3'
+import { drizzle, type BetterSQLite3Database } from 'drizzle-orm/better-sqlite3'
+import * as tables from './auth-tables.ts'
+
+export type AuthDatabase = {
+  db: BetterSQLite3Database<typeof tables>
+  /** Where the damaged file is that was found instead of a database; null: there was none. */
+  damagedFile: string | null
+  close(): void
+}
+
+/** A newer Deckhand has written the file. It is left alone. */
+export class NewerAuthDatabaseError extends Error {
+  override readonly name = 'NewerAuthDatabaseError'
+}
+
+/** Each entry once, in order. `user_version` counts them. Never change one that was released: add another. */
+const MIGRATIONS = [
+  `
+  CREATE TABLE user (
+    id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, username TEXT NOT NULL UNIQUE,
+    role TEXT NOT NULL CONSTRAINT user_role CHECK (role IN ('owner', 'member')),
+    email TEXT NOT NULL UNIQUE, emailVerified INTEGER NOT NULL DEFAULT 0, image TEXT,
+    createdAt INTEGER NOT NULL, updatedAt INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE session (
+    id TEXT PRIMARY KEY NOT NULL, token TEXT NOT NULL UNIQUE, userId TEXT NOT NULL REFERENCES user(id) ON DELETE CASCADE,
+    expiresAt INTEGER NOT NULL, createdAt INTEGER NOT NULL, updatedAt INTEGER NOT NULL, ipAddress TEXT, userAgent TEXT
+  ) STRICT;
+  CREATE INDEX session_user ON session (userId);
+  CREATE TABLE account (
+    id TEXT PRIMARY KEY NOT NULL, accountId TEXT NOT NULL, providerId TEXT NOT NULL,
+    userId TEXT NOT NULL REFERENCES user(id) ON DELETE CASCADE,
+    accessToken TEXT, refreshToken TEXT, idToken TEXT, accessTokenExpiresAt INTEGER, refreshTokenExpiresAt INTEGER, scope TEXT,
+    password TEXT, createdAt INTEGER NOT NULL, updatedAt INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX account_user ON account (userId);
+  CREATE TABLE verification (
+    id TEXT PRIMARY KEY NOT NULL, identifier TEXT NOT NULL, value TEXT NOT NULL,
+    expiresAt INTEGER NOT NULL, createdAt INTEGER NOT NULL, updatedAt INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE invitation (
+    id TEXT PRIMARY KEY NOT NULL, tokenDigest TEXT NOT NULL UNIQUE,
+    role TEXT NOT NULL CONSTRAINT invitation_role CHECK (role IN ('owner', 'member')),
+    invitedBy TEXT REFERENCES user(id) ON DELETE CASCADE, createdAt INTEGER NOT NULL, expiresAt INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE guess (attemptId TEXT NOT NULL, key TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
+  CREATE INDEX guess_key ON guess (key);
+  `,
+]
+
+/**
+ * Opens the database of accounts, readable by its owner only, and creates it if there is none. A damaged file is renamed, with
+ * everything that belongs to it, and an empty database takes its place. Throws a NewerAuthDatabaseError, or SQLite's own error.
+ */
+export function openAuthDatabase(file: string, now: () => number): AuthDatabase {
+  const damagedFile = existsSync(file) && isDamaged(file) ? setAside(file, now()) : null
+  // SQLite creates files as the umask has it, and the files beside the database get the database's mode.
+  closeSync(openSync(file, 'a', 0o600))
+  chmodSync(file, 0o600)
+  const sqlite = new Sqlite(file)
+  try {
+    sqlite.pragma('journal_mode = WAL')
+    sqlite.pragma('synchronous = FULL')
+    sqlite.pragma('foreign_keys = ON')
+    sqlite.pragma('trusted_schema = OFF')
+    sqlite.pragma('secure_delete = ON')
+    migrate(sqlite)
+  } catch (error) {
+    sqlite.close()
+    throw error
+  }
+  return { db: drizzle(sqlite, { schema: tables }), damagedFile, close: () => sqlite.close() }
+}
+
+function migrate(sqlite: Sqlite.Database): void {
+  const version = () => sqlite.pragma('user_version', { simple: true }) as number
+  if (version() > MIGRATIONS.length) {
+    throw new NewerAuthDatabaseError('A newer version of Deckhand has written the accounts (auth.db). Install that version again.')
+  }
+  for (let next = version(); next < MIGRATIONS.length; next++) {
+    sqlite.transaction(() => {
+      sqlite.exec(MIGRATIONS[next]!)
+      sqlite.pragma(`user_version = ${next + 1}`)
+    })()
+  }
+}
+
+/** Only what SQLite itself calls damage. A locked file or a full disk is another trouble, and passes. */
+function isDamaged(file: string): boolean {
+  let sqlite: Sqlite.Database | null = null
+  try {
+    sqlite = new Sqlite(file)
+    return sqlite.pragma('quick_check(1)', { simple: true }) !== 'ok'
+  } catch (error) {
+    return error instanceof Sqlite.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code)
+  } finally {
+    sqlite?.close()
+  }
+}
+
+function setAside(file: string, at: number): string {
+  const aside = `${file}.damaged-${at}`
+  for (const part of ['-wal', '-shm', '']) if (existsSync(file + part)) renameSync(file + part, aside + part)
+  return aside
+}

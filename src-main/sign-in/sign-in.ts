@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { MainLog } from '../log/main-log.ts'
+import type { Vault } from '../vault/vault.ts'
+import type { Accounts } from './accounts.ts'
+
+export type SignIn = {
+  /** The accounts, opened when they are first needed. Rejects with a VaultError, or if auth.db cannot be used. */
+  accounts(): Promise<Accounts>
+  /** Does not open anything if there were never accounts. */
+  hasOwner(): Promise<boolean>
+  /** Whose session this token of better-auth is; null: nobody's, or it has ended. */
+  resolveSession(token: string): Promise<{ userId: string } | null>
+  /** Called after sessions ended or roles changed. */
+  onChange(listener: () => void): () => void
+  close(): void
+}
+
+export type SignInDeps = {
+  dataDir: string
+  vault: Pick<Vault, 'get' | 'set'>
+  log: Pick<MainLog, 'error' | 'hide'>
+  now?: () => number
+}
+
+const SECRET_NAME = 'sign_in_secret'
+const SECRET_BYTES = 32
+
+/** Accounts and sign-in of the dashboard. In `local-trust` nothing of it is loaded, unless the person opens its settings. */
+export function createSignIn({ dataDir, vault, log, now = Date.now }: SignInDeps): SignIn {
+  let opening: Promise<Accounts> | null = null
+  let opened: Accounts | null = null
+  const listeners = new Set<() => void>()
+
+  async function open(): Promise<Accounts> {
+    const { openAccounts } = await import('./accounts.ts')
+    const secret = await readSecret()
+    log.hide(secret)
+    opened = await openAccounts({ dataDir, secret, now })
+    if (opened.damagedFile !== null)
+      log.error({ file: opened.damagedFile }, 'the accounts (auth.db) were damaged; the file is kept, and there are no accounts now')
+    opened.onChange(() => listeners.forEach((listener) => listener()))
+    return opened
+  }
+
+  async function readSecret(): Promise<string> {
+    const kept = await vault.get(SECRET_NAME)
+    if (kept !== null) return kept
+    const created = randomBytes(SECRET_BYTES).toString('base64url')
+    await vault.set(SECRET_NAME, created)
+    return created
+  }
+
+  function accounts(): Promise<Accounts> {
+    // A failure is not kept: the person may unlock the keychain and try again.
+    opening ??= open().catch((error: unknown) => {
+      opening = null
+      throw error
+    })
+    return opening
+  }
+
+  return {
+    accounts,
+    hasOwner: async () => existsSync(join(dataDir, 'auth.db')) && (await accounts()).hasOwner(),
+    resolveSession: async (token) => (await accounts()).resolveSession(token),
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    close() {
+      opened?.close()
+      opened = null
+    },
+  }
+}
