@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { BackupName } from '../src-runner/contract/backups.ts'
 import type { Replacement } from '../src-runner/contract/port.ts'
+import { linkPath } from './contract/auth-api.ts'
 import { loadAssets } from './dashboard/assets.ts'
 import { codeCacheOf, createHost, leave, type Host } from './host.ts'
 import { messageOf } from './log/log.ts'
@@ -55,6 +56,7 @@ async function run(): Promise<void> {
   try {
     const { runnerUrl, dashboardUrl } = await startBoth(host, command === 'restore' ? { backup } : undefined)
     await Promise.all([untilHealthy(runnerUrl), untilHealthy(dashboardUrl)])
+    if (environment.authMode === 'local-auth') await offerSetup(host, environment.appUrl ?? dashboardUrl)
     process.stdout.write(`${JSON.stringify({ ready: true, runnerUrl, dashboardUrl })}\n`)
   } catch (error) {
     await host.stop()
@@ -63,6 +65,16 @@ async function run(): Promise<void> {
   host.supervisor.onState((state) => {
     if (state.state === 'failed') void giveUp(host, state.message)
   })
+}
+
+/** While there is no owner, prints the link that creates the first account. Who reads this output controls the machine's Deckhand. */
+async function offerSetup(host: Host, baseUrl: string): Promise<void> {
+  try {
+    const token = (await host.signIn.accounts()).createSetupToken()
+    if (token !== null) process.stderr.write(`deckhand: create the owner account: ${baseUrl}${linkPath('setup', token)}\n`)
+  } catch (error) {
+    process.stderr.write(`deckhand: nobody can sign in: ${messageOf(error)}\n`)
+  }
 }
 
 /** Prints the secret. Reading the vault already gives access to everything that the secret protects. */

@@ -118,6 +118,7 @@ export function createHost({ environment, spawn, preferredLanguages, assets, tra
     runnerSoon: () => supervisor.endpointSoon(WINDOW_WAITS_MS),
     authMode,
     secret: () => secret,
+    signIn,
     log,
   })
 

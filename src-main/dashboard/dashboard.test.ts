@@ -64,6 +64,7 @@ async function serve(mode: AuthMode | (() => AuthMode), options: { assets?: fals
     runnerSoon: () => soon.promise,
     authMode,
     secret: () => SECRET,
+    signIn: { accounts: () => Promise.reject(new Error('no accounts here')), onChange: () => () => undefined },
     log: silentLog,
   })
   const address = { host: '127.0.0.1', port: (runner.address() as { port: number }).port, secret: SECRET }

@@ -1,12 +1,16 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
-import { ERROR_STATUS, type ErrorCode } from '../../src-runner/contract/errors.ts'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { messageOf, type Log } from '../log/log.ts'
+import type { SignIn } from '../sign-in/sign-in.ts'
+import { VaultError } from '../vault/vault.ts'
 import type { Asset, Assets } from './assets.ts'
+import { answerAuthRoute } from './auth-routes.ts'
 import { hasBearer } from './bearer.ts'
+import { mayCall, type Caller } from './caller.ts'
 import { API_HEADERS, PAGE_HEADERS } from './hardening.ts'
-import { isPassable } from './passable.ts'
+import { findRoute, type KnownRoute } from './known-routes.ts'
+import { html, json, refusal, type DashboardResponse } from './responses.ts'
 import { createRunnerLink, type RunnerAddress } from './runner-link.ts'
 
 /** A request from the app's own window over its scheme, or over HTTP. */
@@ -18,16 +22,14 @@ export type DashboardRequest = {
   /** The value of a header, by its lower-case name. */
   header(name: string): string | undefined
   authorizations: readonly string[]
+  /** Of the socket. Headers that name another one are never read. */
+  address: string
+  /** Whether it came over HTTPS. */
+  isSecure: boolean
   /** null: none was sent. */
   body: Readable | null
   /** Aborted when the client is gone. */
   signal: AbortSignal
-}
-
-export type DashboardResponse = {
-  status: number
-  headers: Record<string, string | string[]>
-  body: Buffer | Readable | null
 }
 
 export type Dashboard = {
@@ -48,10 +50,15 @@ export type DashboardDeps = {
   authMode: () => AuthMode
   /** WORKER_SECRET; null while it is not known. */
   secret: () => string | null
+  signIn: Pick<SignIn, 'accounts' | 'onChange'>
   log: Log
 }
 
 export const DASHBOARD_SERVICE = 'deckhand-dashboard'
+
+/** How often sessions that nobody ended are looked at, because they expire. */
+const EXPIRY_CHECK_MS = 60_000
+const HOW_TO_GET_IN = 'Sign in, or send the header "Authorization: Bearer <WORKER_SECRET>".'
 
 /** Headers passed to the runner. All others are dropped: cookies, Host, Origin, forwarding headers, other credentials. */
 const PASSED_REQUEST_HEADERS = [
@@ -73,26 +80,67 @@ const JSON_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
  */
 export function createDashboard(deps: DashboardDeps): Dashboard {
   const link = createRunnerLink()
+  /** Responses that people still read, with the cookie of each. */
+  const reading = new Map<Readable, string | undefined>()
+  const stopFollowing = deps.signIn.onChange(() => void endRevoked())
+  const expiry = setInterval(() => void endRevoked(), EXPIRY_CHECK_MS).unref()
 
   async function respond(request: DashboardRequest): Promise<DashboardResponse> {
     const queryAt = request.target.indexOf('?')
     const path = queryAt === -1 ? request.target : request.target.slice(0, queryAt)
-    const reading = request.method === 'GET' || request.method === 'HEAD'
-    if (path === '/api/health') return reading ? json(200, { ok: true, service: DASHBOARD_SERVICE }) : refusal('method_not_allowed')
+    const isReading = request.method === 'GET' || request.method === 'HEAD'
+    if (path === '/api/health') return isReading ? json(200, { ok: true, service: DASHBOARD_SERVICE }) : refusal('method_not_allowed')
     if (path === '/api' || path.startsWith('/api/')) return callApi(request, path)
-    return reading ? servePage(request, path) : refusal('not_found')
+    return isReading ? servePage(request, path) : refusal('not_found')
   }
 
   async function callApi(request: DashboardRequest, path: string): Promise<DashboardResponse> {
-    // The window is ours. In this mode, every other client must know the secret.
-    if (request.via === 'http' && deps.authMode() !== 'local-trust' && !hasBearer(request.authorizations, deps.secret())) {
-      return refusal('unauthorized', 'Send the header "Authorization: Bearer <WORKER_SECRET>".')
+    const found = findRoute(request.method, path)
+    const isAuth = path === '/api/auth' || path.startsWith('/api/auth/')
+    if (isAuth && (found === 'unknown' || (request.via === 'http' && deps.authMode() !== 'local-auth'))) return refusal('not_found')
+    try {
+      const caller = await callerOf(request)
+      // Without access, an unknown path looks like a known one.
+      if (caller === null && !(typeof found === 'object' && mayCall(null, found.route))) return refusal('unauthorized', HOW_TO_GET_IN)
+      if (typeof found !== 'object')
+        return refusal(found === 'wrong_method' && request.method !== 'OPTIONS' ? 'method_not_allowed' : 'not_found')
+      if (!mayCall(caller, found.route)) return refusal('owner_only')
+      const body = request.method === 'POST' || request.method === 'PATCH' ? request.body : null
+      if (body !== null && !isPlainJson(request)) return refusal('unsupported_media_type', 'Send the body as application/json.')
+      return found.auth === null ? await passOn(request, path, body, caller) : await answerAuth(request, found, body, caller)
+    } catch (error) {
+      if (error instanceof VaultError) return refusal('vault_unavailable', error.message)
+      deps.log.error({ error: messageOf(error), path: typeof found === 'object' ? found.route.path : null }, 'the accounts cannot be used')
+      return refusal('accounts_unavailable')
     }
-    const passable = isPassable(request.method, path)
-    if (passable !== 'pass')
-      return refusal(passable === 'wrong_method' && request.method !== 'OPTIONS' ? 'method_not_allowed' : 'not_found')
-    const body = request.method === 'POST' || request.method === 'PATCH' ? request.body : null
-    if (body !== null && !isPlainJson(request)) return refusal('unsupported_media_type', 'Send the body as application/json.')
+  }
+
+  /** null: nobody signed in. Rejects if the accounts cannot be opened. */
+  async function callerOf(request: DashboardRequest): Promise<Caller | null> {
+    if (request.via === 'window') return { kind: 'window' }
+    if (deps.authMode() === 'local-trust' || hasBearer(request.authorizations, deps.secret())) return { kind: 'program' }
+    // Whoever sends a wrong bearer is no browser with a cookie.
+    if (deps.authMode() !== 'local-auth' || request.authorizations.length > 0) return null
+    const cookie = request.header('cookie')
+    const signedIn = cookie === undefined ? null : await (await deps.signIn.accounts()).sessionOf(cookie)
+    return signedIn && { kind: 'person', ...signedIn }
+  }
+
+  async function answerAuth(
+    request: DashboardRequest,
+    { auth, params }: KnownRoute,
+    body: Readable | null,
+    caller: Caller | null,
+  ): Promise<DashboardResponse> {
+    const client = { address: request.address, userAgent: request.header('user-agent') ?? '', cookie: request.header('cookie') }
+    const isScript = request.header('origin') === undefined && request.header('sec-fetch-site') === undefined
+    const answer = await answerAuthRoute(auth!, await deps.signIn.accounts(), { params, body, caller, client, isScript })
+    const cookies = answer.headers['set-cookie']
+    if (cookies !== undefined && request.isSecure) answer.headers['set-cookie'] = [cookies].flat().map((cookie) => `${cookie}; Secure`)
+    return answer
+  }
+
+  async function passOn(request: DashboardRequest, path: string, body: Readable | null, caller: Caller | null): Promise<DashboardResponse> {
     const runner = deps.runner() ?? (request.via === 'window' ? await deps.runnerSoon() : null)
     if (runner === null) return unavailable()
     const headers: Record<string, string> = {}
@@ -103,10 +151,26 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     try {
       const { method, target, signal } = request
       const incoming = await link.call(runner, { method, target, headers, body, signal })
+      if (caller?.kind === 'person') {
+        reading.set(incoming, request.header('cookie'))
+        incoming.once('close', () => reading.delete(incoming))
+      }
       return { status: incoming.statusCode!, headers: passedBack(incoming.headers), body: incoming }
     } catch (error) {
       if (!request.signal.aborted) deps.log.warn({ error: messageOf(error), path }, 'the runner did not respond')
       return unavailable()
+    }
+  }
+
+  /** Cuts the responses of people whose session has ended, such as the stream of events. */
+  async function endRevoked(): Promise<void> {
+    if (reading.size === 0) return
+    try {
+      const accounts = await deps.signIn.accounts()
+      for (const [body, cookie] of reading) if ((await accounts.sessionOf(cookie)) === null) body.destroy()
+    } catch (error) {
+      deps.log.error({ error: messageOf(error) }, 'the sessions cannot be checked')
+      for (const body of reading.keys()) body.destroy()
     }
   }
 
@@ -128,6 +192,8 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
         target: url.pathname + url.search,
         header: (name) => request.headers.get(name) ?? undefined,
         authorizations: authorization === null ? [] : [authorization],
+        address: '',
+        isSecure: false,
         body: request.body ? Readable.fromWeb(request.body as NodeReadableStream) : null,
         signal: request.signal,
       })
@@ -143,7 +209,11 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
             : new Uint8Array(body)
       return new Response(content, { status, headers: fields })
     },
-    close: () => link.close(),
+    close() {
+      stopFollowing()
+      clearInterval(expiry)
+      link.close()
+    },
   }
 }
 
@@ -180,32 +250,4 @@ function unavailable(): DashboardResponse {
     'runner_unavailable',
     'The runner is not ready. Deckhand starts it automatically. If this stays, open Deckhand and look at the top of the window.',
   )
-}
-
-/** An error response in the shape of the contract. It never repeats what was sent. */
-export function refusal(code: ErrorCode, message?: string): DashboardResponse {
-  return json(ERROR_STATUS[code], message === undefined ? { error: code } : { error: code, message })
-}
-
-/** Not cacheable: the host name may belong to another program tomorrow. */
-export function redirection(location: string): DashboardResponse {
-  return { status: 307, headers: { ...API_HEADERS, location, 'content-length': '0', 'cache-control': 'no-store' }, body: null }
-}
-
-function json(status: number, value: object): DashboardResponse {
-  return text(status, API_HEADERS, 'application/json; charset=utf-8', JSON.stringify(value))
-}
-
-function html(status: number, sentence: string): DashboardResponse {
-  const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Deckhand</title><p>${sentence}</p></html>`
-  return text(status, PAGE_HEADERS, 'text/html; charset=utf-8', page)
-}
-
-function text(status: number, headers: Record<string, string>, type: string, content: string): DashboardResponse {
-  const body = Buffer.from(content)
-  return {
-    status,
-    headers: { ...headers, 'content-type': type, 'content-length': String(body.length), 'cache-control': 'no-store' },
-    body,
-  }
 }

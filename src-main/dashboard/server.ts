@@ -6,8 +6,9 @@ import { isHostOfOrigin, refuseAtGate, type GateConfig } from '../../src-runner/
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { messageOf, type Log } from '../log/log.ts'
 import { boundNamesOf, namesOf, urlOf } from '../net/address.ts'
-import { redirection, refusal, type Dashboard, type DashboardResponse } from './dashboard.ts'
+import type { Dashboard } from './dashboard.ts'
 import { API_HEADERS } from './hardening.ts'
+import { redirection, refusal, type DashboardResponse } from './responses.ts'
 
 export type DashboardServer = {
   url: string
@@ -144,6 +145,8 @@ async function respondOverHttp(dashboard: Dashboard, request: IncomingMessage, r
       target: request.url!,
       header: (name) => request.headers[name]?.toString(),
       authorizations: valuesOf(request.rawHeaders, 'authorization'),
+      address: request.socket.remoteAddress ?? '',
+      isSecure: 'encrypted' in request.socket,
       body: request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0 ? request : null,
       signal: gone.signal,
     })

@@ -1,7 +1,7 @@
 import { net, protocol, type Session } from 'electron'
 import type { Dashboard } from '../dashboard/dashboard.ts'
 import { PAGE_HEADERS, pagePolicy } from '../dashboard/hardening.ts'
-import { isPassable } from '../dashboard/passable.ts'
+import { findRoute } from '../dashboard/known-routes.ts'
 import { isOwnPage, PAGE_URL } from '../security/own-page.ts'
 
 const SCHEME = new URL(PAGE_URL).protocol.slice(0, -1)
@@ -25,7 +25,7 @@ export function serveAppScheme(session: Session, dashboard: Dashboard, devServer
 /** The page's sources also have a folder `api`, so in development only known routes go to the dashboard. */
 function isForDashboard(request: Request): boolean {
   const { pathname } = new URL(request.url)
-  return pathname === '/api/health' || isPassable(request.method, pathname) !== 'unknown'
+  return pathname === '/api/health' || findRoute(request.method, pathname) !== 'unknown'
 }
 
 /** Development: Vite serves the page, with hot reload. */

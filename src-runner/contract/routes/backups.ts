@@ -9,6 +9,7 @@ export const backupRoutes = {
     shows: ['settings'],
   }),
   makeBackup: post('/api/backups', {
+    ownerOnly: true,
     summary: 'Back the database up now. The answer comes when the backup was opened and checked.',
     status: 201,
     answer: z.object({ backup: Backup }),

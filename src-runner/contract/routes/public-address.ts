@@ -9,6 +9,7 @@ export const publicAddressRoutes = {
     shows: ['public_address'],
   }),
   updatePublicAddress: patch('/api/public-address', {
+    ownerOnly: true,
     summary: 'Set the public base of webhook addresses, or the webhook port.',
     body: UpdatePublicAddress,
     answer: z.object({ publicAddress: PublicAddress }),
@@ -19,6 +20,7 @@ export const publicAddressRoutes = {
     answer: z.object({ publicAddress: PublicAddress }),
   }),
   startTunnel: post('/api/public-address/tunnel/start', {
+    ownerOnly: true,
     summary: 'Start an installed tunnel program. It leads only to webhooks.',
     body: z.object({ program: TunnelProgram }),
     status: 202,
@@ -26,6 +28,7 @@ export const publicAddressRoutes = {
     errors: ['tunnel_not_installed', 'public_address_fixed'],
   }),
   stopTunnel: post('/api/public-address/tunnel/stop', {
+    ownerOnly: true,
     summary: 'Stop the tunnel.',
     answer: z.object({ publicAddress: PublicAddress }),
   }),

@@ -1,0 +1,38 @@
+import { ROUTES, type Route } from '../../src-runner/contract/routes.ts'
+import { AUTH_ROUTES, type AuthRouteName } from '../contract/auth-api.ts'
+
+export type KnownRoute = {
+  route: Route
+  /** Its name if the dashboard answers it; null: it is passed on to the runner. */
+  auth: AuthRouteName | null
+  /** As received. */
+  params: Record<string, string>
+}
+
+/**
+ * The dashboard's own routes and those of the runner that it passes on. The two contracts' route tables are the list, so a path
+ * that the runner might parse differently (an escaped letter, a double slash) is unknown here. The worker's routes stay closed,
+ * and the dashboard answers `/api/health` itself.
+ */
+const KNOWN: { route: Route; auth: AuthRouteName | null; segments: string[] }[] = [
+  ...(Object.values(ROUTES) as Route[])
+    .filter((route) => route.access !== 'worker' && route.path !== '/api/health')
+    .map((route) => ({ route, auth: null, segments: route.path.split('/') })),
+  ...(Object.entries(AUTH_ROUTES) as [AuthRouteName, Route][]).map(([auth, route]) => ({ route, auth, segments: route.path.split('/') })),
+]
+
+const BY_LENGTH = Map.groupBy(KNOWN, (known) => known.segments.length)
+
+/** `path` as received, without the query. */
+export function findRoute(method: string, path: string): KnownRoute | 'wrong_method' | 'unknown' {
+  const segments = path.split('/')
+  const fitting = (BY_LENGTH.get(segments.length) ?? []).filter((known) => known.segments.every((part, i) => fits(part, segments[i]!)))
+  const found = fitting.find(({ route }) => route.method === method)
+  if (found === undefined) return fitting.length === 0 ? 'unknown' : 'wrong_method'
+  const named = found.segments.flatMap((part, i) => (part.startsWith(':') ? [[part.slice(1), segments[i]!]] : []))
+  return { route: found.route, auth: found.auth, params: Object.fromEntries(named) as Record<string, string> }
+}
+
+function fits(part: string, segment: string): boolean {
+  return part.startsWith(':') ? /^[\w.:~%!$&'()*+,;=@-]+$/.test(segment) && segment !== '.' && segment !== '..' : part === segment
+}

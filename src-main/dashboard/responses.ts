@@ -1,0 +1,37 @@
+import type { Readable } from 'node:stream'
+import { ERROR_STATUS, type ErrorBody, type ErrorCode } from '../../src-runner/contract/errors.ts'
+import { API_HEADERS, PAGE_HEADERS } from './hardening.ts'
+
+export type DashboardResponse = {
+  status: number
+  headers: Record<string, string | string[]>
+  body: Buffer | Readable | null
+}
+
+/** An error response in the shape of the contract. It never repeats what was sent. */
+export function refusal(code: ErrorCode, message?: string, rest: Omit<ErrorBody, 'error' | 'message'> = {}): DashboardResponse {
+  return json(ERROR_STATUS[code], { error: code, ...(message === undefined ? {} : { message }), ...rest })
+}
+
+/** Not cacheable: the host name may belong to another program tomorrow. */
+export function redirection(location: string): DashboardResponse {
+  return { status: 307, headers: { ...API_HEADERS, location, 'content-length': '0', 'cache-control': 'no-store' }, body: null }
+}
+
+export function json(status: number, value: object): DashboardResponse {
+  return text(status, API_HEADERS, 'application/json; charset=utf-8', JSON.stringify(value))
+}
+
+export function html(status: number, sentence: string): DashboardResponse {
+  const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Deckhand</title><p>${sentence}</p></html>`
+  return text(status, PAGE_HEADERS, 'text/html; charset=utf-8', page)
+}
+
+function text(status: number, headers: Record<string, string>, type: string, content: string): DashboardResponse {
+  const body = Buffer.from(content)
+  return {
+    status,
+    headers: { ...headers, 'content-type': type, 'content-length': String(body.length), 'cache-control': 'no-store' },
+    body,
+  }
+}
