@@ -155,6 +155,22 @@ export default {
     },
     never('keychain-behind-the-vault', 'Secrets have one door.', { pathNot: [TESTS, '^src-main/vault/'] }, npm('keytar')),
     never(
+      'updater-in-updates',
+      'New versions have one door, which checks addresses and signatures.',
+      { pathNot: [TESTS, '^src-main/updates/'] },
+      npm('electron-updater'),
+    ),
+    never(
+      'updater-loads-late',
+      'The app loads the updater with the first check, so nothing imports it statically.',
+      { path: '^src-main/', pathNot: [TESTS, '^src-main/updates/guarded-http\\.ts$'] },
+      {
+        path: `${npm('electron-updater')}|^src-main/updates/guarded-http\\.ts$`,
+        dynamic: false,
+        dependencyTypesNot: ['type-only'],
+      },
+    ),
+    never(
       'network-behind-platform',
       'Tools and models reach the network through platform/net, which guards it.',
       '^src-runner/(lib|domain|agent|execution)/',

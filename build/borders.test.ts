@@ -56,6 +56,8 @@ const VIOLATIONS: Array<[rule: string, file: string, code: string]> = [
     `import { openAccounts } from '../sign-in/accounts.ts'\nexport const i11 = openAccounts`,
   ],
   ['keychain-behind-the-vault', 'src-main/runner/i3.ts', `import keytar from 'keytar'\nexport const i3 = keytar`],
+  ['updater-in-updates', 'src-main/runner/i9.ts', `import type { AppUpdater } from 'electron-updater'\nexport type I9 = AppUpdater`],
+  ['updater-loads-late', 'src-main/updates/i10.ts', `import { MacUpdater } from 'electron-updater'\nexport const i10 = MacUpdater`],
   ['network-behind-platform', 'src-runner/agent/tools/web/i4.ts', `import { get } from 'node:https'\nexport const i4 = get`],
   [
     'processes-behind-the-sandbox',

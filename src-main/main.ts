@@ -19,6 +19,8 @@ import { guardContents, guardSession } from './security/guard.ts'
 import { readEnvironment } from './settings/environment.ts'
 import { StartError } from './settings/start-error.ts'
 import { registerAppScheme, serveAppScheme } from './window/app-scheme.ts'
+import { createAppUpdates } from './updates/app-updates.ts'
+import { testFeed } from './updates/feed.ts'
 import { createMainWindow } from './window/main-window.ts'
 import { menuTemplate } from './window/menu.ts'
 
@@ -63,7 +65,15 @@ async function start(): Promise<void> {
   })
   const abilities: Abilities = isTest ? (await import('./testing/e2e-hooks.ts')).stubAbilities(dataDir) : createAbilities(window.current)
   const openLink = (url: string) => openLinkAsking(abilities, url, speech())
-  const quit = createQuit(app, host, () => abilities, speech)
+  const updates = createAppUpdates({
+    ...{ host, resources, isPackaged: app.isPackaged, appPath: app.getAppPath() },
+    version: app.getVersion(),
+    appImage: process.env['APPIMAGE'] ?? null,
+    testFeed: isTest ? testFeed(process.env['DECKHAND_TEST_UPDATES']) : null,
+    quit: () => app.quit(),
+    quitWith: (install) => quit.with(install),
+  })
+  const quit = createQuit(app, host, () => abilities, speech, updates.prepareQuit)
   const info = {
     appVersion: app.getVersion(),
     electronVersion: process.versions.electron,
@@ -71,7 +81,7 @@ async function start(): Promise<void> {
     dataDir,
     logsDir: logsDirOf(dataDir),
   }
-  const state = createDesktopState(host, info)
+  const state = createDesktopState(host, updates, info)
   guardContents(app, (url) => void openLink(url))
   log.info({ ...info, packaged: app.isPackaged }, 'Deckhand starts')
 
@@ -82,10 +92,12 @@ async function start(): Promise<void> {
   settings.onChange(({ theme }) => (nativeTheme.themeSource = theme))
   guardSession(session.defaultSession, devServer)
   serveAppScheme(session.defaultSession, host.dashboard, devServer)
-  handleDesktopCalls({ host, abilities, state: state.get, speech, openLink })
+  handleDesktopCalls({ host, abilities, state: state.get, speech, openLink, updates })
   state.onChange(window.sendState)
   if (!startedAtLogin()) window.show()
-  void supervisor.start()
+  const didInstallFail = updates.record.begin(app.getVersion())
+  void supervisor.start().then(({ state }) => state !== 'failed' && updates.record.markStarted())
+  updates.start(didInstallFail)
 
   const showLogs = () => void shell.openPath(logsDirOf(dataDir))
   const menuDeps = { platform: process.platform, development: devServer !== null, command: window.command, showLogs, quit: quit.ask }

@@ -15,6 +15,7 @@ const CALLS = {
   openExternal: true,
   showFolder: true,
   copyText: true,
+  update: true,
 } satisfies Record<DesktopCallName, true>
 
 const call = (name: DesktopCallName, argument?: unknown) => ipcRenderer.invoke(callChannel(name), argument) as Promise<unknown>

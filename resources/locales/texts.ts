@@ -173,6 +173,11 @@ export type TextParams = {
   'shell.banner.dashboardFailed': NoParams
   'shell.banner.restore': NoParams
   'shell.banner.startEmpty': NoParams
+  'shell.banner.updateReady': { version: string }
+  'shell.banner.updateAvailable': { version: string }
+  'shell.banner.updateWaits': { version: string }
+  'shell.banner.updateDetails': NoParams
+  'shell.banner.updateLater': NoParams
   'shell.waiting': { count: number }
   'shell.pauseAll.pause': NoParams
   'shell.pauseAll.pauseWhy': NoParams
@@ -1515,6 +1520,58 @@ export type TextParams = {
   'settings.about.licensesHint': NoParams
   'settings.about.showLicenses': NoParams
   'settings.about.noLicenses': NoParams
+  'settings.updates.title': NoParams
+  'settings.updates.state.development': NoParams
+  'settings.updates.state.no_source': NoParams
+  'settings.updates.state.unchecked': NoParams
+  'settings.updates.state.current': NoParams
+  'settings.updates.state.checking': NoParams
+  'settings.updates.state.available': { version: string }
+  'settings.updates.state.downloading': { version: string }
+  'settings.updates.state.downloaded': { version: string }
+  'settings.updates.state.waiting': { version: string }
+  'settings.updates.state.installing': { version: string }
+  'settings.updates.state.failed': NoParams
+  'settings.updates.checked': { when: string }
+  'settings.updates.noSourceHint': NoParams
+  'settings.updates.progress': { percent: string; size: string }
+  'settings.updates.backupFirst': NoParams
+  'settings.updates.crashed': NoParams
+  'settings.updates.manual.deb': { file: string }
+  'settings.updates.manual.rpm': { file: string }
+  'settings.updates.manual.archive': { file: string }
+  'settings.updates.manual.app_image': { file: string }
+  'settings.updates.problems.offline': NoParams
+  'settings.updates.problems.server': NoParams
+  'settings.updates.problems.timeout': NoParams
+  'settings.updates.problems.refused_address': NoParams
+  'settings.updates.problems.too_large': NoParams
+  'settings.updates.problems.invalid': NoParams
+  'settings.updates.problems.signature': NoParams
+  'settings.updates.problems.digest': NoParams
+  'settings.updates.problems.disk_full': NoParams
+  'settings.updates.problems.not_writable': NoParams
+  'settings.updates.problems.backup_failed': NoParams
+  'settings.updates.problems.not_installed': NoParams
+  'settings.updates.problems.internal': NoParams
+  'settings.updates.check': NoParams
+  'settings.updates.download': NoParams
+  'settings.updates.page': NoParams
+  'settings.updates.install': NoParams
+  'settings.updates.notNow': NoParams
+  'settings.updates.retry': NoParams
+  'settings.updates.changes': NoParams
+  'settings.updates.channel': NoParams
+  'settings.updates.channelHint': NoParams
+  'settings.updates.channels.stable': NoParams
+  'settings.updates.channels.beta': NoParams
+  'settings.updates.mode': NoParams
+  'settings.updates.modeHint': NoParams
+  'settings.updates.modes.automatic': NoParams
+  'settings.updates.modes.ask': NoParams
+  'settings.updates.modes.off': NoParams
+  'settings.updates.onQuit': NoParams
+  'settings.updates.onQuitHint': NoParams
   'welcome.title': NoParams
   'welcome.about': NoParams
   'welcome.skip': NoParams

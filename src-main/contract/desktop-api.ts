@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Replacement } from '../../src-runner/contract/port.ts'
 import { LANGUAGES } from '../../resources/locales/texts.ts'
+import { UpdateAction, UpdateChannel, UpdateMode, UpdateState } from './updates.ts'
 
 /**
  * What the window may ask the desktop. The preload only binds these names to IPC. Main parses every argument with the
@@ -43,6 +44,10 @@ export const MachineSettings = z.object({
   /** The page's language, so that menus and notifications match it. */
   language: z.enum(['system', ...LANGUAGES]),
   logLevel: z.enum(['error', 'warn', 'info', 'debug']),
+  updateChannel: UpdateChannel,
+  updateMode: UpdateMode,
+  /** Installs a downloaded update when the person quits Deckhand. */
+  updateOnQuit: z.boolean(),
 })
 export type MachineSettings = z.infer<typeof MachineSettings>
 
@@ -62,6 +67,7 @@ export const DesktopState = z.object({
   vault: VaultState,
   settings: MachineSettings,
   info: MachineInfo,
+  updates: UpdateState,
 })
 export type DesktopState = z.infer<typeof DesktopState>
 
@@ -96,6 +102,8 @@ export const DESKTOP_CALLS = {
   /** Opens the data folder or one inside it in the file manager. */
   showFolder: { argument: z.enum(['data', 'logs', 'backups']), result: z.undefined() },
   copyText: { argument: z.string().max(5_000_000), result: z.undefined() },
+  /** Starts it; the state shows how it goes. */
+  update: { argument: UpdateAction, result: z.undefined() },
 } as const satisfies Record<string, { argument: z.ZodType; result: z.ZodType }>
 
 export type DesktopCallName = keyof typeof DESKTOP_CALLS

@@ -6,6 +6,7 @@ import { DESKTOP_CALLS, type DesktopCallName, type DesktopState } from '../contr
 import { logsDirOf, type Host } from '../host.ts'
 import { externalUrl } from '../security/external-url.ts'
 import { mayAskDesktop } from '../security/own-page.ts'
+import type { Updates } from '../updates/updates.ts'
 import type { Abilities } from './abilities.ts'
 import { setLoginItem } from './login-item.ts'
 import { questionOf, type Speech } from './language.ts'
@@ -24,6 +25,7 @@ export function handleDesktopCalls(deps: {
   state: () => DesktopState
   speech: () => Speech
   openLink: (url: string) => Promise<boolean>
+  updates: Updates
 }): void {
   const { host, abilities } = deps
   const handlers: Handlers = {
@@ -59,6 +61,8 @@ export function handleDesktopCalls(deps: {
       await shell.openPath(which === 'data' ? dataDir : which === 'logs' ? logsDirOf(dataDir) : join(dataDir, 'backups'))
     },
     copyText: async (text) => clipboard.writeText(text),
+    // Not awaited: a download takes minutes, and the state shows it.
+    update: async (action) => void deps.updates.act(action),
   }
   for (const name of Object.keys(DESKTOP_CALLS) as DesktopCallName[]) {
     ipcMain.handle(callChannel(name), async (event, argument: unknown) => {

@@ -1,14 +1,16 @@
 import type { DesktopState, MachineInfo } from '../contract/desktop-api.ts'
 import type { Host } from '../host.ts'
+import type { Updates } from '../updates/updates.ts'
 
 /** Everything the window shows about the machine, as one value, pushed on every change. */
-export function createDesktopState(host: Host, info: Omit<MachineInfo, 'safeMode'>) {
+export function createDesktopState(host: Host, updates: Updates, info: Omit<MachineInfo, 'safeMode'>) {
   const get = (): DesktopState => ({
     runner: host.supervisor.state(),
     dashboard: host.dashboardState(),
     vault: host.vault.state(),
     settings: host.settings.current(),
     info: { ...info, safeMode: host.supervisor.isSafeMode() },
+    updates: updates.state(),
   })
   return {
     get,
@@ -18,6 +20,7 @@ export function createDesktopState(host: Host, info: Omit<MachineInfo, 'safeMode
       host.onDashboardState(report)
       host.vault.onState(report)
       host.settings.onChange(report)
+      updates.onState(report)
     },
   }
 }

@@ -9,6 +9,8 @@ export type Quit = {
   ask(): void
   /** Quits without asking: a signal, the end of the session. */
   now(): void
+  /** Quits without asking. `last` is called when everything has stopped: it replaces the app. */
+  with(last: () => void): Promise<void>
   isQuitting(): boolean
 }
 
@@ -16,23 +18,42 @@ export type Quit = {
  * The one way to quit, for the menu, the tray, the dock and signals. Names the running jobs first, then stops the servers
  * in order, then ends the process.
  */
-export function createQuit(app: App, host: Host, abilities: () => Abilities, speech: () => Speech): Quit {
+export function createQuit(
+  app: App,
+  host: Host,
+  abilities: () => Abilities,
+  speech: () => Speech,
+  /** What remains to be done when the person quits; null: nothing. */
+  prepare: () => Promise<(() => void) | null>,
+): Quit {
   let quitting = false
   let asking = false
   let stopped = false
 
-  async function stopAndLeave(): Promise<void> {
+  async function stopAndLeave(last: (() => void) | null = null): Promise<void> {
     if (quitting) return
     quitting = true
     await host.stop().catch((error: unknown) => process.stderr.write(`deckhand: ${messageOf(error)}\n`))
     stopped = true
+    if (last !== null) replaceApp(last)
     leave(host, () => app.quit())
+  }
+
+  function replaceApp(last: () => void): void {
+    // The new version starts before this one has ended, and must not take it for a second instance.
+    app.releaseSingleInstanceLock()
+    try {
+      last()
+    } catch (error) {
+      process.stderr.write(`deckhand: the update could not be installed: ${messageOf(error)}\n`)
+      app.relaunch()
+    }
   }
 
   async function ask(): Promise<void> {
     if (asking || quitting) return
     const { jobs } = host.supervisor.running()
-    if (jobs.length === 0) return stopAndLeave()
+    if (jobs.length === 0) return prepareAndLeave()
     asking = true
     const titles = jobs.slice(0, 5).map((job) => job.title)
     const agreed = await abilities().confirm({
@@ -42,7 +63,12 @@ export function createQuit(app: App, host: Host, abilities: () => Abilities, spe
       no: speech().t('desktop.questions.quitNo'),
     })
     asking = false
-    if (agreed) await stopAndLeave()
+    if (agreed) await prepareAndLeave()
+  }
+
+  async function prepareAndLeave(): Promise<void> {
+    asking = true
+    await stopAndLeave(await prepare())
   }
 
   app.on('before-quit', (event) => {
@@ -51,5 +77,5 @@ export function createQuit(app: App, host: Host, abilities: () => Abilities, spe
     void ask()
   })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stopAndLeave())
-  return { ask: () => void ask(), now: () => void stopAndLeave(), isQuitting: () => quitting }
+  return { ask: () => void ask(), now: () => void stopAndLeave(), with: stopAndLeave, isQuitting: () => quitting }
 }

@@ -13,6 +13,9 @@ export const DEFAULT_MACHINE_SETTINGS: MachineSettings = {
   theme: 'system',
   language: 'system',
   logLevel: 'info',
+  updateChannel: 'stable',
+  updateMode: 'automatic',
+  updateOnQuit: false,
 }
 
 const VERSION = 1

@@ -17,8 +17,12 @@ const fine: DesktopState = {
     theme: 'system',
     language: 'system',
     logLevel: 'info',
+    updateChannel: 'stable',
+    updateMode: 'automatic',
+    updateOnQuit: false,
   },
   info: { appVersion: '1', electronVersion: '45', platform: 'linux', dataDir: '/d', logsDir: '/l', safeMode: false },
+  updates: { state: 'off', reason: 'development' },
 }
 
 it('shows nothing when everything works, and in a browser', () => {
@@ -109,4 +113,17 @@ it('offers ways out of a damaged database, and no safe mode, which would not hel
     { type: 'restart', safeMode: false },
     { type: 'logs' },
   ])
+})
+
+it('shows a version only when it waits for the person', () => {
+  const offer = { version: '1.3.0', notes: '', bytes: 1, kind: 'app', file: 'a', page: null, crashed: false } as const
+  const actionsOf = (updates: DesktopState['updates'], updateMode: 'automatic' | 'ask' = 'automatic') =>
+    notificationsFor({ ...fine, updates, settings: { ...fine.settings, updateMode } })[0]?.actions.map(({ do: action }) => action.type)
+  expect(actionsOf({ state: 'downloaded', offer })).toEqual(['update', 'hide'])
+  expect(actionsOf({ state: 'waiting', offer })).toEqual(['update'])
+  expect(actionsOf({ state: 'available', offer }, 'ask')).toEqual(['showUpdate', 'hide'])
+  expect(actionsOf({ state: 'available', offer: { ...offer, kind: 'deb' } })).toEqual(['showUpdate', 'hide'])
+  expect(actionsOf({ state: 'available', offer })).toBeUndefined()
+  expect(actionsOf({ state: 'downloading', offer, percent: 5 })).toBeUndefined()
+  expect(actionsOf({ state: 'failed', code: 'offline', offer: null })).toBeUndefined()
 })

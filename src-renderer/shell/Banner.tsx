@@ -1,7 +1,9 @@
+import { useNavigate } from '@solidjs/router'
 import CircleAlert from 'lucide-solid/icons/circle-alert'
 import LoaderCircle from 'lucide-solid/icons/loader-circle'
 import { createEffect, createMemo, createSignal, For, type JSX, on, onCleanup, Show } from 'solid-js'
 import type { DesktopState } from '../../src-main/contract/desktop-api.ts'
+import type { UpdateAction } from '../../src-main/contract/updates.ts'
 import type { Replacement } from '../../src-runner/contract/port.ts'
 import { useApi } from '../api/ApiProvider.tsx'
 import { t, type TextsUnder } from '../lib/language.ts'
@@ -30,6 +32,9 @@ export type NotificationAction =
   | { type: 'replaceDatabase'; replacement: Replacement }
   | { type: 'logs' }
   | { type: 'recheckVault' }
+  | { type: 'update'; action: UpdateAction }
+  | { type: 'showUpdate' }
+  | { type: 'hide'; key: string }
 
 /** Problems of the app on this machine, the gravest first. None in a browser, which does not know the machine. */
 export function notificationsFor(state: DesktopState | null): Notification[] {
@@ -99,7 +104,28 @@ export function notificationsFor(state: DesktopState | null): Notification[] {
     const leave = { label: t('shell.banner.leaveSafeMode'), do: { type: 'restart', safeMode: false } as const }
     notifications.push({ key: 'safe-mode', tone: 'calm', text: t('shell.banner.inSafeMode'), actions: [leave] })
   }
+  const update = updateNotification(state)
+  if (update !== null) notifications.push(update)
   return notifications
+}
+
+/** A version that waits for the person. One that is on its way by itself is not worth a banner. */
+function updateNotification({ updates, settings }: DesktopState): Notification | null {
+  if (!('offer' in updates) || updates.offer === null) return null
+  const { version, kind } = updates.offer
+  const key = `update-${updates.state}-${version}`
+  const later = { label: t('shell.banner.updateLater'), do: { type: 'hide', key } as const }
+  if (updates.state === 'downloaded') {
+    const install = { label: t('settings.updates.install'), do: { type: 'update', action: 'install' } as const }
+    return { key, tone: 'calm', text: t('shell.banner.updateReady', { version }), actions: [install, later] }
+  }
+  if (updates.state === 'waiting') {
+    const stop = { label: t('settings.updates.notNow'), do: { type: 'update', action: 'later' } as const }
+    return { key, tone: 'calm', text: t('shell.banner.updateWaits', { version }), actions: [stop] }
+  }
+  if (updates.state !== 'available' || (kind === 'app' && settings.updateMode === 'automatic')) return null
+  const details = { label: t('shell.banner.updateDetails'), do: { type: 'showUpdate' } as const }
+  return { key, tone: 'calm', text: t('shell.banner.updateAvailable', { version }), actions: [details, later] }
 }
 
 /** Ways out of a damaged database. The desktop asks before it does either. */
@@ -117,6 +143,7 @@ const LOST_AFTER_MS = 1500
 
 export function Banner() {
   const desktop = useDesktop()
+  const navigate = useNavigate()
   const { connection, nudge } = useApi()
   const [lostForLong, setLostForLong] = createSignal(false)
   createEffect(() => {
@@ -127,11 +154,14 @@ export function Banner() {
   const runnerState = createMemo(() => desktop.state()?.runner.state)
   createEffect(on(runnerState, (state) => state === 'ready' && nudge(), { defer: true }))
 
-  const notifications = createMemo(() => notificationsFor(desktop.state()))
+  const [hidden, setHidden] = createSignal<readonly string[]>([])
+  const notifications = createMemo(() => notificationsFor(desktop.state()).filter(({ key }) => !hidden().includes(key)))
   const runnerIsFine = () => runnerState() === undefined || runnerState() === 'ready'
   const act = (action: NotificationAction) => {
     const { api } = desktop
     if (api === null) return
+    if (action.type === 'hide') return void setHidden([...hidden(), action.key])
+    if (action.type === 'showUpdate') return navigate('/settings/about#updates')
     const done =
       action.type === 'usePort'
         ? api.usePort({ server: action.server, port: action.port })
@@ -141,7 +171,9 @@ export function Banner() {
             ? api.replaceDatabase(action.replacement)
             : action.type === 'logs'
               ? api.showFolder('logs')
-              : api.recheckVault(undefined)
+              : action.type === 'update'
+                ? api.update(action.action)
+                : api.recheckVault(undefined)
     Promise.resolve(done).catch((thrown: unknown) =>
       toast({ tone: 'bad', text: thrown instanceof Error ? thrown.message : String(thrown) }),
     )

@@ -161,8 +161,12 @@ it('says that a port is taken and changes to the suggested one', async () => {
       theme: 'dark',
       language: 'system',
       logLevel: 'info',
+      updateChannel: 'stable',
+      updateMode: 'automatic',
+      updateOnQuit: false,
     },
     info: { appVersion: '1', electronVersion: '45', platform: 'linux', dataDir: '/d', logsDir: '/l', safeMode: false },
+    updates: { state: 'off', reason: 'development' },
   }
   const { user } = open({
     desktop: {

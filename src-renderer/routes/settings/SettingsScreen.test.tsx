@@ -27,6 +27,9 @@ const state: DesktopState = {
     theme: 'system',
     language: 'system',
     logLevel: 'info',
+    updateChannel: 'stable',
+    updateMode: 'automatic',
+    updateOnQuit: false,
   },
   info: {
     appVersion: '0.1.0',
@@ -36,6 +39,7 @@ const state: DesktopState = {
     logsDir: '/home/mira/logs',
     safeMode: false,
   },
+  updates: { state: 'off', reason: 'development' },
 }
 
 it('shows third-party licenses on request', async () => {
@@ -383,4 +387,29 @@ it('scrolls to the part that the URL names, also when it loads later', async () 
   await user.tab()
   expect(screen.getByRole('button', { name: 'Run again' })).toHaveFocus()
   shown.mockRestore()
+})
+
+it.each<[string, DesktopState['updates'], RegExp, string[]]>(
+  [
+    ['another format', { kind: 'deb', page: 'https://github.com/a/b' }, /sudo apt install \.\/Deckhand\.deb/, ['Open download page']],
+    ['one that crashed', { crashed: true }, /crashed twice when it started/, ['Download']],
+  ].map(([what, change, text, buttons]) => {
+    const offer = {
+      version: '1.3.0',
+      notes: '',
+      bytes: 9,
+      kind: 'app',
+      file: 'Deckhand.deb',
+      page: null,
+      crashed: false,
+      ...(change as object),
+    }
+    return [what, { state: 'available', offer }, text, buttons] as [string, DesktopState['updates'], RegExp, string[]]
+  }),
+)('says how a new version gets onto this machine: %s', async (_what, updates, text, buttons) => {
+  const { desktop } = inApp()
+  const shown = { ...desktop, onState: (listener: (next: DesktopState) => void) => (listener({ ...state, updates }), () => {}) }
+  openSettings('about', { desktop: shown })
+  expect(await screen.findByText(text)).toBeVisible()
+  for (const name of buttons) expect(screen.getByRole('button', { name })).toBeVisible()
 })

@@ -33,6 +33,7 @@ import { Notifications } from './Notifications.tsx'
 import { OutsideWebhooks } from './OutsideWebhooks.tsx'
 import { allSettings, settingHref, SETTINGS_SECTIONS, type SettingsSection } from './sections.ts'
 import { Trouble } from './Trouble.tsx'
+import { Updates } from './Updates.tsx'
 import { useNamedPart } from './use-named-part.ts'
 
 /** The content of each section. A new setting is a row here and a line in `sections.ts`. */
@@ -52,7 +53,15 @@ const CONTENT: Record<SettingsSection, { icon: Icon; content: () => JSX.Element 
       </>
     ),
   },
-  about: { icon: Info, content: () => <About /> },
+  about: {
+    icon: Info,
+    content: () => (
+      <>
+        <UpdatesInApp />
+        <About />
+      </>
+    ),
+  },
 }
 
 /** Settings that belong to no agent. On a phone, the list of sections comes first, and a section fills the screen. */
@@ -159,6 +168,11 @@ function Sections(props: { current: SettingsSection; isBehind: boolean }) {
       </p>
     </div>
   )
+}
+
+function UpdatesInApp() {
+  const desktop = useDesktop()
+  return <Show when={desktop.state()}>{(state) => <Updates state={state()} />}</Show>
 }
 
 /** Settings of the machine, which are only available in the app. */

@@ -72,6 +72,7 @@ export function allSettings(inApp: boolean): Setting[] {
     ]),
     inHealth('first-start', t('settings.trouble.firstStart'), t('settings.trouble.firstStartHint')),
     ...app([
+      inAbout('updates', t('settings.updates.title'), t('settings.updates.check')),
       inAbout('version', t('settings.about.version')),
       inAbout('platform', t('settings.about.platform'), t('settings.about.electron')),
     ]),

@@ -1,0 +1,66 @@
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { ROUTES } from '../../src-runner/contract/routes.ts'
+import type { Host } from '../host.ts'
+import { installKind, packagedFeed, type UpdateFeed } from './feed.ts'
+import { openUpdateRecord, type UpdateRecord } from './update-record.ts'
+import { createUpdater } from './updater.ts'
+import { createUpdates, type Updates } from './updates.ts'
+
+const BACKUP_LIMIT_MS = 10 * 60_000
+
+export type AppUpdatesDeps = {
+  host: Host
+  version: string
+  isPackaged: boolean
+  /** The folder that holds package.json. */
+  appPath: string
+  resources: string
+  appImage: string | null
+  /** A local server, in window tests; null: none. */
+  testFeed: UpdateFeed | null
+  quit: () => void
+  quitWith: (install: () => void) => Promise<void>
+}
+
+/** Updates of the app that runs. Nothing of electron-updater is loaded before the first check. */
+export function createAppUpdates(deps: AppUpdatesDeps): Updates & { record: UpdateRecord } {
+  const { host, version, resources, appImage } = deps
+  const { settings, supervisor, log } = host
+  const { dataDir } = host.environment
+  const record = openUpdateRecord(join(dataDir, 'updates.json'), log)
+  const feed = deps.testFeed ?? (deps.isPackaged ? packagedFeed(join(deps.appPath, 'package.json')) : null)
+  const kind = installKind(process.platform, resources, appImage)
+  const cacheDir = join(dataDir, 'cache')
+  const source = feed && createUpdater({ feed, kind, version, cacheDir, resources, appImage, quit: deps.quit, log })
+  const updates = createUpdates({
+    source,
+    reason: deps.isPackaged ? 'no_source' : 'development',
+    record,
+    settings: settings.current,
+    onSettings: (listener) => settings.onChange(listener),
+    runningJobs: () => supervisor.running().jobs.length,
+    onRunning: (listener) => supervisor.onRunning(listener),
+    backUp: () => backUp(host),
+    quitWith: deps.quitWith,
+    clock: {
+      now: Date.now,
+      monotonic: () => performance.now(),
+      random: Math.random,
+      after: (ms, run) => void setTimeout(run, ms).unref(),
+    },
+    log,
+  })
+  return { ...updates, record }
+}
+
+async function backUp({ supervisor }: Host): Promise<void> {
+  const runner = supervisor.endpoint()
+  if (runner === null) throw new Error('the runner is not running')
+  const answer = await fetch(new URL(ROUTES.makeBackup.path, runner.url), {
+    method: ROUTES.makeBackup.method,
+    headers: { authorization: `Bearer ${runner.secret}` },
+    signal: AbortSignal.timeout(BACKUP_LIMIT_MS),
+  })
+  if (!answer.ok) throw new Error(`the runner made no backup: ${answer.status} ${(await answer.text()).slice(0, 300)}`)
+}
