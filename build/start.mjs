@@ -38,7 +38,7 @@ function startHeadless(why, args) {
   const child = handOver(projectNode, [join(root, 'out/main/headless.js'), ...args], { env, stdio: ['inherit', 'pipe', 'pipe'] })
   createInterface({ input: child.stdout }).on('line', (line) => {
     const { ready, dashboardUrl } = parse(line) ?? {}
-    if (ready) say(`Deckhand is running: open ${dashboardUrl} in a browser (stop with Ctrl+C)`)
+    if (ready) say(`Deckhand is running at ${dashboardUrl} (stop with Ctrl+C)`)
     else process.stdout.write(`${line}\n`)
   })
   // The log is in the data folder; somebody who starts it by hand wants to see what is wrong, and nothing else.

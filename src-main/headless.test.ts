@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -64,9 +64,22 @@ describe('headless', () => {
     expect(await (await fetch(`${runnerUrl}/api/health`)).json()).toEqual({ ok: true, db: 'ok', llm: 'unchecked' })
     expect(await (await fetch(`${dashboardUrl}/api/health`)).json()).toEqual({ ok: true, service: 'deckhand-dashboard' })
 
-    // The dashboard's page is let in there, and by the runner no page at all.
-    const asPage = async (url: string) => (await fetch(`${url}/api/agents`, { headers: { origin: dashboardUrl } })).status
-    expect([await asPage(dashboardUrl), await asPage(runnerUrl)]).toEqual([200, 403])
+    // A page is let in by the dashboard if its link was printed here, and by the runner never.
+    const asPage = async (url: string, headers = {}) =>
+      (await fetch(`${url}/api/agents`, { headers: { origin: dashboardUrl, ...headers } })).status
+    expect([await asPage(dashboardUrl), await asPage(runnerUrl)]).toEqual([401, 403])
+    const printed = /open (\S+) in a browser/.exec(program.stderr())![1]!
+    const command = startHeadless({}, ['link'])
+    expect(await command.exited).toBe(0)
+    for (const link of [printed, command.stdout().trim()]) {
+      const [url, token] = link.split('/#open=')
+      expect(url).toBe(dashboardUrl)
+      const opened = await post(`${url}/api/browser`, { token })
+      const { key } = (await opened.json()) as { key: string }
+      const proof = { cookie: opened.headers.get('set-cookie')!.split(';')[0], 'x-deckhand-page': key }
+      expect([await asPage(dashboardUrl, proof), await asPage(runnerUrl, proof)]).toEqual([200, 403])
+    }
+    expect(statSync(join(folder, 'browser-link.json')).mode & 0o777).toBe(0o600)
 
     const agent = await post(`${dashboardUrl}/api/agents`, { name: 'Ann', model: { providerId: 'demo', model: 'demo' } })
     expect(agent.status).toBe(201)
@@ -85,6 +98,8 @@ describe('headless', () => {
     expect(await program.exited).toBe(0)
     expect(program.stdout().trim().split('\n')).toHaveLength(1)
     expect(await Promise.all([isUp(runnerUrl), isUp(dashboardUrl)])).toEqual([false, false])
+    const late = startHeadless({}, ['link'])
+    expect([await late.exited, late.stderr()]).toEqual([1, `deckhand: no Deckhand is running on the data folder ${folder}\n`])
   })
 
   it('writes its secret to no log, and stops on Ctrl-C', { timeout: 30_000 }, async () => {

@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import { BackupName } from '../src-runner/contract/backups.ts'
 import type { Replacement } from '../src-runner/contract/port.ts'
 import { linkPath } from './contract/auth-api.ts'
+import { createBrowserLink } from './dashboard/browser-proof.ts'
 import { loadAssets } from './dashboard/assets.ts'
 import { codeCacheOf, createHost, leave, type Host } from './host.ts'
 import { messageOf } from './log/log.ts'
 import { dataDirOfPort } from './net/port-holder.ts'
 import { createForkedRunner } from './runner/forked-runner.ts'
 import { readEnvironment, type Environment } from './settings/environment.ts'
+import { readLinkFile } from './settings/link-file.ts'
 import { StartError } from './settings/start-error.ts'
 import { openVault, readCreatedSecret } from './vault/open-vault.ts'
 import { VaultError } from './vault/vault.ts'
@@ -17,7 +19,8 @@ import { VaultError } from './vault/vault.ts'
 /**
  * Deckhand without a desktop: the parts of main.ts without a window. When both servers are healthy, prints one line of
  * JSON to stdout and nothing else. Stops in order on SIGTERM and SIGINT. `secret` as its first argument prints the secret that
- * Deckhand created and exits. `restore` starts with the newest sound backup, or with the one that is named next.
+ * Deckhand created and exits. `link` prints a link that
+ * opens the dashboard of the Deckhand that is running. `restore` starts with the newest sound backup, or with the one that is named next.
  */
 const here = import.meta.dirname
 const fromSource = import.meta.filename.endsWith('.ts')
@@ -43,6 +46,7 @@ async function run(): Promise<void> {
     cwd: process.cwd(),
   })
   if (command === 'secret') return printSecret(environment)
+  if (command === 'link') return printLink(environment)
   const assets = await loadAssets(PAGE_FOLDER)
   const host = createHost({
     environment,
@@ -57,6 +61,11 @@ async function run(): Promise<void> {
     const { runnerUrl, dashboardUrl } = await startBoth(host, command === 'restore' ? { backup } : undefined)
     await Promise.all([untilHealthy(runnerUrl), untilHealthy(dashboardUrl)])
     if (environment.authMode === 'local-auth') await offerSetup(host, environment.appUrl ?? dashboardUrl)
+    if (environment.authMode === 'local-trust') {
+      process.stderr.write(
+        `deckhand: open ${host.browserLink()} in a browser (once, within ten minutes); "npm run headless -- link" prints another\n`,
+      )
+    }
     process.stdout.write(`${JSON.stringify({ ready: true, runnerUrl, dashboardUrl })}\n`)
   } catch (error) {
     await host.stop()
@@ -92,10 +101,17 @@ async function printSecret({ dataDir, vault: kind, workerSecret }: Environment):
   await new Promise<void>((resolve) => process.stdout.write(`${secret}\n`, () => resolve()))
 }
 
-type Command = { command: 'start' | 'secret' | 'restore'; backup: string | null; flags: string[] }
+async function printLink({ dataDir, authMode }: Environment): Promise<void> {
+  const running = readLinkFile(dataDir)
+  if (running === null) throw new StartError(1, `no Deckhand is running on the data folder ${dataDir}`)
+  const link = authMode === 'local-trust' ? createBrowserLink(running.url, running.key) : running.url
+  await new Promise<void>((resolve) => process.stdout.write(`${link}\n`, () => resolve()))
+}
+
+type Command = { command: 'start' | 'secret' | 'link' | 'restore'; backup: string | null; flags: string[] }
 
 function readCommand([first, ...rest]: string[]): Command {
-  if (first === 'secret') return { command: 'secret', backup: null, flags: rest }
+  if (first === 'secret' || first === 'link') return { command: first, backup: null, flags: rest }
   if (first !== 'restore') return { command: 'start', backup: null, flags: first === undefined ? [] : [first, ...rest] }
   const [name, ...flags] = rest
   if (name === undefined || name.startsWith('--')) return { command: 'restore', backup: null, flags: rest }

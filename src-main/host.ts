@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Language } from '../resources/locales/texts.ts'
 import { chooseLanguage } from '../resources/locales/translate.ts'
 import type { RunnerConfig } from '../src-runner/contract/port.ts'
 import type { DashboardState } from './contract/desktop-api.ts'
 import type { Assets } from './dashboard/assets.ts'
+import { createBrowserLink, createBrowserProof } from './dashboard/browser-proof.ts'
 import { createDashboard, type Dashboard } from './dashboard/dashboard.ts'
 import { PortTakenError, startDashboardServer, type DashboardServer } from './dashboard/server.ts'
 import { messageOf } from './log/log.ts'
@@ -12,6 +14,7 @@ import { namesOf, suggestPort } from './net/address.ts'
 import type { SpawnRunner } from './runner/runner-process.ts'
 import { createSupervisor, type Supervisor } from './runner/supervisor.ts'
 import type { MoveToTrash } from './runner/trash-requests.ts'
+import { removeLinkFile, writeLinkFile } from './settings/link-file.ts'
 import { prepareDataDir } from './settings/data-dir.ts'
 import type { Environment } from './settings/environment.ts'
 import { openMachineSettings, type MachineSettingsStore } from './settings/machine-settings.ts'
@@ -34,6 +37,8 @@ export type Host = {
   onDashboardState(listener: (state: DashboardState) => void): () => void
   /** The runner's secret. Rejects with a VaultError if it cannot be read. */
   workerSecret(): Promise<string>
+  /** An address that opens the dashboard in a browser; in `local-trust` it works once, within ten minutes. null: no server. */
+  browserLink(): string | null
   /** Starts the dashboard's server on the present port. Returns its state; never rejects. */
   startServer(): Promise<DashboardState>
   /** Saves the port and starts that server on it. */
@@ -76,6 +81,7 @@ export function createHost({ environment, spawn, preferredLanguages, assets, tra
   const dashboardPort = () => chosen.dashboard ?? environment.dashboardPort ?? settings.current().dashboardPort
 
   const authMode = () => environment.authMode
+  const linkKey = randomBytes(32).toString('base64url')
   let secret: string | null = null
   let server: DashboardServer | null = null
   let serverStart: Promise<unknown> = Promise.resolve()
@@ -119,6 +125,7 @@ export function createHost({ environment, spawn, preferredLanguages, assets, tra
     authMode,
     secret: () => secret,
     signIn,
+    browserProof: createBrowserProof({ linkKey, secret: () => secret }),
     log,
   })
 
@@ -140,6 +147,7 @@ export function createHost({ environment, spawn, preferredLanguages, assets, tra
     const attempt = serverStart.then(listen)
     serverStart = attempt
     dashboardState = await attempt
+    if (dashboardState.state === 'ready') writeLinkFile(dataDir, { url: dashboardState.dashboardUrl, key: linkKey })
     log.info({ dashboard: dashboardState }, `dashboard ${dashboardState.state}`)
     for (const listener of listeners) listener(dashboardState)
     return dashboardState
@@ -160,6 +168,10 @@ export function createHost({ environment, spawn, preferredLanguages, assets, tra
       return () => listeners.delete(listener)
     },
     workerSecret,
+    browserLink() {
+      if (dashboardState.state !== 'ready') return null
+      return authMode() === 'local-trust' ? createBrowserLink(dashboardState.dashboardUrl, linkKey) : dashboardState.dashboardUrl
+    },
     startServer,
     async usePort(which, port) {
       chosen[which] = port
@@ -172,6 +184,7 @@ export function createHost({ environment, spawn, preferredLanguages, assets, tra
       await supervisor.stop()
       await serverStart
       await server?.close()
+      removeLinkFile(dataDir)
       dashboard.close()
       signIn.close()
       log.info({}, 'stopped')

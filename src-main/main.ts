@@ -100,7 +100,18 @@ async function start(): Promise<void> {
   updates.start(didInstallFail)
 
   const showLogs = () => void shell.openPath(logsDirOf(dataDir))
-  const menuDeps = { platform: process.platform, development: devServer !== null, command: window.command, showLogs, quit: quit.ask }
+  const openInBrowser = () => {
+    const link = host.browserLink()
+    if (link !== null) void abilities.openInBrowser(new URL(link))
+  }
+  const menuDeps = {
+    platform: process.platform,
+    development: devServer !== null,
+    command: window.command,
+    openInBrowser,
+    showLogs,
+    quit: quit.ask,
+  }
   const showMenu = () => Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate({ ...menuDeps, t: speech().t })))
   showMenu()
   settings.onChange(showMenu)
@@ -125,6 +136,7 @@ async function start(): Promise<void> {
     onSettings: settings.onChange,
     act(action) {
       if (action.do === 'quit') quit.ask()
+      else if (action.do === 'openInBrowser') openInBrowser()
       else if (action.do === 'stop') supervisor.cancelJob(action.jobId)
       else if (action.do === 'answer') supervisor.answerApproval(action)
       else if (action.do === 'pauseAll') void setPauseAll(abilities, supervisor, action.on, speech())

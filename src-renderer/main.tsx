@@ -1,11 +1,14 @@
 import './styles.css'
 import { render } from 'solid-js/web'
 import { z } from 'zod'
+import { openBrowser } from './api/browser-access.ts'
 import { App } from './app.tsx'
 import { changeLanguage, languageSetting, loadTexts } from './lib/language.ts'
+import { OpenLinkScreen } from './shell/OpenLinkScreen.tsx'
 
 // Schemas would otherwise try `new Function`, which the page's content security policy refuses with a report.
 z.config({ jitless: true })
 changeLanguage(languageSetting())
 await loadTexts()
-render(() => <App />, document.getElementById('app')!)
+const access = window.deckhand === undefined ? await openBrowser() : 'open'
+render(() => (access === 'open' ? <App /> : <OpenLinkScreen isUsed={access === 'used'} />), document.getElementById('app')!)

@@ -25,7 +25,9 @@ const test = base.extend<{ tray: TrayHost }>({
 
 test('the tray shows what runs, stops it, brings the window back, and quits', async ({ tray, deckhand, models }) => {
   await expect.poll(() => tray.icons()).toBe(1)
-  await expect.poll(() => tray.entries()).toEqual(['Open Deckhand', '—', 'No jobs running', '—', 'Pause all agents', 'Quit Deckhand'])
+  await expect
+    .poll(() => tray.entries())
+    .toEqual(['Open Deckhand', '—', 'No jobs running', '—', 'Pause all agents', 'Open in browser', 'Quit Deckhand'])
 
   const agent = await setUpAgent(deckhand.client, models)
   models.holdBefore(2)
@@ -41,6 +43,7 @@ test('the tray shows what runs, stops it, brings the window back, and quits', as
       '  Stop',
       '—',
       'Pause all agents',
+      'Open in browser',
       'Quit Deckhand',
     ])
 
@@ -116,6 +119,7 @@ test('approvals can be answered in the tray, and the dock counts them', async ({
       'No jobs running',
       '—',
       'Pause all agents',
+      'Open in browser',
       'Quit Deckhand',
     ])
   await expect.poll(async () => (await deckhand.hooks()).count).toBe(1)
@@ -193,7 +197,7 @@ test('menus, dialogs and notifications use the language of the page', async ({ t
   await page.reload()
   await expect
     .poll(() => tray.entries())
-    .toEqual(['Deckhand öffnen', '—', 'Keine Aufträge laufen', '—', 'Alle Agenten pausieren', 'Deckhand beenden'])
+    .toEqual(['Deckhand öffnen', '—', 'Keine Aufträge laufen', '—', 'Alle Agenten pausieren', 'Im Browser öffnen', 'Deckhand beenden'])
   const menu = await deckhand.app.evaluate(({ Menu }) => Menu.getApplicationMenu()!.items.map(({ label }) => label))
   expect(menu).toEqual(['Datei', 'Bearbeiten', 'Gehe zu', 'Darstellung', 'Fenster', 'Hilfe'])
 

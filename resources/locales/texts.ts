@@ -1645,6 +1645,12 @@ export type TextParams = {
   'welcome.job.chat': NoParams
   'welcome.job.again': NoParams
   'welcome.job.closed': NoParams
+  'openLink.title': NoParams
+  'openLink.text': NoParams
+  'openLink.app': NoParams
+  'openLink.headless': NoParams
+  'openLink.tab': NoParams
+  'openLink.used': NoParams
   'turn.reasoning': NoParams
   'turn.interrupted': NoParams
   'turn.interruptedWhy': NoParams
@@ -1727,6 +1733,7 @@ export type TextParams = {
   'errors.issues.unknown_field': NoParams
   'errors.noJson': NoParams
   'desktop.menu.file': NoParams
+  'desktop.menu.openInBrowser': NoParams
   'desktop.menu.newChat': NoParams
   'desktop.menu.settings': NoParams
   'desktop.menu.quit': NoParams
@@ -1764,6 +1771,7 @@ export type TextParams = {
   'desktop.menu.roles.zoom': NoParams
   'desktop.menu.roles.front': NoParams
   'desktop.tray.open': NoParams
+  'desktop.tray.openInBrowser': NoParams
   'desktop.tray.quit': NoParams
   'desktop.tray.waiting': { count: number }
   'desktop.tray.show': NoParams
@@ -2308,6 +2316,7 @@ export type TextParams = {
   'messages.error_placeholder_missing': NoParams
   'messages.error_too_many_deliveries': NoParams
   'messages.error_unauthorized': NoParams
+  'messages.error_link_required': NoParams
   'messages.error_invalid_worker_secret': NoParams
   'messages.error_forbidden_host': NoParams
   'messages.error_forbidden_origin': NoParams

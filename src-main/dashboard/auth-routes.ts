@@ -106,7 +106,7 @@ export async function answerAuthRoute(name: AuthRouteName, accounts: Accounts, c
 }
 
 /** null: it is too large. */
-async function readBody(body: Readable | null): Promise<string | null> {
+export async function readBody(body: Readable | null): Promise<string | null> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of body ?? []) {

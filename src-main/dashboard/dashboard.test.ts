@@ -7,16 +7,20 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { silentLog } from '../log/log.ts'
 import { loadAssets } from './assets.ts'
+import { ROUTES, type Route } from '../../src-runner/contract/routes.ts'
+import { createBrowserLink, createBrowserProof } from './browser-proof.ts'
 import { createDashboard, type Dashboard } from './dashboard.ts'
 import { startDashboardServer, type DashboardServer } from './server.ts'
 
 const SECRET = 'worker-secret-of-this-test-0123456789'
+const LINK_KEY = 'link-key-of-this-test-0123456789-abcd'
 const JOB = '019a0000-0000-7000-8000-000000000001'
 
 /** A local server in place of the runner. It records requests and responds as the test sets. */
 let runner: Server
 let requests: { method: string; url: string; headers: IncomingMessage['headers']; rawHeaders: string[]; body: string }[]
 let behave: (request: IncomingMessage, response: ServerResponse) => void
+let now: number
 let runnerIsThere: boolean
 let soon: PromiseWithResolvers<{ host: string; port: number; secret: string } | null>
 let folder: string
@@ -26,6 +30,7 @@ let server: DashboardServer
 beforeEach(async () => {
   requests = []
   runnerIsThere = true
+  now = Date.UTC(2026, 10, 23)
   soon = Promise.withResolvers()
   behave = (_request, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}')
   runner = createServer((request, response) => {
@@ -38,7 +43,7 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => runner.listen(0, '127.0.0.1', () => resolve()))
   folder = mkdtempSync(join(tmpdir(), 'deckhand-dashboard-'))
   mkdirSync(join(folder, 'page', 'assets'), { recursive: true })
-  writeFileSync(join(folder, 'page', 'index.html'), '<!doctype html><title>Deckhand</title>')
+  writeFileSync(join(folder, 'page', 'index.html'), '<!doctype html><head><title>Deckhand</title></head>')
   writeFileSync(join(folder, 'page', 'assets', 'index-a1B2c3D4.js'), 'export {}')
   writeFileSync(join(folder, 'page', 'assets', 'index-a1B2c3D4.js.map'), '{}')
   writeFileSync(join(folder, 'page', 'icon.svg'), '<svg/>')
@@ -65,6 +70,7 @@ async function serve(mode: AuthMode | (() => AuthMode), options: { assets?: fals
     authMode,
     secret: () => SECRET,
     signIn: { accounts: () => Promise.reject(new Error('no accounts here')), onChange: () => () => undefined },
+    browserProof: createBrowserProof({ linkKey: LINK_KEY, secret: () => SECRET, now: () => now }),
     log: silentLog,
   })
   const address = { host: '127.0.0.1', port: (runner.address() as { port: number }).port, secret: SECRET }
@@ -81,6 +87,14 @@ function raw(head: string[], body = ''): Promise<string> {
     socket.on('error', reject)
     socket.on('close', () => resolve(text))
   })
+}
+/** What a page sends that was opened with a link. */
+async function openPage(): Promise<[string, string]> {
+  const token = createBrowserLink(server.url, LINK_KEY, now).split('#open=')[1]
+  const answer = await post('/api/browser', { token })
+  expect(answer.status).toBe(200)
+  const { key } = (await answer.json()) as { key: string }
+  return [`Cookie: other=1; ${answer.headers.get('set-cookie')!.split(';')[0]}`, `X-Deckhand-Page: ${key}`]
 }
 const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1])
 const host = () => `Host: 127.0.0.1:${server.port}`
@@ -175,7 +189,7 @@ describe('a request to the runner', () => {
         host(),
         `Origin: http://127.0.0.1:${server.port}`,
         'Sec-Fetch-Site: same-origin',
-        'Cookie: session=private',
+        ...(await openPage()),
         'Authorization: Bearer somebody-elses',
         'Proxy-Authorization: Basic x',
         'User-Agent: me',
@@ -391,8 +405,10 @@ describe('the request gate', () => {
       [host(), 'Sec-Fetch-Site: same-origin'],
       [host(), 'Sec-Fetch-Site: none'],
     ]) {
-      expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', ...headers]))).toBe(200)
+      const proof = await openPage()
+      expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', ...headers, ...proof]))).toBe(200)
     }
+    expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', host()]))).toBe(200)
   })
 
   it('refuses HTTP/1.0, which simple reverse proxies use', async () => {
@@ -418,7 +434,7 @@ describe('the request gate', () => {
     }
     // Programs are not sent anywhere, and nothing but a page is opened.
     expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', `Host: localhost:${server.port}`]))).toBe(200)
-    expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', host(), 'Sec-Fetch-Site: none', 'Sec-Fetch-Mode: navigate']))).toBe(200)
+    expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', host(), 'Sec-Fetch-Site: none', 'Sec-Fetch-Mode: navigate']))).toBe(401)
   })
 
   it('redirects every other name of its address', async () => {
@@ -447,7 +463,88 @@ describe('the request gate', () => {
 
   it('accepts the configured public address', async () => {
     await serve('local-trust', { appUrl: 'https://deck.example.org' })
-    expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', 'Host: deck.example.org', 'Origin: https://deck.example.org']))).toBe(200)
+    expect(
+      statusOf(await raw(['GET /api/jobs HTTP/1.1', 'Host: deck.example.org', 'Origin: https://deck.example.org', ...(await openPage())])),
+    ).toBe(200)
+  })
+})
+
+describe('a browser in local-trust', () => {
+  const BROWSERS = [['Sec-Fetch-Site: same-origin'], ['Sec-Fetch-Site: none'], ['Sec-Fetch-Dest: empty']]
+  const origin = () => `Origin: ${server.url}`
+
+  it('reads and changes nothing without both the cookie and the key of its page', async () => {
+    const [cookie, key] = await openPage()
+    const [otherCookie] = await openPage()
+    const expectRefused = async (request: string, ...headers: string[]) => {
+      const answer = await raw([request, host(), ...headers])
+      expect([request, headers, statusOf(answer), answer.includes('{"error":"link_required"}')]).toEqual([request, headers, 401, true])
+    }
+    for (const route of Object.values<Route>(ROUTES)) {
+      if (route.path === ROUTES.openapi.path || route.path === ROUTES.health.path) continue
+      await expectRefused(`${route.method} ${route.path.replace(/:\w+/g, JOB)} HTTP/1.1`, origin())
+    }
+    for (const proof of [[], [cookie], [key], [otherCookie, key], [cookie, `${key}x`], [cookie.slice(0, -1), key]]) {
+      for (const browser of [[origin()], ...BROWSERS]) await expectRefused('GET /api/jobs HTTP/1.1', ...browser, ...proof)
+    }
+    expect(requests).toEqual([])
+    expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', host(), origin(), cookie, key]))).toBe(200)
+    expect(requests[0]!.rawHeaders.join()).not.toMatch(/cookie|deckhand-page/i)
+  })
+
+  it('is opened by a link once, within ten minutes, and not after a start', async () => {
+    const redeem = (token: string) => post('/api/browser', { token }).then((answer) => answer.status)
+    const mint = (key = LINK_KEY) => createBrowserLink(server.url, key, now).split('#open=')[1]!
+    const token = mint()
+    expect([await redeem(token), await redeem(token)]).toEqual([200, 401])
+    const late = mint()
+    now += 10 * 60_000 + 1
+    expect(await redeem(late)).toBe(401)
+    expect(await redeem(mint('another-link-key-0123456789-abcdefgh'))).toBe(401)
+    for (const wrong of ['', '.', '..', 'a.b.c', token.slice(0, -1), `${token}x`, 'x'.repeat(5000)]) expect(await redeem(wrong)).toBe(401)
+    for (const body of ['', '[]', 'null', '{"token":1}', '{'])
+      expect(
+        (await fetch(`${server.url}/api/browser`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status,
+      ).toBe(401)
+    expect((await fetch(`${server.url}/api/browser`, { method: 'POST', body: 'token=1' })).status).toBe(415)
+  })
+
+  it('has a cookie that no script and no other site gets, for thirty days', async () => {
+    const token = createBrowserLink(server.url, LINK_KEY, now).split('#open=')[1]
+    const cookie = (await post('/api/browser', { token })).headers.get('set-cookie')!
+    expect(cookie).toMatch(/^deckhand_[\w-]{8}=[\w.-]+; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Strict$/)
+    const proof = await openPage()
+    const ask = async () => statusOf(await raw(['GET /api/jobs HTTP/1.1', host(), origin(), ...proof]))
+    now += 29 * 86_400_000
+    expect(await ask()).toBe(200)
+    now += 2 * 86_400_000
+    expect(await ask()).toBe(401)
+  })
+
+  it('gets the key of the page only for a page that a person opened', async () => {
+    const [cookie, key] = await openPage()
+    const open = (...headers: string[]) => raw(['GET /jobs HTTP/1.1', host(), 'Accept: text/html', ...headers])
+    const byPerson = ['Sec-Fetch-Site: none', 'Sec-Fetch-Mode: navigate', 'Sec-Fetch-Dest: document']
+    const value = key.split(' ')[1]!
+    expect(await open(cookie, ...byPerson)).toContain(`<meta name="deckhand-page" content="${value}">`)
+    for (const headers of [
+      byPerson,
+      [cookie],
+      [cookie, 'Sec-Fetch-Site: same-origin', 'Sec-Fetch-Dest: document'],
+      [cookie, 'Sec-Fetch-Site: same-origin', 'Sec-Fetch-Dest: empty'],
+      [cookie, 'Sec-Fetch-Site: none', 'Sec-Fetch-Dest: iframe'],
+    ]) {
+      const answer = await open(...headers)
+      expect([headers, statusOf(answer), answer.includes(value)]).toEqual([headers, 200, false])
+    }
+  })
+
+  it('learns whether it is open, and that is all there is in another mode', async () => {
+    const ask = async (...headers: string[]) =>
+      (await raw(['GET /api/browser HTTP/1.1', host(), origin(), ...headers])).split('\r\n\r\n')[1]
+    expect([await ask(), await ask(...(await openPage()))]).toEqual(['{"isOpened":false}', '{"isOpened":true}'])
+    await serve('local-auth')
+    expect(await ask()).toContain('unauthorized')
   })
 })
 

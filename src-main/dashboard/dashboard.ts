@@ -1,16 +1,19 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
+import { ROUTES } from '../../src-runner/contract/routes.ts'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
+import { BROWSER_PATH, PAGE_KEY_HEADER, PAGE_KEY_META } from '../contract/browser-api.ts'
 import { messageOf, type Log } from '../log/log.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
 import { VaultError } from '../vault/vault.ts'
 import type { Asset, Assets } from './assets.ts'
-import { answerAuthRoute } from './auth-routes.ts'
-import { hasBearer } from './bearer.ts'
+import { answerAuthRoute, readBody } from './auth-routes.ts'
+import { hasBearer, isSame } from './bearer.ts'
+import type { BrowserProof } from './browser-proof.ts'
 import { mayCall, type Caller } from './caller.ts'
 import { API_HEADERS, PAGE_HEADERS } from './hardening.ts'
 import { findRoute, type KnownRoute } from './known-routes.ts'
-import { html, json, refusal, type DashboardResponse } from './responses.ts'
+import { html, json, refusal, text, type DashboardResponse } from './responses.ts'
 import { createRunnerLink, type RunnerAddress } from './runner-link.ts'
 
 /** A request from the app's own window over its scheme, or over HTTP. */
@@ -51,6 +54,7 @@ export type DashboardDeps = {
   /** WORKER_SECRET; null while it is not known. */
   secret: () => string | null
   signIn: Pick<SignIn, 'accounts' | 'onChange'>
+  browserProof: BrowserProof
   log: Log
 }
 
@@ -90,11 +94,15 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     const path = queryAt === -1 ? request.target : request.target.slice(0, queryAt)
     const isReading = request.method === 'GET' || request.method === 'HEAD'
     if (path === '/api/health') return isReading ? json(200, { ok: true, service: DASHBOARD_SERVICE }) : refusal('method_not_allowed')
+    if (path === BROWSER_PATH && request.via === 'http' && deps.authMode() === 'local-trust') return openBrowser(request)
     if (path === '/api' || path.startsWith('/api/')) return callApi(request, path)
     return isReading ? servePage(request, path) : refusal('not_found')
   }
 
   async function callApi(request: DashboardRequest, path: string): Promise<DashboardResponse> {
+    if (request.via === 'http' && deps.authMode() === 'local-trust' && isFromBrowser(request) && path !== ROUTES.openapi.path) {
+      if (!isOpened(request)) return refusal('link_required')
+    }
     const found = findRoute(request.method, path)
     const isAuth = path === '/api/auth' || path.startsWith('/api/auth/')
     if (isAuth && (found === 'unknown' || (request.via === 'http' && deps.authMode() !== 'local-auth'))) return refusal('not_found')
@@ -174,11 +182,41 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     }
   }
 
+  /** GET: whether this page may call the API. POST: exchanges the token of a link for a cookie and the page's key. */
+  async function openBrowser(request: DashboardRequest): Promise<DashboardResponse> {
+    if (request.method === 'GET') return json(200, { isOpened: isOpened(request) })
+    if (request.method !== 'POST') return refusal('method_not_allowed')
+    if (!isPlainJson(request)) return refusal('unsupported_media_type')
+    if (deps.secret() === null) return unavailable()
+    const opened = deps.browserProof.redeem(tokenOf(await readBody(request.body)))
+    if (opened === null) return refusal('link_required')
+    const answer = json(200, { key: opened.key })
+    return { ...answer, headers: { ...answer.headers, 'set-cookie': opened.cookie } }
+  }
+
+  function isOpened(request: DashboardRequest): boolean {
+    if (hasBearer(request.authorizations, deps.secret())) return true
+    const key = deps.browserProof.keyFor(request.header('cookie'))
+    return key !== null && isSame(request.header(PAGE_KEY_HEADER) ?? '', key)
+  }
+
+  /** With the page's key, if a person opened this page: no script of another page can do that and read it. */
+  function serveScreen(request: DashboardRequest, page: Asset): DashboardResponse {
+    const isByPerson = request.header('sec-fetch-site') === 'none' && request.header('sec-fetch-dest') === 'document'
+    const isAsked = request.via === 'http' && deps.authMode() === 'local-trust' && isByPerson
+    const key = isAsked ? deps.browserProof.keyFor(request.header('cookie')) : null
+    if (key === null) return serveAsset(request, page)
+    const withKey = page.bytes.toString().replace('<head>', `<head><meta name="${PAGE_KEY_META}" content="${key}">`)
+    return text(200, PAGE_HEADERS, page.type, withKey)
+  }
+
   function servePage(request: DashboardRequest, path: string): DashboardResponse {
     const { assets } = deps
     if (assets === null) return html(503, 'The page has not been built. Run "npm run build", then start Deckhand again.')
-    const asset = assets.get(path) ?? (isScreen(request, path) ? assets.get('/') : undefined)
-    return asset ? serveAsset(request, asset) : refusal('not_found')
+    const page = assets.get('/')
+    const asset = assets.get(path) ?? (isScreen(request, path) ? page : undefined)
+    if (asset === undefined) return refusal('not_found')
+    return asset === page ? serveScreen(request, page) : serveAsset(request, asset)
   }
 
   return {
@@ -231,6 +269,20 @@ function serveAsset(request: DashboardRequest, asset: Asset): DashboardResponse 
     status: 200,
     headers: { ...headers, 'content-type': asset.type, 'content-length': String(asset.bytes.length) },
     body: asset.bytes,
+  }
+}
+
+/** Every browser adds one of these; a page cannot remove them. Node's fetch sends `sec-fetch-mode` alone. */
+function isFromBrowser(request: DashboardRequest): boolean {
+  return ['origin', 'sec-fetch-site', 'sec-fetch-dest'].some((name) => request.header(name) !== undefined)
+}
+
+function tokenOf(body: string | null): string {
+  try {
+    const { token } = JSON.parse(body ?? '') as { token?: unknown }
+    return typeof token === 'string' ? token : ''
+  } catch {
+    return ''
   }
 }
 

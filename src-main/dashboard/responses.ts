@@ -27,7 +27,7 @@ export function html(status: number, sentence: string): DashboardResponse {
   return text(status, PAGE_HEADERS, 'text/html; charset=utf-8', page)
 }
 
-function text(status: number, headers: Record<string, string>, type: string, content: string): DashboardResponse {
+export function text(status: number, headers: Record<string, string>, type: string, content: string): DashboardResponse {
   const body = Buffer.from(content)
   return {
     status,

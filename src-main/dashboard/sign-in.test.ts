@@ -8,6 +8,7 @@ import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { AUTH_ROUTES } from '../contract/auth-api.ts'
 import { silentLog, type LogFields } from '../log/log.ts'
 import { createSignIn, type SignIn } from '../sign-in/sign-in.ts'
+import { createBrowserProof } from './browser-proof.ts'
 import { createDashboard, type Dashboard } from './dashboard.ts'
 import { startDashboardServer, type DashboardServer } from './server.ts'
 
@@ -46,6 +47,7 @@ beforeEach(async () => {
   })
   dashboard = createDashboard({
     ...{ assets: null, runner: () => address, runnerSoon: async () => address, authMode: () => mode, secret: () => SECRET, signIn, log },
+    browserProof: createBrowserProof({ linkKey: SECRET, secret: () => SECRET }),
   })
   server = await startDashboardServer({ dashboard, host: '127.0.0.1', port: 0, authMode: () => mode, appUrl: null, log })
 })

@@ -32,7 +32,15 @@ const labels = (items: ReturnType<typeof trayItems>) => items.map((item) => (ite
 
 describe('the tray', () => {
   it('offers Open and Quit when nothing runs', () => {
-    expect(labels(trayItems(IDLE))).toEqual(['Open Deckhand', '—', 'No jobs running', '—', 'Pause all agents', 'Quit Deckhand'])
+    expect(labels(trayItems(IDLE))).toEqual([
+      'Open Deckhand',
+      '—',
+      'No jobs running',
+      '—',
+      'Pause all agents',
+      'Open in browser',
+      'Quit Deckhand',
+    ])
   })
 
   it('shows waiting jobs while none runs', () => {
@@ -53,6 +61,7 @@ describe('the tray', () => {
       'Job 2 · Ann · 1 h 5 min · $0.0004',
       '—',
       'Pause all agents',
+      'Open in browser',
       'Quit Deckhand',
     ])
     expect(items[3]).toMatchObject({
@@ -73,6 +82,8 @@ describe('the tray', () => {
       'Job 1 · Ann · 1 Std. 5 Min. · 0,02\u00A0$',
       '—',
       'Alle Agenten fortsetzen …',
+      'Im Browser öffnen',
+
       'Deckhand beenden',
     ])
   })
@@ -87,7 +98,7 @@ describe('the tray', () => {
 
   it('stays short with many jobs', () => {
     const jobs = Array.from({ length: 32 }, (_, i) => job(i % 10))
-    expect(labels(trayItems({ ...IDLE, jobs }))).toHaveLength(2 + 1 + 12 + 1 + 3)
+    expect(labels(trayItems({ ...IDLE, jobs }))).toHaveLength(2 + 1 + 12 + 1 + 4)
   })
 
   it('counts waiting approvals and opens them', () => {
@@ -184,7 +195,7 @@ describe('the tray', () => {
   describe('webhooks', () => {
     const tunnel = (state: 'starting' | 'running' | 'stopped' | 'failed') =>
       ({ program: 'cloudflared', state, url: null, problem: null, startedAt: null }) as const
-    const shown = (reach: Partial<WebhookReach>) => labels(trayItems({ ...IDLE, webhooks: { ...NO_REACH, ...reach } })).slice(4, -3)
+    const shown = (reach: Partial<WebhookReach>) => labels(trayItems({ ...IDLE, webhooks: { ...NO_REACH, ...reach } })).slice(4, -4)
     const url = 'https://four-words.trycloudflare.com'
 
     it.each<[Partial<WebhookReach>, string[]]>([

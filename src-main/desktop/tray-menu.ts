@@ -14,6 +14,7 @@ export type TrayItem =
 
 export type TrayAction =
   | { do: 'open'; path?: string }
+  | { do: 'openInBrowser' }
   | { do: 'stop'; jobId: string }
   | { do: 'answer'; approvalId: string; decision: 'approve' | 'reject'; answer: string | null }
   | { do: 'pauseAll'; on: boolean }
@@ -73,6 +74,7 @@ export function trayItems({
     ...(runner.state === 'ready'
       ? [action(pauseAll ? t('desktop.tray.resumeAll') : t('desktop.tray.pauseAll'), { do: 'pauseAll', on: !pauseAll })]
       : []),
+    action(t('desktop.tray.openInBrowser'), { do: 'openInBrowser' }),
     action(t('desktop.tray.quit'), { do: 'quit' }),
   ]
 }

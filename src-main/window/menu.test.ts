@@ -9,7 +9,17 @@ const flat = (items: Item[]): Item[] => items.flatMap((item) => [item, ...(Array
 describe.each(['darwin', 'linux', 'win32'] as const)('the menu on %s', (platform) => {
   const command = vi.fn<(command: DesktopCommand) => void>()
   const quit = vi.fn<() => void>()
-  const items = flat(menuTemplate({ platform, development: false, command, showLogs: () => undefined, quit, t: speechOf('de').t }))
+  const items = flat(
+    menuTemplate({
+      platform,
+      development: false,
+      command,
+      openInBrowser: () => undefined,
+      showLogs: () => undefined,
+      quit,
+      t: speechOf('de').t,
+    }),
+  )
 
   it('has unique shortcuts, settings and quit once, and copy and paste', () => {
     const shortcuts = items.map((item) => item.accelerator).filter(Boolean)

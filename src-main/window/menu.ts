@@ -7,6 +7,7 @@ export type MenuDeps = {
   platform: NodeJS.Platform
   development: boolean
   command: (command: DesktopCommand) => void
+  openInBrowser: () => void
   showLogs: () => void
   quit: () => void
   t: Translate
@@ -23,7 +24,7 @@ const SCREENS = [
 ] as const
 
 /** The app's menu, on every system. It shows the shortcuts, and on macOS makes copy and paste work. */
-export function menuTemplate({ platform, development, command, showLogs, quit, t }: MenuDeps): MenuItemConstructorOptions[] {
+export function menuTemplate({ platform, development, command, openInBrowser, showLogs, quit, t }: MenuDeps): MenuItemConstructorOptions[] {
   const isMac = platform === 'darwin'
   const line: MenuItemConstructorOptions = { type: 'separator' }
   /** Electron's own labels are always English. */
@@ -76,6 +77,8 @@ export function menuTemplate({ platform, development, command, showLogs, quit, t
         role('zoomOut'),
         line,
         role('togglefullscreen'),
+        line,
+        { label: t('desktop.menu.openInBrowser'), click: openInBrowser },
         ...(development ? ([line, { role: 'reload' }, { role: 'toggleDevTools' }] as const) : []),
       ],
     },

@@ -1,5 +1,6 @@
 import { ERROR_STATUS, type ErrorBody, type ErrorCode, type ErrorIssue } from '../../src-runner/contract/errors.ts'
 import { ROUTES, type Route, type RouteAnswer, type RouteName, type RouteRequest } from '../../src-runner/contract/routes.ts'
+import { pageKeyHeaders } from './browser-access.ts'
 import type { Message } from '../../src-runner/contract/messages.ts'
 
 /** The codes of the contract, and one for a response that none of our servers sends. */
@@ -58,6 +59,7 @@ export function pathOf(route: Route, request: Loose): string {
 export function createClient(fetchFrom: typeof fetch = (...args) => fetch(...args)): Client {
   const send = async (name: RouteName, request: Loose, options: CallOptions, headers: Record<string, string>): Promise<Response> => {
     const route: Route = ROUTES[name]
+    Object.assign(headers, pageKeyHeaders())
     const init: RequestInit = { method: route.method, headers, signal: options.signal ?? null }
     if (request.body !== undefined) {
       init.body = JSON.stringify(request.body)

@@ -14,6 +14,7 @@ export function problemOf(thrown: unknown): Problem {
     case 'runner_unavailable':
       return { title: t('common.error.unreachable'), why: whyOf(thrown) }
     case 'unauthorized':
+    case 'link_required':
     case 'forbidden_origin':
     case 'forbidden_host':
     case 'forbidden_forwarded':

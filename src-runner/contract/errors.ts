@@ -8,6 +8,8 @@ export const ERROR_STATUS = {
   invalid_request: 400,
   unauthorized: 401,
   sign_in_failed: 401,
+  /** In a browser: the page was not opened from Deckhand. */
+  link_required: 401,
   invalid_worker_secret: 403,
   forbidden_host: 403,
   forbidden_origin: 403,
