@@ -261,7 +261,6 @@ describe('headless', () => {
   it.each([
     [{ RUNNER_PORT: 'x' }, [], /^deckhand: RUNNER_PORT must be a port, 0 to 65535 \(it is "x"\)\n$/],
     [{ DASHBOARD_HOST: '0.0.0.0' }, [], /^deckhand: DASHBOARD_HOST 0\.0\.0\.0 would open Deckhand to the network[^\n]*\n$/],
-    [{ AUTH_MODE: 'bearer-token' }, [], /^deckhand: AUTH_MODE bearer-token needs[^\n]*\n$/],
     [{ DECKHAND_DATA_DIR: '/dev/null/deckhand' }, [], /^deckhand: the data folder \/dev\/null\/deckhand cannot be used[^\n]*\n$/],
     [
       { DASHBOARD_HOST: '192.0.2.1', AUTH_MODE: 'local-auth' },

@@ -176,7 +176,6 @@ describe('the runner process', { timeout: 30_000 }, () => {
     })
 
     it.each<[string, object, string, number]>([
-      ['a mode that is not there yet', { authMode: 'bearer-token' }, 'config_invalid', 2],
       ['an open door', { authMode: 'local-trust', host: '0.0.0.0' }, 'config_invalid', 2],
       ['an address of another machine', { host: '192.0.2.1' }, 'config_invalid', 2],
       ['a data folder that is a file', { dataDir: ENTRY }, 'data_dir_unusable', 1],
@@ -255,7 +254,7 @@ describe('the runner process', { timeout: 30_000 }, () => {
       ['no data folder', { DECKHAND_DATA_DIR: '' }, /^DECKHAND_DATA_DIR .*\n$/],
       ['a port that is none', { RUNNER_PORT: '70000' }, /^RUNNER_PORT .*\n$/],
       ['a mode that is none', { AUTH_MODE: 'trust-me' }, /^AUTH_MODE .*local-trust.*\n$/],
-      ['a mode that is not there yet', { AUTH_MODE: 'bearer-token' }, /^AUTH_MODE bearer-token .*\n$/],
+      ['no secret in the mode for API clients', { AUTH_MODE: 'bearer-token' }, /^WORKER_SECRET .*\n$/],
       ['a secret that is too short', { WORKER_SECRET: 'canary' }, /^WORKER_SECRET .*\n$/],
       ['no secret where one is needed', { AUTH_MODE: 'local-auth' }, /^WORKER_SECRET .*\n$/],
       ['a log level that is none', { LOG_LEVEL: 'loud' }, /^LOG_LEVEL .*\n$/],

@@ -2123,6 +2123,12 @@ export type TextParams = {
   'messages.folder_missing': NoParams
   'messages.folder_unusable': NoParams
   'messages.slug_taken': { slug: string }
+  'messages.slug_by_owner': NoParams
+  'messages.folders_by_owner': NoParams
+  'messages.memory_by_owner': NoParams
+  'messages.token_by_token': NoParams
+  'messages.token_expiry_over': NoParams
+  'messages.spend_only_utc': NoParams
   'messages.payload_not_json': NoParams
   'messages.approved_already': NoParams
   'messages.rejected_already': NoParams
@@ -2340,6 +2346,7 @@ export type TextParams = {
   'messages.error_channel_not_found': NoParams
   'messages.error_channel_person_not_found': NoParams
   'messages.error_outbound_not_found': NoParams
+  'messages.error_token_not_found': NoParams
   'messages.error_trigger_has_no_agent': NoParams
   'messages.error_agent_has_no_model': NoParams
   'messages.error_agent_slug_taken': NoParams
@@ -2371,6 +2378,7 @@ export type TextParams = {
   'messages.error_job_creation_failed': NoParams
   'messages.error_internal': NoParams
   'messages.error_runner_unavailable': NoParams
+  'messages.error_sign_in_unavailable': NoParams
   'messages.error_database_unavailable': NoParams
   'messages.error_disk_full': NoParams
   'messages.error_backup_failed': NoParams

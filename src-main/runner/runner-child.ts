@@ -5,6 +5,7 @@ import { urlOf } from '../net/address.ts'
 import type { Vault } from '../vault/vault.ts'
 import { createHangWatch } from './restart-policy.ts'
 import type { RunnerExit, SpawnRunner } from './runner-process.ts'
+import { handleSessionRequest, type ResolveSession } from './session-requests.ts'
 import { handleTrashRequest, type MoveToTrash } from './trash-requests.ts'
 import { handleVaultRequest } from './vault-requests.ts'
 
@@ -35,6 +36,8 @@ export type ChildDeps = {
   vault: Vault
   /** null: nothing here can move files to the trash. */
   trash?: MoveToTrash | null
+  /** null: there are no accounts. */
+  resolveSession?: ResolveSession | null
   log: Log
   /** Receives every line that the runner prints. */
   output?: ((line: string) => void) | undefined
@@ -117,6 +120,9 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
         return
       case 'trash.ask':
         void handleTrashRequest(deps.trash ?? null, received, config.dataDir, log).then((answer) => child.send(answer))
+        return
+      case 'session.ask':
+        void handleSessionRequest(deps.resolveSession ?? null, received, log).then((answer) => child.send(answer))
         return
       case 'running': {
         const { type: _, ...running } = received

@@ -94,7 +94,6 @@ describe('an invalid value fails with one line and exit code 2', () => {
     [{ APP_URL: 'ftp://x' }, [], /^APP_URL must be an address that starts with http/],
     [{ APP_URL: 'https://u:p@x' }, [], /^APP_URL must be/],
     [{ AUTH_MODE: 'open' }, [], /^AUTH_MODE must be one of local-trust, local-auth, bearer-token/],
-    [{ AUTH_MODE: 'bearer-token' }, [], /^AUTH_MODE bearer-token needs an authentication provider/],
     [{ DECKHAND_VAULT: 'disk' }, [], /^DECKHAND_VAULT must be one of keychain, file/],
     [{ MESSENGER_BRIDGE_ENABLED: 'maybe' }, [], /^MESSENGER_BRIDGE_ENABLED must be true or false/],
     [{ LOG_LEVEL: 'loud' }, [], /^LOG_LEVEL must be one of/],

@@ -175,12 +175,6 @@ function readSecretFile(file: string, cwd: string): string {
 }
 
 function refuseUnsafe(environment: Environment): void {
-  if (environment.authMode === 'bearer-token') {
-    throw new StartError(
-      2,
-      'AUTH_MODE bearer-token needs an authentication provider, and this version has none; use local-trust or local-auth',
-    )
-  }
   for (const [name, host] of [
     ['RUNNER_HOST', environment.runnerHost],
     ['DASHBOARD_HOST', environment.dashboardHost],

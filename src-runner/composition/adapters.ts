@@ -6,7 +6,9 @@ import { createHostCommands } from '../adapters/host/host-commands.ts'
 import { createRunningReports, type RunningReports } from '../adapters/host/running-reports.ts'
 import { createHandlers } from '../adapters/http/handlers.ts'
 import type { HandlerDeps } from '../adapters/http/handlers/deps.ts'
+import { createIdentify } from '../adapters/http/identify-caller.ts'
 import { createHttpServer } from '../adapters/http/server.ts'
+import { confineInput } from '../adapters/http/workspace-scope.ts'
 import { watchAttention } from '../adapters/notifications/attention-watch.ts'
 import { createNotifications } from '../adapters/notifications/notifications.ts'
 import { createOutboxSender } from '../adapters/outbox/outbox-sender.ts'
@@ -61,6 +63,10 @@ export function createAdapters(core: Core, storage: Storage, agents: Agents) {
     ...{ clock, log },
     handlers: createHandlers(createHandlerDeps(core, storage, agents, { scheduler, addresses, webhooks, channels, dailyBackup })),
     auth: access,
+    limited: {
+      identify: createIdentify({ ...{ ...core, db }, resolveSession: options.resolveSession ?? (async () => null) }),
+      confine: (route, input, entityId) => confineInput(db, route, input, entityId),
+    },
     gate: gateOf(access),
     takeDelivery: webhooks.handle,
     passedGate: addresses.passedGate,
@@ -124,6 +130,7 @@ function createHandlerDeps(core: Core, storage: Storage, agents: Agents, { sched
     webhookBase: addresses.webhookBase,
     publicAddress: addresses,
     recovery: () => core.recovery,
+    acceptsTokens: () => core.access.authMode === 'bearer-token',
     examine: () =>
       examine({
         ...{ ...core, ...storage, ...agents },

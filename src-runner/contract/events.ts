@@ -76,12 +76,12 @@ export const RECORDED_EVENTS = {
   'trigger.created': z.object({ triggerId: Id }),
   /** Paused, resumed, or given another secret. */
   'trigger.changed': z.object({ triggerId: Id }),
-  'trigger.deleted': z.object({ triggerId: Id }),
+  'trigger.deleted': z.object({ triggerId: Id, entityId: Id.optional() }),
   /** The delivery created no job. For one that did, `job.created` is sent. */
   'delivery.refused': z.object({ triggerId: Id, outcome: DeliveryOutcome }),
   'schedule.created': z.object({ scheduleId: Id }),
   'schedule.changed': z.object({ scheduleId: Id }),
-  'schedule.deleted': z.object({ scheduleId: Id }),
+  'schedule.deleted': z.object({ scheduleId: Id, entityId: Id.optional() }),
   /** Due times were skipped. For one that ran, `job.created` is sent. */
   'schedule.skipped': z.object({ scheduleId: Id, state: OccurrenceState }),
   'schedule.budget_exhausted': z.object({ scheduleId: Id, agentId: Id, name: z.string() }),
@@ -97,6 +97,8 @@ export const RECORDED_EVENTS = {
   'public_address.changed': z.object({}),
   /** Because of time alone: a problem has lasted long enough to be shown, or is over for long enough. */
   'attention.changed': z.object({}),
+  'token.created': z.object({ tokenId: Id }),
+  'token.revoked': z.object({ tokenId: Id }),
   'settings.changed': z.object({ keys: z.array(z.string()) }),
   /** The machine's clock was set. Deadlines were moved by the same amount. */
   'clock.set': z.object({ byMs: z.number().int() }),

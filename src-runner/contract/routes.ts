@@ -15,11 +15,16 @@ import { ruleRoutes } from './routes/rules.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { settingsRoutes } from './routes/settings.ts'
 import { systemRoutes } from './routes/system.ts'
+import { tokenRoutes } from './routes/tokens.ts'
+import type { RouteReach } from './routes/route.ts'
 import { triggerRoutes } from './routes/triggers.ts'
 
 export type { Route, RouteAccess } from './routes/route.ts'
 
-/** Every route of the runner, noun by noun. Handlers, the typed client and the OpenAPI document are made from this table. */
+/**
+ * Every route of the runner, noun by noun. Handlers, the typed client and the OpenAPI document are made from this table. A
+ * route that does not say what limited callers reach does not compile.
+ */
 export const ROUTES = {
   ...systemRoutes,
   ...jobRoutes,
@@ -38,7 +43,8 @@ export const ROUTES = {
   ...outboxRoutes,
   ...publicAddressRoutes,
   ...backupRoutes,
-}
+  ...tokenRoutes,
+} satisfies Record<string, { reach: RouteReach }>
 
 export type Routes = typeof ROUTES
 export type RouteName = keyof Routes

@@ -25,6 +25,7 @@ export const TAGS = [
   'outbox',
   'attention',
   'public_address',
+  'tokens',
 ] as const
 export type Tag = (typeof TAGS)[number]
 
@@ -103,5 +104,7 @@ export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
   'public_address.changed': [{ tag: 'public_address' }, { tag: 'attention' }],
   'attention.changed': [{ tag: 'attention' }],
   'clock.set': [{ tag: 'approvals' }],
+  'token.created': [{ tag: 'tokens' }],
+  'token.revoked': [{ tag: 'tokens' }],
   'settings.changed': [{ tag: 'settings' }, { tag: 'models' }],
 }

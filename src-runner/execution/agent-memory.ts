@@ -3,6 +3,7 @@ import type { Memory } from '../contract/memory.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Ids } from '../lib/ids.ts'
 import type { Claim } from '../domain/jobs/claim-job.ts'
+import { isInDefaultEntity } from '../domain/agents/agents.ts'
 import { recordJobMemories } from '../domain/memory/job-memories.ts'
 import { createMemory, deleteMemory, findMemory, findWriter, recallMemories } from '../domain/memory/memories.ts'
 import type { AgentMemory } from '../agent/tools/tool.ts'
@@ -20,12 +21,13 @@ export function createAgentMemory(
 ): AgentMemory {
   const { db } = deps
   const { jobId } = claim
-  const isVisible = (memory: Memory) => memory.agentId === null || memory.agentId === agentId
+  const shares = isInDefaultEntity(db, agentId)
+  const isVisible = (memory: Memory) => (memory.agentId === null ? shares : memory.agentId === agentId)
   return {
     remember: (callId, { text, shared }) =>
       commitClaimed(deps, claim, (tx) => {
         const writer = { agentId, jobId, callId }
-        return createMemory(tx, deps, { agentId: shared ? null : agentId, text, writer, untrusted: isUntrusted() })
+        return createMemory(tx, deps, { agentId: shared && shares ? null : agentId, text, writer, untrusted: isUntrusted() })
       }),
 
     recall: (_callId, { query, limit }) =>

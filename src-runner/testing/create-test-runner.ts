@@ -2,7 +2,7 @@ import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileS
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { openDatabase, Database } from '../platform/db/database.ts'
-import { transact } from '../platform/db/transact.ts'
+import { transact, type NoPromise, type Tx } from '../platform/db/transact.ts'
 import { createLiveJobStreams } from '../platform/events/live-job-streams.ts'
 import { createLog } from '../platform/log/create-log.ts'
 import { createScrubber, type Scrubber } from '../platform/log/scrubber.ts'
@@ -31,6 +31,7 @@ export type TestRunnerOptions = {
   ids?: Ids
   fetch?: RunnerDeps['fetch']
   trash?: RunnerDeps['trash']
+  resolveSession?: RunnerDeps['resolveSession']
   vault?: Vault
   deadlines?: RunnerDeps['deadlines']
   publicAddressTimings?: RunnerDeps['publicAddressTimings']
@@ -70,6 +71,8 @@ export type TestRunner = {
   addAgent(fields?: Partial<CreateAgent>): Promise<Agent>
   /** Creates a folder with these files. */
   makeFolder(files?: Record<string, string>): string
+  /** Writes what a test cannot cause, such as what a chat service would have sent. */
+  write<T>(work: (tx: Tx) => NoPromise<T>): T
   /** Creates a job of any channel, also of those that a test cannot play. */
   enqueue(job: NewJob): Promise<string>
   /** Resolves when the job has ended or waits for somebody. */
@@ -117,7 +120,8 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
   let running = await launch()
 
   async function launch(): Promise<{ runner: Runner; url: string; port: number; client: RunnerClient }> {
-    const { clock, machine, ids, fetch, deadlines, tools, moreTools, internet, findSandbox, trash, publicAddressTimings } = options
+    const { clock, machine, ids, fetch, deadlines, tools, moreTools, internet, findSandbox, trash, resolveSession, publicAddressTimings } =
+      options
     const found = options.findsModelServer === true ? modelServer.port : 9
     const discoveryPorts = { ollama: found, lmStudio: found, llamaCpp: found }
     const open: typeof openDatabase = (given) => (db = openTestDatabase(given))
@@ -139,6 +143,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       findSandbox,
       listProgramFolders: options.listProgramFolders ?? (async () => []),
       trash,
+      resolveSession,
       discoveryPorts,
       random: () => 0.5,
       demoWordMs: 0,
@@ -196,6 +201,8 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       }
       return folder
     },
+
+    write: (work) => transact(db, work),
 
     async enqueue(job) {
       const ids = createIds(() => Date.now())

@@ -44,8 +44,8 @@ export function readRunnerEnvironment(env: Record<string, string | undefined>): 
     )
   }
   const { DECKHAND_DATA_DIR, RUNNER_HOST, RUNNER_PORT, AUTH_MODE, WORKER_SECRET, LOG_LEVEL, INGRESS_PORT, PUBLIC_RUNNER_URL } = parsed.data
-  if (AUTH_MODE === 'local-auth' && WORKER_SECRET === undefined)
-    throw new ConfigRefused('WORKER_SECRET is needed with AUTH_MODE local-auth')
+  if (AUTH_MODE !== 'local-trust' && WORKER_SECRET === undefined)
+    throw new ConfigRefused(`WORKER_SECRET is needed with AUTH_MODE ${AUTH_MODE}`)
   return {
     dataDir: resolve(DECKHAND_DATA_DIR),
     host: RUNNER_HOST,
@@ -66,11 +66,6 @@ export function readRunnerEnvironment(env: Record<string, string | undefined>): 
 export function refuseUnsafeConfig(config: RunnerConfig): void {
   const base = config.publicRunnerUrl === null ? null : readPublicBase(config.publicRunnerUrl)
   if (base?.url === null) throw new ConfigRefused(`PUBLIC_RUNNER_URL is not a public address. ${englishText(base.problem)}`)
-  if (config.authMode === 'bearer-token') {
-    throw new ConfigRefused(
-      'AUTH_MODE bearer-token needs an authentication provider, and this version has none; use local-trust or local-auth',
-    )
-  }
   if (config.authMode === 'local-trust' && !isLoopback(config.host)) {
     throw new ConfigRefused(
       `RUNNER_HOST ${config.host} would open the runner to the network without a secret; use 127.0.0.1, or set AUTH_MODE=local-auth`,

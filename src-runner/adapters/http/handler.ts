@@ -1,8 +1,13 @@
 import type { RouteAnswer, RouteInput, RouteName, Routes } from '../../contract/routes.ts'
+import type { Caller } from './caller.ts'
 import type { EventSink } from './stream.ts'
 
-/** What a handler may know and decide besides its input. */
+/**
+ * What a handler may know and decide besides its input. `caller.entityId`: the only workspace whose things a list returns. Ids in
+ * the input are confined to it already.
+ */
 export type Call = {
+  caller: Caller
   /** Where a reader of a stream stopped (`Last-Event-ID`), or null. */
   lastEventId: number | null
   /** Aborts when the caller has disconnected. */

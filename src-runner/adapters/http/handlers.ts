@@ -12,6 +12,7 @@ import { providerHandlers } from './handlers/providers.ts'
 import { ruleHandlers } from './handlers/rules.ts'
 import { settingsHandlers } from './handlers/settings.ts'
 import { systemHandlers } from './handlers/system.ts'
+import { tokenHandlers } from './handlers/tokens.ts'
 import { triggerHandlers } from './handlers/triggers.ts'
 import { scheduleHandlers } from './handlers/schedules.ts'
 import { channelHandlers } from './handlers/channels.ts'
@@ -37,6 +38,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...outboxHandlers(deps),
     ...publicAddressHandlers(deps),
     ...backupHandlers(deps),
+    ...tokenHandlers(deps),
     ...eventHandlers(deps),
   }
 }

@@ -11,20 +11,30 @@ import { ROUTES, type Route, type RouteName } from '../../contract/routes.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { errorBody, toAppError } from './error-response.ts'
-import { createAuth, type AuthConfig } from './auth.ts'
+import { createAuth, type AuthConfig, type Identify } from './auth.ts'
 import { MAX_BODY_BYTES, parseJson, requireJson } from './body.ts'
 import { createFront, pathOf, type TakeDelivery } from './request-gate.ts'
+import type { Caller } from './caller.ts'
 import type { Call, Handlers, OpenStream } from './handler.ts'
-import { createInputReader } from './input.ts'
+import { createInputReader, type Input } from './input.ts'
 import { createStreams } from './stream.ts'
 
 export type HttpServer = ReturnType<typeof createHttpServer>
+
+export type LimitedCallers = {
+  /** Who presents a bearer that is not the secret. */
+  identify: Identify
+  /** The input with nothing in it that other workspaces own. */
+  confine(route: Route, input: Input, entityId: string): Input
+}
 
 export type HttpServerDeps = {
   handlers: Handlers
   /** Both are read for every request. */
   auth: AuthConfig
   gate: GateConfig
+  /** Callers that are limited to a workspace, in `bearer-token` mode. Absent: there are none. */
+  limited?: LimitedCallers
   /** Handles webhook deliveries before the gate and the router. */
   takeDelivery?: TakeDelivery
   /** Called for every request that the gate lets in. */
@@ -41,7 +51,8 @@ export type HttpServerDeps = {
 export function createHttpServer(deps: HttpServerDeps) {
   const { log } = deps
   const streams = createStreams(deps.clock)
-  const authorize = createAuth(deps.auth)
+  const authorize = createAuth(deps.auth, deps.limited?.identify)
+  const callers = new WeakMap<IncomingMessage, Caller>()
 
   const app = Fastify({
     logger: false,
@@ -71,14 +82,17 @@ export function createHttpServer(deps: HttpServerDeps) {
       url: route.path,
       exposeHeadRoute: route.method === 'GET' && route.stream !== true,
       async onRequest(request, reply) {
-        const refusal = authorize(route.access, request.raw)
-        if (refusal !== null) return sendFixed(reply, refusal)
+        const caller = await authorize(route, request.raw)
+        if (typeof caller === 'string') return sendFixed(reply, caller)
+        callers.set(request.raw, caller)
         if (carriesBody) requireJson(request.headers)
       },
       async handler(request, reply) {
-        const input = readInput({ params: request.params, query: request.query, body: request.body })
+        const caller = callers.get(request.raw)!
+        const given = readInput({ params: request.params, query: request.query, body: request.body })
         if (carriesBody) await deps.untilWritable?.()
-        const answer = await handle(input, callOf(request, reply, route))
+        const input = caller.entityId === undefined ? given : deps.limited!.confine(route, given, caller.entityId)
+        const answer = await handle(input, callOf(request, reply, route, caller))
         if (route.stream === true) return startStream(answer as OpenStream, reply, route.method === 'GET')
         if (deps.checkResponses === true) assertResponse(name, route, answer)
         return reply.header('content-type', JSON_TYPE).send(JSON.stringify(answer))
@@ -144,10 +158,11 @@ function listenOn(server: Server, host: string, port: number): Promise<void> {
   })
 }
 
-function callOf(request: FastifyRequest, reply: FastifyReply, route: Route): Call {
+function callOf(request: FastifyRequest, reply: FastifyReply, route: Route, caller: Caller): Call {
   reply.code(route.status)
   const lastEventId = request.headers['last-event-id']
   return {
+    caller,
     lastEventId: typeof lastEventId === 'string' && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : null,
     get gone() {
       return signalWhenGone(reply.raw)

@@ -8,12 +8,14 @@ const channelParams = z.object({ channelId: Id })
 
 export const channelRoutes = {
   listChannels: get('/api/channels', {
+    reach: 'workspace',
     summary: 'The channels through which agents are reached, newest first.',
     query: z.object({ agentId: Id.optional() }),
     answer: z.object({ channels: z.array(Channel) }),
     shows: ['channels'],
   }),
   createChannel: post('/api/channels', {
+    reach: 'machine',
     summary: 'Connect an agent to a chat service. The token is tested, then stored in the vault.',
     body: CreateChannel,
     status: 201,
@@ -21,6 +23,7 @@ export const channelRoutes = {
     errors: ['agent_not_found', 'channel_refused', 'channel_exists', 'vault_unavailable'],
   }),
   getChannel: get('/api/channels/:channelId', {
+    reach: 'workspace',
     summary: 'One channel.',
     params: channelParams,
     answer: z.object({ channel: Channel }),
@@ -28,6 +31,7 @@ export const channelRoutes = {
     shows: ['channels'],
   }),
   updateChannel: patch('/api/channels/:channelId', {
+    reach: 'machine',
     summary: 'Turn a channel on or off, or give it another token of the same account.',
     params: channelParams,
     body: UpdateChannel,
@@ -35,12 +39,14 @@ export const channelRoutes = {
     errors: ['channel_not_found', 'channel_refused', 'vault_unavailable'],
   }),
   deleteChannel: del('/api/channels/:channelId', {
+    reach: 'machine',
     summary: 'Disconnect a channel and delete its token. Its conversations stay.',
     params: channelParams,
     answer: Nothing,
     errors: ['channel_not_found', 'vault_unavailable'],
   }),
   updateChannelPerson: patch('/api/channels/:channelId/people/:personId', {
+    reach: 'workspace',
     summary: 'Make somebody on a channel its owner, allow them, or refuse them.',
     params: z.object({ channelId: Id, personId: Id }),
     body: UpdateChannelPerson,
@@ -48,6 +54,7 @@ export const channelRoutes = {
     errors: ['channel_not_found', 'channel_person_not_found'],
   }),
   testChannel: post('/api/channels/:channelId/test', {
+    reach: 'workspace',
     summary: 'Send a test message to the owner.',
     params: channelParams,
     answer: z.object({ ok: z.boolean(), message: Message.nullable() }),

@@ -8,12 +8,14 @@ const conversationParams = z.object({ conversationId: Id })
 
 export const conversationRoutes = {
   listConversations: get('/api/conversations', {
+    reach: 'workspace',
     summary: 'Conversations, last used first.',
     query: PageQuery.extend({ agentId: Id.optional(), q: z.string().trim().max(500).optional() }),
     answer: z.object({ conversations: z.array(Conversation), nextCursor: NextCursor }),
     shows: ['conversations'],
   }),
   getConversation: get('/api/conversations/:conversationId', {
+    reach: 'workspace',
     summary: 'One conversation with its newest 200 messages, oldest first, and the jobs of its turns.',
     params: conversationParams,
     answer: z.object({ conversation: Conversation, messages: z.array(Message), jobs: z.array(JobSummary) }),
@@ -21,6 +23,7 @@ export const conversationRoutes = {
     shows: ['conversation'],
   }),
   deleteConversation: del('/api/conversations/:conversationId', {
+    reach: 'workspace',
     summary: 'Delete a conversation and its messages. Its jobs stay in Activity.',
     params: conversationParams,
     answer: Nothing,

@@ -4,6 +4,7 @@ import { get, jobParams, post } from './route.ts'
 
 export const fileRoutes = {
   listJobFiles: get('/api/jobs/:jobId/files', {
+    reach: 'workspace',
     summary: 'The files that a job wrote, in the order of the first write.',
     params: jobParams,
     answer: z.object({ files: z.array(WrittenFile) }),
@@ -11,6 +12,7 @@ export const fileRoutes = {
     shows: ['job'],
   }),
   getFileDiff: get('/api/jobs/:jobId/file-diff', {
+    reach: 'workspace',
     summary:
       'What a job, or one call of it, changed in a file. It is read from stored content, so later changes do not affect it. `path`: as listed, or absolute.',
     params: jobParams,
@@ -20,6 +22,7 @@ export const fileRoutes = {
     shows: ['job'],
   }),
   undoFile: post('/api/jobs/:jobId/files/undo', {
+    reach: 'workspace',
     summary: 'Restore a file as it was before a job wrote it. `force`: even if it was changed since.',
     params: jobParams,
     body: z.object({ path: z.string().min(1).max(8192), force: z.boolean().default(false) }),

@@ -5,6 +5,7 @@ import { get, jobParams, post } from './route.ts'
 
 export const jobRoutes = {
   submitTask: post('/api/agent', {
+    reach: 'workspace',
     summary: 'Submit a task to an agent. Responds after the job is on disk.',
     body: SubmitTask,
     status: 202,
@@ -12,6 +13,7 @@ export const jobRoutes = {
     errors: ['agent_not_found', 'conversation_not_found', 'job_not_found', 'job_creation_failed'],
   }),
   listJobs: get('/api/jobs', {
+    reach: 'workspace',
     summary:
       'Jobs, newest first. `status` takes several, separated by commas. A page examines a bounded number of jobs: it may hold fewer than `limit`, even none, and have a `nextCursor`.',
     query: PageQuery.extend({
@@ -35,11 +37,13 @@ export const jobRoutes = {
     shows: ['jobs'],
   }),
   countJobs: get('/api/jobs/counts', {
+    reach: 'workspace',
     summary: 'How many jobs are pending, running or waiting right now.',
     answer: z.object({ pending: z.number(), running: z.number(), awaiting_approval: z.number(), awaiting_child: z.number() }),
     shows: ['jobs'],
   }),
   getJob: get('/api/jobs/:jobId', {
+    reach: 'workspace',
     summary: 'One job.',
     params: jobParams,
     answer: z.object({ job: Job }),
@@ -47,6 +51,7 @@ export const jobRoutes = {
     shows: ['job'],
   }),
   listSteps: get('/api/jobs/:jobId/steps', {
+    reach: 'workspace',
     summary: 'The recorded steps of a job, in order. `after` is the last known `seq`.',
     params: jobParams,
     query: z.object({ after: z.coerce.number().int().min(0).default(0) }),
@@ -55,6 +60,7 @@ export const jobRoutes = {
     shows: ['steps'],
   }),
   streamJob: get('/api/jobs/:jobId/stream', {
+    reach: 'workspace',
     summary: 'Attach to a job: the current reply so far, then what follows, as in /api/chat/stream.',
     params: jobParams,
     stream: true,
@@ -62,6 +68,7 @@ export const jobRoutes = {
     errors: ['job_not_found'],
   }),
   cancelJob: post('/api/jobs/:jobId/cancel', {
+    reach: 'workspace',
     summary: 'Stop a job. Takes effect within two seconds; the text written so far is kept.',
     params: jobParams,
     status: 202,
@@ -69,6 +76,7 @@ export const jobRoutes = {
     errors: ['job_not_found', 'job_already_finished'],
   }),
   retryJob: post('/api/jobs/:jobId/retry', {
+    reach: 'workspace',
     summary: 'Create a new job with the same task, linked to this one.',
     params: jobParams,
     status: 201,

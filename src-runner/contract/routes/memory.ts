@@ -7,6 +7,7 @@ const memoryParams = z.object({ memoryId: Id })
 
 export const memoryRoutes = {
   listJobMemories: get('/api/jobs/:jobId/memories', {
+    reach: 'workspace',
     summary: 'The memories that a job read, as they were at that time.',
     params: jobParams,
     answer: z.object({ memories: z.array(JobMemory) }),
@@ -14,12 +15,14 @@ export const memoryRoutes = {
     shows: ['job'],
   }),
   listMemories: get('/api/memories', {
+    reach: 'workspace',
     summary: 'Memories, newest first. `agentId` is an agent or `shared`; `q` is a full-text search.',
     query: PageQuery.extend({ agentId: z.union([Id, z.literal('shared')]).optional(), q: z.string().trim().max(500).optional() }),
     answer: z.object({ memories: z.array(Memory), nextCursor: NextCursor }),
     shows: ['memories'],
   }),
   createMemory: post('/api/memories', {
+    reach: 'workspace',
     summary: 'Create a memory for an agent, or for all agents.',
     body: CreateMemory,
     status: 201,
@@ -27,6 +30,7 @@ export const memoryRoutes = {
     errors: ['agent_not_found', 'memory_full'],
   }),
   updateMemory: patch('/api/memories/:memoryId', {
+    reach: 'workspace',
     summary: 'Change a memory. It is trusted from then on.',
     params: memoryParams,
     body: UpdateMemory,
@@ -34,6 +38,7 @@ export const memoryRoutes = {
     errors: ['memory_not_found'],
   }),
   deleteMemory: del('/api/memories/:memoryId', {
+    reach: 'workspace',
     summary: 'Delete a memory. Jobs that read it keep their copy.',
     params: memoryParams,
     answer: Nothing,

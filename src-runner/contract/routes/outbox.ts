@@ -6,12 +6,14 @@ import { get, post } from './route.ts'
 
 export const outboxRoutes = {
   listOutbox: get('/api/outbox', {
+    reach: 'workspace',
     summary: 'Messages of agents to channels, newest first.',
     query: PageQuery.extend({ state: OutboundState.optional(), agentId: Id.optional(), jobId: Id.optional() }),
     answer: z.object({ messages: z.array(OutboundMessage), nextCursor: NextCursor }),
     shows: ['outbox'],
   }),
   retryOutbound: post('/api/outbox/:messageId/retry', {
+    reach: 'workspace',
     summary: 'Send a failed message again.',
     params: z.object({ messageId: Id }),
     status: 202,
@@ -19,6 +21,7 @@ export const outboxRoutes = {
     errors: ['outbound_not_found', 'outbound_already_sent'],
   }),
   listAttention: get('/api/attention', {
+    reach: 'workspace',
     summary: 'What needs attention besides approvals and failed jobs, newest first.',
     /** `recovery`: Deckhand started after a crash during jobs. It needs no action. */
     answer: z.object({ items: z.array(AttentionItem), recovery: Recovery.optional() }),

@@ -9,9 +9,18 @@ import type { Tag } from '../tags.ts'
  */
 export type RouteAccess = 'public' | 'runner' | 'worker'
 
+/**
+ * What a caller that is limited to a workspace may do. workspace: it reaches only what belongs to its workspace; everything
+ * else answers as if it did not exist. neutral: the response says nothing about anybody. machine: refused (403
+ * `owner_only`).
+ */
+export type RouteReach = 'workspace' | 'neutral' | 'machine'
+
 type Options = {
   /** Default: `runner`. */
   access?: RouteAccess
+  /** Every route of the runner has it. */
+  reach?: RouteReach
   summary: string
   params?: z.ZodObject
   query?: z.ZodObject

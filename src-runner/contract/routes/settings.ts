@@ -6,27 +6,32 @@ import { get, patch, post } from './route.ts'
 
 export const settingsRoutes = {
   getSettings: get('/api/settings', {
+    reach: 'machine',
     summary: 'Settings of the workspace.',
     answer: z.object({ settings: Settings }),
     shows: ['settings'],
   }),
   updateSettings: patch('/api/settings', {
+    reach: 'machine',
     summary: 'Change settings of the workspace.',
     body: UpdateSettings,
     answer: z.object({ settings: Settings, unpricedModels: UnpricedModels }),
     errors: ['provider_not_found'],
   }),
   updateWebSearch: patch('/api/settings/web-search', {
+    reach: 'machine',
     summary: 'Set the web search provider, or null to remove the tool. The key is stored in the vault.',
     body: z.object({ webSearch: UpdateWebSearch.nullable() }),
     answer: z.object({ settings: Settings }),
     errors: ['vault_unavailable'],
   }),
   makeSampleFolder: post('/api/sample-folder', {
+    reach: 'machine',
     summary: 'Create the folder “Deckhand sample” with a few files in the documents folder, for a first try.',
     answer: z.object({ path: z.string() }),
   }),
   getSpend: get('/api/spend', {
+    reach: 'workspace',
     summary: 'Spending, grouped.',
     query: SpendQuery,
     answer: Spend,

@@ -7,15 +7,18 @@ import { get, post } from './route.ts'
 
 export const systemRoutes = {
   health: get('/api/health', {
+    reach: 'neutral',
     access: 'public',
     summary: 'Liveness and readiness. 503 with the same shape when the database cannot be used; `db` says why.',
     answer: z.object({ ok: z.boolean(), db: z.enum(['ok', ...DATABASE_TROUBLES]), llm: z.literal('unchecked') }),
   }),
   openapi: get('/api/openapi.json', {
+    reach: 'neutral',
     summary: 'This API as an OpenAPI 3.1 document.',
     answer: z.record(z.string(), z.unknown()),
   }),
   runWorker: post('/api/worker', {
+    reach: 'machine',
     access: 'worker',
     summary: 'Execute a job in the background. A finished or claimed job is left as it is.',
     body: z.object({ jobId: Id }),
@@ -24,6 +27,7 @@ export const systemRoutes = {
     errors: ['invalid_worker_secret'],
   }),
   streamEvents: get('/api/events', {
+    reach: 'workspace',
     summary:
       'Events as server-sent events, from `Last-Event-ID` or from now on. At most the newest 2,000 are repeated; if there is a gap in the ids, read the lists again.',
     query: z.object({ after: z.coerce.number().int().min(0).optional() }),
@@ -31,15 +35,18 @@ export const systemRoutes = {
     answer: z.unknown(),
   }),
   getSandbox: get('/api/sandbox', {
+    reach: 'machine',
     summary: 'The sandbox of programs that agents run: whether it works on this machine, and what to do if not.',
     answer: z.object({ sandbox: Sandbox }),
     shows: ['settings'],
   }),
   checkSandbox: post('/api/sandbox/check', {
+    reach: 'machine',
     summary: 'Check the sandbox again by running a program in it.',
     answer: z.object({ sandbox: Sandbox }),
   }),
   getDoctor: get('/api/doctor', {
+    reach: 'machine',
     summary: 'Health checks, run now: what works, what does not, and what to do.',
     answer: z.object({ checks: z.array(HealthCheck) }),
     shows: ['settings'],

@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, isNull, or, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, isNull, or, sql, type SQL, type SQLWrapper } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
@@ -67,6 +67,23 @@ export function listAgents(
     .all()
   const page = pageOf(rows, limit, (last) => [last.name, last.id])
   return { agents: page.rows.map((row) => agentOf(row)), nextCursor: page.nextCursor }
+}
+
+/** Whether an agent belongs to the workspace `Personal`, whose agents share memories. */
+export function isInDefaultEntity(db: Db, agentId: string): boolean {
+  return IN_DEFAULT(db).get({ id: agentId })?.entityId === findDefaultEntity(db).id
+}
+
+const IN_DEFAULT = prepareOnce((db: Db) =>
+  db
+    .select({ entityId: agents.entityId })
+    .from(agents)
+    .where(eq(agents.id, sql.placeholder('id'))),
+)
+
+/** The condition that an agent, also a deleted one, belongs to a workspace. Absent: to any. */
+export function isAgentOf(agentId: SQLWrapper, entityId: string | undefined): SQL | undefined {
+  return entityId === undefined ? undefined : sql`${agentId} IN (SELECT id FROM agents WHERE entity_id = ${entityId})`
 }
 
 /** Every folder that a person gave to any agent, as they wrote it. */

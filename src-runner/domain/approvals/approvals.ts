@@ -114,8 +114,13 @@ function countAgain(db: Db, jobSeq: number, callId: string): { starts: number; a
   return { starts: starts.n, agains: agains.n }
 }
 
-function countPending(db: Db): number {
-  return db.select({ n: count() }).from(approvals).where(eq(approvals.status, 'pending')).get()!.n
+function countPending(db: Db, entityId?: string): number {
+  const isOfEntity = entityId === undefined ? undefined : isJobOf(entityId)
+  return db
+    .select({ n: count() })
+    .from(approvals)
+    .where(and(eq(approvals.status, 'pending'), isOfEntity))
+    .get()!.n
 }
 
 function listPendingOf(db: Db, jobId: string): Approval[] {
@@ -127,10 +132,18 @@ function listPendingOf(db: Db, jobId: string): Approval[] {
 
 const Position = z.tuple([z.number().int().positive()])
 
+export type ApprovalFilter = {
+  status?: ApprovalStatus
+  jobId?: string
+  entityId?: string | undefined
+  cursor?: string
+  limit: number
+}
+
 /** Newest first. Throws AppError invalid_request for a cursor of another list. */
 function listApprovals(
   db: Db,
-  { status, jobId, cursor, limit }: { status?: ApprovalStatus; jobId?: string; cursor?: string; limit: number },
+  { status, jobId, entityId, cursor, limit }: ApprovalFilter,
 ): { approvals: Approval[]; pending: number; nextCursor: string | null } {
   const before = cursor === undefined ? undefined : decodeCursor(cursor, Position)[0]
   const rows = db
@@ -143,14 +156,17 @@ function listApprovals(
         before === undefined ? undefined : lt(approvals.seq, before),
         status === undefined ? undefined : eq(approvals.status, status),
         jobId === undefined ? undefined : eq(approvals.jobSeq, seqOf(db, jobId)),
+        entityId === undefined ? undefined : eq(jobs.entityId, entityId),
       ),
     )
     .orderBy(desc(approvals.seq))
     .limit(limit + 1)
     .all()
   const page = pageOf(rows, limit, (last) => [last.seq])
-  return { approvals: page.rows.map(({ approval }) => approval), pending: countPending(db), nextCursor: page.nextCursor }
+  return { approvals: page.rows.map(({ approval }) => approval), pending: countPending(db, entityId), nextCursor: page.nextCursor }
 }
+
+const isJobOf = (entityId: string) => sql`(SELECT entity_id FROM agent_jobs WHERE seq = approvals.job_seq) = ${entityId}`
 
 function seqOf(db: Db, jobId: string) {
   return db.select({ seq: jobs.seq }).from(jobs).where(eq(jobs.id, jobId))

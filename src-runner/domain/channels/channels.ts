@@ -36,9 +36,14 @@ function withPeople(db: Db, row: NonNullable<ReturnType<ReturnType<typeof select
 }
 
 /** Newest first. */
-export function listChannels(db: Db, { agentId }: { agentId?: string } = {}): Channel[] {
+export function listChannels(db: Db, { agentId, entityId }: { agentId?: string; entityId?: string | undefined } = {}): Channel[] {
   return selectChannels(db)
-    .where(agentId === undefined ? undefined : eq(channels.agentId, agentId))
+    .where(
+      and(
+        agentId === undefined ? undefined : eq(channels.agentId, agentId),
+        entityId === undefined ? undefined : eq(agents.entityId, entityId),
+      ),
+    )
     .orderBy(desc(channels.seq))
     .all()
     .map((row) => withPeople(db, row))

@@ -16,6 +16,7 @@ export const conversations = sqliteTable(
   (t) => [
     ...checks(t),
     index('conversations_by_use').on(t.updatedAt, t.id),
+    index('conversations_by_entity').on(t.entityId, t.updatedAt, t.id),
     index('conversations_by_agent').on(t.agentId, t.updatedAt, t.id),
   ],
 )

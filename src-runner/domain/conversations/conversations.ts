@@ -43,7 +43,7 @@ const MESSAGES_SEARCHED = 10_000
 /** Last used first. `q` is searched in titles and the newest messages. The case of ASCII letters is ignored. */
 export function listConversations(
   db: Db,
-  { agentId, q, cursor, limit }: { agentId?: string; q?: string; cursor?: string; limit: number },
+  { agentId, entityId, q, cursor, limit }: { agentId?: string; entityId?: string | undefined; q?: string; cursor?: string; limit: number },
 ): { conversations: Conversation[]; nextCursor: string | null } {
   const [updatedAt, id] = cursor === undefined ? NEWEST : decodeCursor(cursor, Position)
   const rows = selectConversations(db)
@@ -51,6 +51,7 @@ export function listConversations(
       and(
         sql`(conversations.updated_at, conversations.id) < (${updatedAt}, ${id})`,
         agentId === undefined ? undefined : eq(conversations.agentId, agentId),
+        entityId === undefined ? undefined : eq(conversations.entityId, entityId),
         q ? isMatch(q) : undefined,
       ),
     )

@@ -12,6 +12,8 @@ import { isMatch, listTerms, listUnindexed, searchExpressionFor, UNINDEXED_CHARS
 export type JobFilter = {
   status?: JobStatus[]
   agentId?: string
+  /** Only the jobs of this workspace. */
+  entityId?: string | undefined
   channel?: JobChannel
   parentJobId?: string
   /** Created at or after. */
@@ -55,7 +57,7 @@ type SeqRange = { below: number; from: number }
  * A walk backwards along one index. `covers`: the filters that the index applies. `key`: the column of the order, which is the
  * seq of the job. `indexOnly`: the same walk without reading the jobs.
  */
-type Scan = Query & { covers: readonly ('status' | 'agentId' | 'channel' | 'parentJobId')[]; key?: string; indexOnly?: string }
+type Scan = Query & { covers: readonly ('status' | 'agentId' | 'entityId' | 'channel' | 'parentJobId')[]; key?: string; indexOnly?: string }
 
 function findSeqs(db: Db, filter: JobFilter, before: number): Found {
   const range = seqRangeFor(db, filter, before)
@@ -89,7 +91,7 @@ function merge(scans: readonly Scan[], queryOf: (scan: Scan) => Query): Query {
   return { sql, params: queries.flatMap(({ params }) => params) }
 }
 
-function scansFor(db: Db, { agentId, channel, parentJobId, status }: JobFilter): Scan[] {
+function scansFor(db: Db, { agentId, entityId, channel, parentJobId, status }: JobFilter): Scan[] {
   const scan = (condition: string, params: string[], ...covers: Scan['covers']): Scan => ({
     sql: `SELECT seq FROM agent_jobs WHERE ${condition}`,
     params,
@@ -99,6 +101,8 @@ function scansFor(db: Db, { agentId, channel, parentJobId, status }: JobFilter):
   // A job has few children, so this comes before every other filter.
   if (parentJobId !== undefined) return [scan('parent_job_id = ?', [parentJobId], 'parentJobId')]
   if (agentId !== undefined) return statuses.map((one) => scan('agent_id = ? AND status = ?', [agentId, one], 'agentId', 'status'))
+  // Walks only the workspace, so that a page does not depend on the jobs of others.
+  if (entityId !== undefined) return [scan('entity_id = ?', [entityId], 'entityId')]
   if (statuses.length === JOB_STATUSES.length && channel === undefined) return [scan('1', [], 'status')]
   return statuses.flatMap((one) => {
     if (one === 'running') return [scan("status = 'running'", [], 'status')]
@@ -117,10 +121,11 @@ const MOST_QUEUES = 200
 
 /** The plus sign keeps SQLite from choosing another index than the one that gives the order. */
 function uncoveredBy({ covers }: Pick<Scan, 'covers'>, filter: JobFilter): Query[] {
-  const { parentJobId, agentId, channel, status, from, to } = filter
+  const { parentJobId, agentId, entityId, channel, status, from, to } = filter
   const rest: Query[] = []
   if (parentJobId !== undefined && !covers.includes('parentJobId')) rest.push({ sql: '+parent_job_id = ?', params: [parentJobId] })
   if (agentId !== undefined && !covers.includes('agentId')) rest.push({ sql: '+agent_id = ?', params: [agentId] })
+  if (entityId !== undefined && !covers.includes('entityId')) rest.push({ sql: '+entity_id = ?', params: [entityId] })
   if (channel !== undefined && !covers.includes('channel')) rest.push({ sql: '+channel = ?', params: [channel] })
   if (status !== undefined && !covers.includes('status'))
     rest.push({ sql: `+status IN (${status.map(() => '?').join(', ')})`, params: status })

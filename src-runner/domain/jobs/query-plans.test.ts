@@ -33,7 +33,7 @@ function plansOf(act: () => void): QueryPlan[] {
 }
 
 /** Scans of small tables, scans with a limit (the search queue) and full-text lookups. */
-const SMALL = /^SCAN (with_jobs|search_queue|search_mark|(job_search|job_terms) VIRTUAL TABLE|CONSTANT|\d+ CONSTANT)/
+const SMALL = /^SCAN (agents$|with_jobs|search_queue|search_mark|(job_search|job_terms) VIRTUAL TABLE|CONSTANT|\d+ CONSTANT)/
 
 function slowParts(plans: { sql: string; plan: string[] }[]): string[] {
   return plans.flatMap(({ sql, plan }) =>
@@ -68,6 +68,10 @@ const FILTERS: Record<string, Partial<JobFilter>> = {
     status: ['failed'],
     from: 5,
   },
+  'a workspace': { entityId: 'e' },
+  'a workspace, an agent, states and a channel': { entityId: 'e', agentId: 'a', status: ['failed'], channel: 'chat' },
+  'a workspace and states': { entityId: 'e', status: ['failed', 'pending'] },
+  'words in a workspace': { q: 'hello', entityId: 'e' },
   words: { q: 'hello' },
   'words, parent, agent, state, channel and time': {
     q: 'hello',
@@ -105,6 +109,8 @@ describe('other queries walk an index and sort nothing', () => {
     'jobs of a conversation': () => rig.store.listJobsOfConversation(rig.db, conversationId),
     'number of jobs of a conversation': () => rig.store.countJobsOfConversation(rig.db, conversationId),
     conversations: () => listConversations(rig.db, { limit: 50 }),
+    'counts of a workspace': () => rig.store.countJobs(rig.db, 'e'),
+    'conversations of a workspace': () => listConversations(rig.db, { entityId: 'e', limit: 50 }),
     'conversations of an agent': () => listConversations(rig.db, { agentId, limit: 50 }),
     messages: () => listMessages(rig.db, conversationId),
     agents: () => listAgents(rig.db, { limit: 50 }),

@@ -1,9 +1,10 @@
 import { and, count, desc, eq, isNotNull, sql, type SQL } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
-import type { Job, JobSummary, Step } from '../../contract/jobs.ts'
+import type { Job, JobStatus, JobSummary, Step } from '../../contract/jobs.ts'
 import type { RunningJob } from '../../contract/port.ts'
 import { required } from '../../lib/errors.ts'
+import { isAgentOf } from '../agents/agents.ts'
 import { agents } from '../agents/agents-table.ts'
 import { jobOf, selectJobs, selectSummaries, stepOf, STEPS_AFTER, summaryOf } from './job-rows.ts'
 import { jobs, replyParts } from './jobs-table.ts'
@@ -68,14 +69,30 @@ export function listReplyParts(db: Db, jobId: string): ReadonlyMap<number, unkno
   return new Map(rows.map(({ seq, parts }) => [seq, parts]))
 }
 
-/** How many unfinished jobs there are in each state. */
-export function countJobs(db: Db) {
+/** How many unfinished jobs there are in each state, in one workspace or in all. */
+export function countJobs(db: Db, entityId?: string) {
+  if (entityId !== undefined) return countJobsOf(db, entityId)
   const countOf = (condition: SQL) => db.select({ n: count() }).from(jobs).where(condition).get()!.n
   return {
     pending: countQueued(db),
     running: countOf(sql`status = 'running'`),
     awaiting_approval: countOf(sql`status = 'awaiting_approval' AND ${sql.raw(AT_REST)}`),
     awaiting_child: countOf(sql`status = 'awaiting_child' AND ${sql.raw(AT_REST)}`),
+  }
+}
+
+function countJobsOf(db: Db, entityId: string) {
+  const countOf = (status: JobStatus) =>
+    db
+      .select({ n: count() })
+      .from(jobs)
+      .where(and(isAgentOf(jobs.agentId, entityId), eq(jobs.status, status)))
+      .get()!.n
+  return {
+    pending: countOf('pending'),
+    running: countOf('running'),
+    awaiting_approval: countOf('awaiting_approval'),
+    awaiting_child: countOf('awaiting_child'),
   }
 }
 

@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { AppError, required } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
-import { getAgent } from '../agents/agents.ts'
+import { getAgent, isAgentOf, isInDefaultEntity } from '../agents/agents.ts'
 import { decodeSeqCursor, pageOf } from '../cursors.ts'
 import { memories } from './memory-table.ts'
 import { indexMemory, removeFromIndex } from './memory-search.sql.ts'
@@ -83,7 +83,13 @@ export function findWriter(db: Db, memoryId: string): string | null {
 /** Newest first. `agentId`: only this agent's; `shared`: only shared ones. */
 export function listMemories(
   db: Db,
-  { agentId, q, cursor, limit }: { agentId?: string | 'shared'; q?: string; cursor?: string; limit: number },
+  {
+    agentId,
+    entityId,
+    q,
+    cursor,
+    limit,
+  }: { agentId?: string | 'shared'; entityId?: string | undefined; q?: string; cursor?: string; limit: number },
 ): { memories: Memory[]; nextCursor: string | null } {
   const expression = q === undefined ? null : expressionFor(q, 'AND')
   const isOfOwner = agentId === undefined ? undefined : agentId === 'shared' ? isNull(memories.agentId) : eq(memories.agentId, agentId)
@@ -91,7 +97,7 @@ export function listMemories(
   const rows = db
     .select({ seq: memories.seq, ...COLUMNS })
     .from(memories)
-    .where(and(lt(memories.seq, decodeSeqCursor(cursor)), isOfOwner, isMatch))
+    .where(and(lt(memories.seq, decodeSeqCursor(cursor)), isOfOwner, isAgentOf(memories.agentId, entityId), isMatch))
     .orderBy(desc(memories.seq))
     .limit(limit + 1)
     .all()
@@ -104,7 +110,7 @@ const expressionParam = sql.placeholder('expression')
 /** Reads the memories of an agent and the shared ones: those that match best, or the newest. */
 const prepareRecall = (isMatching: boolean) => {
   const isReadable = and(
-    or(eq(memories.agentId, sql.placeholder('agentId')), isNull(memories.agentId)),
+    or(eq(memories.agentId, sql.placeholder('agentId')), and(isNull(memories.agentId), sql`${sql.placeholder('shares')} = 1`)),
     or(eq(memories.untrusted, false), sql`${sql.placeholder('trustedOnly')} = 0`),
     isMatching ? sql`memory_search MATCH ${expressionParam}` : undefined,
   )
@@ -129,7 +135,8 @@ const MATCHING = prepareRecall(true)
 const NEWEST = prepareRecall(false)
 
 /**
- * What an agent remembers about something: its own memories and the shared ones with any of the words. The best matches come
+ * What an agent remembers about something: its own memories and the shared ones with any of the words. Only agents of the
+ * workspace `Personal` share memories. The best matches come
  * first, of equal ones the newest. Without a word to look for: the newest.
  */
 export function recallMemories(
@@ -138,7 +145,8 @@ export function recallMemories(
 ): { found: Memory[]; total: number } {
   const expression = expressionFor(query, 'OR')
   const { found, total } = expression === null ? NEWEST : MATCHING
-  const values = { agentId, expression, trustedOnly: trustedOnly ? 1 : 0 }
+  const shares = isInDefaultEntity(db, agentId) ? 1 : 0
+  const values = { agentId, shares, expression, trustedOnly: trustedOnly ? 1 : 0 }
   return { found: found(db).all({ ...values, limit }), total: total(db).get(values)!.total }
 }
 

@@ -35,7 +35,14 @@ function messageOf(row: Row): OutboundMessage {
   return { ...row, problem: readMessage(row.problem) }
 }
 
-export type OutboxFilter = { state?: OutboundState; agentId?: string; jobId?: string; cursor?: string; limit: number }
+export type OutboxFilter = {
+  state?: OutboundState
+  agentId?: string
+  entityId?: string | undefined
+  jobId?: string
+  cursor?: string
+  limit: number
+}
 
 /** Newest first. Throws AppError invalid_request for a wrong cursor. */
 export function listOutbox(db: Db, filter: OutboxFilter): { messages: OutboundMessage[]; nextCursor: string | null } {
@@ -45,6 +52,7 @@ export function listOutbox(db: Db, filter: OutboxFilter): { messages: OutboundMe
         lt(outbox.seq, decodeSeqCursor(filter.cursor)),
         filter.jobId === undefined ? undefined : eq(outbox.jobId, filter.jobId),
         filter.agentId === undefined ? undefined : eq(outbox.agentId, filter.agentId),
+        filter.entityId === undefined ? undefined : eq(agents.entityId, filter.entityId),
         filter.state === undefined ? undefined : eq(outbox.state, filter.state),
       ),
     )

@@ -8,15 +8,15 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError, issueAt } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { createMessage } from '../../lib/messages.ts'
-import { getAgent } from '../agents/agents.ts'
+import { getAgent, isAgentOf } from '../agents/agents.ts'
 import { decodeSeqCursor, pageOf } from '../cursors.ts'
 import { createRuleSet, type RuleSet } from './rule-set.ts'
 import { rules } from './rules-table.ts'
 
-/** Newest first. With `agentId`, that agent's rules and those for every agent. Throws AppError invalid_request for a wrong cursor. */
+/** Newest first. With `agentId`, that agent's rules and those for every agent. With `entityId`, only rules for its agents. Throws AppError invalid_request for a wrong cursor. */
 export function listRules(
   db: Db,
-  { agentId, cursor, limit }: { agentId?: string; cursor?: string; limit: number },
+  { agentId, entityId, cursor, limit }: { agentId?: string; entityId?: string | undefined; cursor?: string; limit: number },
 ): { rules: Rule[]; nextCursor: string | null } {
   const rows = db
     .select()
@@ -25,6 +25,7 @@ export function listRules(
       and(
         lt(rules.seq, decodeSeqCursor(cursor)),
         agentId === undefined ? undefined : or(isNull(rules.agentId), eq(rules.agentId, agentId)),
+        isAgentOf(rules.agentId, entityId),
       ),
     )
     .orderBy(desc(rules.seq))

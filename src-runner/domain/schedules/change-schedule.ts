@@ -106,9 +106,9 @@ export function resumeSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string): 
 
 /** Its jobs stay, and a running one continues. Throws AppError schedule_not_found. */
 export function deleteSchedule(tx: Tx, { changed }: ScheduleDeps, scheduleId: string): void {
-  const { seq } = requireRow(tx, scheduleId)
+  const { seq, entityId } = requireRow(tx, scheduleId)
   tx.delete(schedules).where(eq(schedules.seq, seq)).run()
-  tx.emit({ type: 'schedule.deleted', payload: { scheduleId } })
+  tx.emit({ type: 'schedule.deleted', payload: { scheduleId, entityId } })
   tx.afterCommit(changed)
 }
 

@@ -8,15 +8,23 @@ import { occurrences, schedules } from './schedules-table.ts'
 
 const RunHistoryPosition = z.tuple([z.number().int(), z.string()])
 
+export type ScheduleFilter = { agentId?: string; entityId?: string | undefined; cursor?: string; limit: number }
+
 /** Newest first. */
 export function listSchedules(
   db: Db,
-  { agentId, cursor, limit, now, moneyNow }: { agentId?: string; cursor?: string; limit: number; now: number; moneyNow: number },
+  { agentId, entityId, cursor, limit, now, moneyNow }: ScheduleFilter & { now: number; moneyNow: number },
 ): { schedules: Schedule[]; nextCursor: string | null } {
   const rows = db
     .select()
     .from(schedules)
-    .where(and(lt(schedules.seq, decodeSeqCursor(cursor)), agentId === undefined ? undefined : eq(schedules.agentId, agentId)))
+    .where(
+      and(
+        lt(schedules.seq, decodeSeqCursor(cursor)),
+        agentId === undefined ? undefined : eq(schedules.agentId, agentId),
+        entityId === undefined ? undefined : eq(schedules.entityId, entityId),
+      ),
+    )
     .orderBy(desc(schedules.seq))
     .limit(limit + 1)
     .all()

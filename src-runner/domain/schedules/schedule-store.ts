@@ -17,7 +17,7 @@ import {
 import { followClockBack as followBack, isPossibleDate } from './clock-changes.ts'
 import { decideSchedules, type Decision } from './decide-due.ts'
 import { pruneRunHistory } from './prune-run-history.ts'
-import { listOccurrences, listSchedules } from './list-run-history.ts'
+import { listOccurrences, listSchedules, type ScheduleFilter } from './list-run-history.ts'
 import type { ScheduleDeps, ScheduleHooks } from './schedule-deps.ts'
 import { findOccurrence, scheduleOf } from './schedule-rows.ts'
 import { schedules } from './schedules-table.ts'
@@ -71,8 +71,7 @@ export function createScheduleStore({
   return {
     /** Throws AppError schedule_not_found. */
     get,
-    list: (db: Db, filter: { agentId?: string; cursor?: string; limit: number }) =>
-      listSchedules(db, { ...filter, now: clock.now(), moneyNow: money.now() }),
+    list: (db: Db, filter: ScheduleFilter) => listSchedules(db, { ...filter, now: clock.now(), moneyNow: money.now() }),
     /** The run history of one schedule. Throws AppError schedule_not_found. */
     listOccurrences(db: Db, filter: { scheduleId: string; cursor?: string; limit: number }) {
       const { scheduleId, ...page } = filter
@@ -81,8 +80,8 @@ export function createScheduleStore({
     /** Sums over the due times from `from` to before `to`, of one schedule or of all. */
     sumUp: (db: Db, span: Omit<SummedSpan, 'to'> & { to?: number | undefined }) =>
       sumUpSchedules(db, { ...span, to: Math.min(span.to ?? Infinity, clock.now() + 1) }),
-    listUpcoming: (db: Db, hours: number) =>
-      listUpcoming(db, { now: clock.now(), moneyNow: money.now(), until: clock.now() + hours * 3_600_000 }),
+    listUpcoming: (db: Db, hours: number, entityId?: string) =>
+      listUpcoming(db, { now: clock.now(), moneyNow: money.now(), until: clock.now() + hours * 3_600_000, entityId }),
 
     create: (tx: Tx, input: CreateSchedule): Schedule => get(tx, createSchedule(tx, deps, input)),
     update(tx: Tx, scheduleId: string, input: UpdateSchedule): Schedule {

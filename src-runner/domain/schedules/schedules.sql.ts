@@ -176,10 +176,11 @@ export type UpcomingRow = Pick<ScheduleRow, (typeof UPCOMING_BY)[number]> & { da
 const UPCOMING_BY = ['seq', 'id', 'agentId', 'name', 'cron', 'timezone', 'nextDueAt'] as const
 const UPCOMING = `SELECT ${columnsOf('schedule', UPCOMING_BY)}, agent.name AS agentName
   FROM schedules AS schedule INDEXED BY schedules_due JOIN agents AS agent ON agent.id = schedule.agent_id
-  WHERE schedule.status <> 'paused' AND schedule.next_due_at <= ? ORDER BY schedule.next_due_at LIMIT ?`
+  WHERE schedule.status <> 'paused' AND schedule.next_due_at <= ? AND (? IS NULL OR schedule.entity_id = ?)
+  ORDER BY schedule.next_due_at LIMIT ?`
 
-export function listDueUntil(db: Db, until: number, limit: number): UpcomingRow[] {
-  return db.prepare<UpcomingRow>(UPCOMING).all(until, limit)
+export function listDueUntil(db: Db, until: number, limit: number, entityId?: string): UpcomingRow[] {
+  return db.prepare<UpcomingRow>(UPCOMING).all(until, entityId ?? null, entityId ?? null, limit)
 }
 
 /** As SQLite returns it: `noOp` is a number, `reason` JSON text. */

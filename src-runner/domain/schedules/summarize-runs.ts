@@ -1,6 +1,6 @@
 import { readMessage } from '../../lib/messages.ts'
 import { setImmediate } from 'node:timers/promises'
-import { eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import type { OccurrenceSum, ScheduleSummary } from '../../contract/schedules.ts'
 import { toUsd } from '../../lib/micros.ts'
@@ -8,7 +8,7 @@ import { agents } from '../agents/agents-table.ts'
 import { schedules } from './schedules-table.ts'
 import { sumUpRuns, type SumRow } from './schedules.sql.ts'
 
-export type SummedSpan = { from: number; to: number; scheduleId?: string | undefined }
+export type SummedSpan = { from: number; to: number; scheduleId?: string | undefined; entityId?: string | undefined }
 
 export type SchedulesSummary = { all: OccurrenceSum[]; costUsd: number; schedules: ScheduleSummary[]; count: number }
 
@@ -18,12 +18,17 @@ export const MOST_SUMMARIES = 200
 const AT_ONCE = 10
 
 /** Sums over the due times in a span: for all schedules, and for each schedule that has any. */
-export async function sumUpSchedules(db: Db, { from, to, scheduleId }: SummedSpan): Promise<SchedulesSummary> {
+export async function sumUpSchedules(db: Db, { from, to, scheduleId, entityId }: SummedSpan): Promise<SchedulesSummary> {
   const heads = db
     .select({ seq: schedules.seq, id: schedules.id, name: schedules.name, status: schedules.status, agentName: agents.name })
     .from(schedules)
     .innerJoin(agents, eq(agents.id, schedules.agentId))
-    .where(scheduleId === undefined ? undefined : eq(schedules.id, scheduleId))
+    .where(
+      and(
+        scheduleId === undefined ? undefined : eq(schedules.id, scheduleId),
+        entityId === undefined ? undefined : eq(schedules.entityId, entityId),
+      ),
+    )
     .all()
   const all = new Map<string, OccurrenceSum>()
   const summaries: ScheduleSummary[] = []

@@ -12,14 +12,17 @@ import { findLiveJob, listDueUntil, type UpcomingRow } from './schedules.sql.ts'
 export const MOST_UPCOMING = 200
 
 /** The runs expected after `now` until `until`, soonest first. A watcher has one entry for all its runs. */
-export function listUpcoming(db: Db, { now, moneyNow, until }: { now: number; moneyNow: number; until: number }): UpcomingRun[] {
+export function listUpcoming(
+  db: Db,
+  { now, moneyNow, until, entityId }: { now: number; moneyNow: number; until: number; entityId?: string | undefined },
+): UpcomingRun[] {
   const pauseAll = isAllPaused(db)
   // Many schedules share an expression, and a watcher's times of a week are thousands.
   const timesOf = memoize((cron: string, timezone: string, after: number, most: number) =>
     dueTimesBetween(cron, timezone, after, until, most),
   )
   let runs: UpcomingRun[] = []
-  for (const row of listDueUntil(db, until, MOST_UPCOMING)) {
+  for (const row of listDueUntil(db, until, MOST_UPCOMING, entityId)) {
     // Nothing is computed beyond the last entry that is shown.
     const last = runs.length < MOST_UPCOMING ? until : runs.at(-1)!.dueAt
     if (row.nextDueAt! > last) break

@@ -13,7 +13,16 @@ type Sums = Pick<typeof spendBuckets.$inferSelect, (typeof SUMMED)[number]>
 type SumRow = Sums & { key: string | number }
 
 /** A table of sums whose rows are `widthMs` apart, and the expressions that give the same sums from the steps themselves. */
-type Source = { table: string; time: string; widthMs: number; key: string; jobs: string; stepKey: string; stepJobs: string }
+type Source = {
+  table: string
+  time: string
+  widthMs: number
+  key: string
+  jobs: string
+  stepKey: string
+  stepJobs: string
+  entityId?: string
+}
 
 const days = { table: 'spend_days', time: 'day_at', widthMs: UTC_DAY_MS, jobs: 'jobs', stepJobs: 'first_of_job' }
 const SOURCES: Record<SpendBy, Source> = {
@@ -29,6 +38,19 @@ const SOURCES: Record<SpendBy, Source> = {
   },
 }
 
+/** One workspace. Sums by quarter of an hour exist only for all of them, so its days are UTC days. */
+function sourceFor(by: SpendBy, entityId: string | undefined): Source {
+  if (entityId === undefined) return SOURCES[by]
+  const day = { ...days, key: 'day_at', stepKey: `step.created_at - step.created_at % ${UTC_DAY_MS}` }
+  return { ...(by === 'day' ? day : SOURCES[by]), entityId }
+}
+
+function requireUtc(timezone = 'UTC'): string {
+  if (timezone === 'UTC') return timezone
+  const problem = createMessage('spend_only_utc')
+  throw new AppError('invalid_request', problem, { issues: [issueAt('timezone', problem)] })
+}
+
 const LATEST = Number.MAX_SAFE_INTEGER - UTC_DAY_MS
 
 /**
@@ -36,10 +58,10 @@ const LATEST = Number.MAX_SAFE_INTEGER - UTC_DAY_MS
  * reply, by model once for every model it used. Days are in order, other groups start with the most expensive. Throws AppError
  * invalid_request for an unknown time zone.
  */
-export function readSpend(db: Db, { by, from = 0, to = LATEST, timezone }: SpendQuery): Spend {
-  const dateOf = createDateReader(timezone)
+export function readSpend(db: Db, { by, from = 0, to = LATEST, timezone }: SpendQuery, entityId?: string): Spend {
+  const dateOf = createDateReader(entityId === undefined ? timezone : requireUtc(timezone))
   const groups = new Map<string, Sums>()
-  for (const { key, ...sums } of readSums(db, SOURCES[by], from, to)) {
+  for (const { key, ...sums } of readSums(db, sourceFor(by, entityId), from, to)) {
     const name = by === 'day' ? dateOf(key as number) : String(key)
     const group = groups.get(name)
     if (group === undefined) groups.set(name, sums)
@@ -79,17 +101,17 @@ function readSums(db: Db, source: Source, from: number, to: number): SumRow[] {
   return [...sumSteps(db, source, from, firstFull), ...sumRows(db, source, firstFull, endFull), ...sumSteps(db, source, endFull, to)]
 }
 
-function sumRows(db: Db, { table, time, key, jobs }: Source, from: number, to: number): SumRow[] {
+function sumRows(db: Db, { table, time, key, jobs, entityId }: Source, from: number, to: number): SumRow[] {
   return db
     .prepare<SumRow>(
       `SELECT ${key} AS key, sum(cost_micros) AS costMicros, sum(input_tokens) AS inputTokens, sum(output_tokens) AS outputTokens,
          sum(cached_tokens) AS cachedTokens, sum(unpriced_calls) AS unpricedCalls, sum(${jobs}) AS jobs
-       FROM ${table} WHERE ${time} >= ? AND ${time} < ? GROUP BY 1 ORDER BY 1`,
+       FROM ${table} WHERE ${time} >= ? AND ${time} < ? ${ofAgents(entityId)} GROUP BY 1 ORDER BY 1`,
     )
-    .all(from, to)
+    .all(from, to, ...(entityId === undefined ? [] : [entityId]))
 }
 
-function sumSteps(db: Db, { stepKey, stepJobs }: Source, from: number, to: number): SumRow[] {
+function sumSteps(db: Db, { stepKey, stepJobs, entityId }: Source, from: number, to: number): SumRow[] {
   if (to <= from) return []
   return db
     .prepare<SumRow>(
@@ -97,9 +119,14 @@ function sumSteps(db: Db, { stepKey, stepJobs }: Source, from: number, to: numbe
          sum(step.output_tokens) AS outputTokens, sum(step.cached_tokens) AS cachedTokens, sum(1 - step.priced) AS unpricedCalls,
          sum(step.${stepJobs}) AS jobs
        FROM job_steps AS step CROSS JOIN agent_jobs AS job ON job.seq = step.job_seq
-       WHERE step.kind = 'reply' AND step.created_at >= ? AND step.created_at < ? GROUP BY 1 ORDER BY 1`,
+       WHERE step.kind = 'reply' AND step.created_at >= ? AND step.created_at < ?
+         ${entityId === undefined ? '' : 'AND job.entity_id = ?'} GROUP BY 1 ORDER BY 1`,
     )
-    .all(from, to)
+    .all(from, to, ...(entityId === undefined ? [] : [entityId]))
+}
+
+function ofAgents(entityId: string | undefined): string {
+  return entityId === undefined ? '' : 'AND agent_id IN (SELECT id FROM agents WHERE entity_id = ?)'
 }
 
 function createLabeler(db: Db, by: SpendBy): (key: string) => string {

@@ -53,10 +53,16 @@ export function getTrigger(db: Db, time: MachineTime, triggerId: string): Trigge
 export function listTriggers(
   db: Db,
   time: MachineTime,
-  { agentId, cursor, limit }: { agentId?: string; cursor?: string; limit: number },
+  { agentId, entityId, cursor, limit }: { agentId?: string; entityId?: string | undefined; cursor?: string; limit: number },
 ): { triggers: Trigger[]; nextCursor: string | null } {
   const rows = selectTriggers(db)
-    .where(and(lt(triggers.seq, decodeSeqCursor(cursor)), agentId === undefined ? undefined : eq(triggers.agentId, agentId)))
+    .where(
+      and(
+        lt(triggers.seq, decodeSeqCursor(cursor)),
+        agentId === undefined ? undefined : eq(triggers.agentId, agentId),
+        entityId === undefined ? undefined : eq(triggers.entityId, entityId),
+      ),
+    )
     .orderBy(desc(triggers.seq))
     .limit(limit + 1)
     .all()
@@ -73,8 +79,10 @@ export function createTrigger(
   { clock, ids, time }: { clock: Clock; ids: Ids; time: MachineTime },
   id: string,
   input: CreateTrigger,
+  /** Of a webhook without an agent. */
+  ownEntityId?: string,
 ): { trigger: Trigger; secret: string } {
-  const entityId = input.agentId === null ? findDefaultEntity(tx).id : getAgent(tx, input.agentId).entityId
+  const entityId = input.agentId === null ? (ownEntityId ?? findDefaultEntity(tx).id) : getAgent(tx, input.agentId).entityId
   const slug = input.slug === undefined ? freeSlugFor(tx, ids, input.name) : requireFreeSlug(tx, input.slug)
   const secret = makeSecret()
   const { agentId, name, taskTemplate, notifyOnSuccess, notifyVia, dedupe, requirePlaceholders } = input
@@ -111,11 +119,11 @@ export function rotateSecret(tx: Tx, time: MachineTime, triggerId: string): { tr
 
 /** Deletes its inbox too; its jobs stay. Throws AppError trigger_not_found. */
 export function deleteTrigger(tx: Tx, triggerId: string): void {
-  const trigger = tx.select({ seq: triggers.seq }).from(triggers).where(eq(triggers.id, triggerId)).get()
+  const trigger = tx.select({ seq: triggers.seq, entityId: triggers.entityId }).from(triggers).where(eq(triggers.id, triggerId)).get()
   if (trigger === undefined) throw new AppError('trigger_not_found')
   deleteBodies(tx, trigger.seq)
   tx.delete(triggers).where(eq(triggers.seq, trigger.seq)).run()
-  tx.emit({ type: 'trigger.deleted', payload: { triggerId } })
+  tx.emit({ type: 'trigger.deleted', payload: { triggerId, entityId: trigger.entityId } })
 }
 
 /** The webhooks stay, and refuse deliveries until they get another agent. */

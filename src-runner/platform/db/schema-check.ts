@@ -4,7 +4,7 @@ import { runMigrations } from './migrate.ts'
 import { LATEST_VERSION, MIGRATIONS, type Migration } from './migrations/migrations.ts'
 
 /** Of the schema after all migrations. Saves running them at each start to compare. `npm run db:generate` writes it. */
-export const SCHEMA_DIGEST = '40b63bcd82c06a5b7cab6087f06c5089d7acf87645a51f05c8febc893529e1ac'
+export const SCHEMA_DIGEST = 'd5b677fb7e5987beb6e48ec2ae69ddb1c14b855e88e953c6e74b576755f4f931'
 
 type SchemaRow = { type: 'table' | 'index' | 'trigger' | 'view'; name: string; sql: string }
 

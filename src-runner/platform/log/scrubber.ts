@@ -13,6 +13,8 @@ const MASK = '***'
 /** Secrets that are recognized by their place. */
 const BY_PLACE: [RegExp, string][] = [
   [/(\/webhooks\/[^/\s"?#]+\/)[^/\s"?#\\]+/g, `$1${MASK}`],
+  // An access token of our own.
+  [/\bdkh_[0-9a-f]{16,}/g, MASK],
   // A Telegram bot token, which is part of every address of the Bot API.
   [/(?<!\d)(\d{6,12}:)[\w-]{30,}/g, `$1${MASK}`],
   [/\b(Bearer|Basic)(\s+|%20)[\w.~+/=-]+/gi, `$1$2${MASK}`],

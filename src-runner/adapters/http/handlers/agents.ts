@@ -3,6 +3,9 @@ import type { Agent, ModelRef } from '../../../contract/agents.ts'
 import { createAgent, getAgent, listAgents, updateAgent } from '../../../domain/agents/agents.ts'
 import { getProvider } from '../../../domain/providers/providers.ts'
 import { deleteAgent } from '../../../execution/delete-agent.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { createMessage } from '../../../lib/messages.ts'
+import type { Caller } from '../caller.ts'
 import type { Handlers } from '../handler.ts'
 import { unpricedModels } from '../unpriced-models.ts'
 import { readSettings } from '../../../domain/settings/settings.ts'
@@ -19,17 +22,19 @@ export function agentHandlers({ db, jobs, clock, ids, dataDir, models }: Handler
   const withUnpriced = async (agent: Agent) => ({ agent, ...(await unpricedModels({ db, models }, [agent])) })
 
   return {
+    // For a limited caller, the query names its workspace.
     listAgents: ({ query }) => listAgents(db, query),
     getAgent: ({ params }) => withUnpriced(getAgent(db, params.agentId)),
 
-    async createAgent({ body }) {
+    async createAgent({ body }, { caller }) {
+      requireGranted(body.folders, [], caller)
       await requireUsableFolders(body.folders ?? [], ownFolders())
       requireProviders(body)
       return withUnpriced(transact(db, (tx) => createAgent(tx, { clock, ids }, body)))
     },
 
-    async updateAgent({ params, body }) {
-      getAgent(db, params.agentId)
+    async updateAgent({ params, body }, { caller }) {
+      requireGranted(body.folders, getAgent(db, params.agentId).folders, caller)
       await requireUsableFolders(body.folders ?? [], ownFolders())
       requireProviders(body)
       return withUnpriced(transact(db, (tx) => updateAgent(tx, { clock }, params.agentId, body)))
@@ -40,4 +45,10 @@ export function agentHandlers({ db, jobs, clock, ids, dataDir, models }: Handler
       return { ok: true }
     },
   } satisfies Partial<Handlers>
+}
+
+/** Only the owner of the installation grants folders, and with them the programs that run in them. */
+function requireGranted(folders: string[] = [], granted: readonly string[], { entityId }: Caller): void {
+  if (entityId === undefined || folders.every((folder) => granted.includes(folder))) return
+  throw new AppError('owner_only', createMessage('folders_by_owner'))
 }

@@ -5,7 +5,7 @@ import type { HandlerDeps } from './deps.ts'
 export function approvalHandlers({ db, approvals, previewChange }: HandlerDeps) {
   return {
     resolveApproval: ({ body }) => transact(db, (tx) => approvals.answer(tx, body)),
-    listApprovals: ({ query }) => approvals.list(db, query),
+    listApprovals: ({ query }, { caller }) => approvals.list(db, { ...query, entityId: caller.entityId }),
     getApproval: ({ params }) => ({ approval: approvals.get(db, params.approvalId) }),
     previewApproval: async ({ params }) => ({ change: await previewChange(params.approvalId) }),
     listDecisions: ({ params }) => ({ decisions: approvals.listDecisions(db, params.jobId) }),

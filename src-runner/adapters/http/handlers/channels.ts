@@ -46,7 +46,9 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, speech, chan
   }
 
   return {
-    listChannels: ({ query }) => ({ channels: listChannels(db, query).map(withLiveTrip) }),
+    listChannels: ({ query }, { caller }) => ({
+      channels: listChannels(db, { ...query, entityId: caller.entityId }).map(withLiveTrip),
+    }),
     getChannel: ({ params }) => ({ channel: withLiveTrip(getChannel(db, params.channelId)) }),
 
     async createChannel({ body: { agentId, kind, token, baseUrl } }) {

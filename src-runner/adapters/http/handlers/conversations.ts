@@ -7,7 +7,7 @@ const SHOWN_TURNS = 200
 
 export function conversationHandlers({ db, jobs }: HandlerDeps) {
   return {
-    listConversations: ({ query }) => listConversations(db, query),
+    listConversations: ({ query }, { caller }) => listConversations(db, { ...query, entityId: caller.entityId }),
 
     getConversation: ({ params: { conversationId } }) => ({
       conversation: getConversation(db, conversationId),

@@ -67,6 +67,8 @@ export type HandlerDeps = {
     startTunnel(program: TunnelProgram): Promise<PublicAddress>
     stopTunnel(): Promise<PublicAddress>
   }
+  /** Access tokens are accepted in the present mode. */
+  acceptsTokens(): boolean
   examine(): Promise<HealthCheck[]>
   dailyBackup: Pick<DailyBackup, 'read' | 'make'>
   channels: {

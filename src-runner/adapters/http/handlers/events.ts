@@ -1,5 +1,6 @@
 import { findEventBounds, listEventsAfter } from '../../../platform/events/event-log.sql.ts'
 import type { LiveEvent, StoredEvent } from '../../../contract/events.ts'
+import { isEventOf } from '../workspace-scope.ts'
 import type { Handlers } from '../handler.ts'
 import { frame, numberedFrame, type EventSink } from '../stream.ts'
 import type { HandlerDeps } from './deps.ts'
@@ -8,7 +9,7 @@ export function eventHandlers(deps: HandlerDeps) {
   return {
     streamEvents({ query }, call) {
       const from = call.lastEventId ?? query.after ?? null
-      return (sink) => openEventStream(deps, from, sink)
+      return (sink) => openEventStream(deps, from, sink, call.caller.entityId)
     },
   } satisfies Partial<Handlers>
 }
@@ -18,17 +19,25 @@ const MOST_REPEATED = 2000
 
 /**
  * Sends the recorded events after `from` (null: from now on), then new ones, each once. Nothing is buffered: a reader that
- * falls behind continues from the recorded events when it has drained.
+ * falls behind continues from the recorded events when it has drained. `entityId`: only the events of this workspace.
  */
-export function openEventStream({ db, hub }: Pick<HandlerDeps, 'db' | 'hub'>, from: number | null, sink: EventSink): () => void {
+export function openEventStream(
+  { db, hub }: Pick<HandlerDeps, 'db' | 'hub'>,
+  from: number | null,
+  sink: EventSink,
+  entityId?: string,
+): () => void {
   const { newest } = findEventBounds(db)
   // A number from the future belongs to another database, such as a restored one. Its reader starts from now.
   let sentId = from === null || from > newest ? newest : Math.max(from, newest - MOST_REPEATED)
   let behind = false
 
+  const isVisible = (event: StoredEvent | LiveEvent) => entityId === undefined || isEventOf(db, event, entityId)
+
   function send(event: StoredEvent): void {
     if (event.id <= sentId) return
     sentId = event.id
+    if (!isVisible(event)) return
     sink.send(numberedFrame(event.id, event.type, JSON.stringify(event.payload)))
   }
 
@@ -53,7 +62,7 @@ export function openEventStream({ db, hub }: Pick<HandlerDeps, 'db' | 'hub'>, fr
   }
 
   function onLive(event: LiveEvent): void {
-    if (!behind) sink.send(frame(event.type, JSON.stringify(event.payload)))
+    if (!behind && isVisible(event)) sink.send(frame(event.type, JSON.stringify(event.payload)))
   }
 
   const stops = [hub.subscribe(onEvent), hub.subscribeLive(onLive)]

@@ -25,8 +25,8 @@ export function jobHandlers(deps: HandlerDeps) {
       return { jobId: job.id, status: 'pending' }
     },
 
-    listJobs: ({ query }) => jobs.listJobs(db, query),
-    countJobs: () => jobs.countJobs(db),
+    listJobs: ({ query }, { caller }) => jobs.listJobs(db, { ...query, entityId: caller.entityId }),
+    countJobs: (_input, { caller }) => jobs.countJobs(db, caller.entityId),
     getJob: ({ params }) => ({ job: jobs.getJob(db, params.jobId) }),
     listSteps: ({ params, query }) => ({ steps: jobs.listSteps(db, params.jobId, query.after) }),
 

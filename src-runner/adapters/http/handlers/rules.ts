@@ -5,7 +5,7 @@ import type { HandlerDeps } from './deps.ts'
 
 export function ruleHandlers({ db, clock, ids, simulate, tools }: HandlerDeps) {
   return {
-    listRules: ({ query }) => listRules(db, query),
+    listRules: ({ query }, { caller }) => listRules(db, { ...query, entityId: caller.entityId }),
     createRule: ({ body }) => ({ rule: transact(db, (tx) => createRule(tx, { clock, ids }, body, 'person')) }),
 
     deleteRule({ params }) {

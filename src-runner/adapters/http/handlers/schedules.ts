@@ -14,12 +14,12 @@ export function scheduleHandlers({ db, schedules, clock, tick, models }: Handler
   })
 
   return {
-    listSchedules: ({ query }) => schedules.list(db, query),
+    listSchedules: ({ query }, { caller }) => schedules.list(db, { ...query, entityId: caller.entityId }),
     createSchedule: ({ body }) => withUnpriced(transact(db, (tx) => schedules.create(tx, body))),
     previewCron: ({ query: { cron, timezone, count } }) => previewCron(cron, timezone, clock.now(), count),
-    listUpcomingRuns: ({ query }) => ({ runs: schedules.listUpcoming(db, query.hours) }),
+    listUpcomingRuns: ({ query }, { caller }) => ({ runs: schedules.listUpcoming(db, query.hours, caller.entityId) }),
     getSchedule: ({ params }) => withUnpriced(schedules.get(db, params.scheduleId)),
-    sumUpSchedules: ({ query }) => schedules.sumUp(db, query),
+    sumUpSchedules: ({ query }, { caller }) => schedules.sumUp(db, { ...query, entityId: caller.entityId }),
     updateSchedule: ({ params, body }) => withUnpriced(transact(db, (tx) => schedules.update(tx, params.scheduleId, body))),
 
     deleteSchedule({ params }) {

@@ -38,7 +38,7 @@ export function settingsHandlers(deps: HandlerDeps) {
     makeSampleFolder: async () => ({ path: await makeSampleFolder(deps.home) }),
 
     // While the clock was days ahead, spending was dated in the future. It is shown only if the query asks for it.
-    getSpend: ({ query }) => readSpend(db, { to: endOfUtcDay(money.now()), ...query }),
+    getSpend: ({ query }, { caller }) => readSpend(db, { to: endOfUtcDay(money.now()), ...query }, caller.entityId),
   } satisfies Partial<Handlers>
 }
 

@@ -9,6 +9,8 @@ import {
   rotateSecret,
   setTriggerStatus,
 } from '../../../domain/triggers/triggers.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { createMessage } from '../../../lib/messages.ts'
 import type { Handlers } from '../handler.ts'
 import { writeWithSecret } from '../write-with-secret.ts'
 import type { HandlerDeps } from './deps.ts'
@@ -22,9 +24,9 @@ export function triggerHandlers({ db, clock, ids, vault, webhooks, webhookBase, 
   }
 
   return {
-    listTriggers({ query }) {
+    listTriggers({ query }, { caller }) {
       webhooks.flush()
-      return listTriggers(db, time, query)
+      return listTriggers(db, time, { ...query, entityId: caller.entityId })
     },
 
     getTrigger({ params }) {
@@ -32,9 +34,11 @@ export function triggerHandlers({ db, clock, ids, vault, webhooks, webhookBase, 
       return { trigger: getTrigger(db, time, params.triggerId) }
     },
 
-    async createTrigger({ body }) {
+    async createTrigger({ body }, { caller }) {
+      // Slugs are one namespace: a taken one would tell of a webhook of another workspace.
+      if (caller.entityId !== undefined && body.slug !== undefined) throw new AppError('owner_only', createMessage('slug_by_owner'))
       const id = ids.next()
-      const create = () => transact(db, (tx) => createTrigger(tx, { clock, ids, time }, id, body))
+      const create = () => transact(db, (tx) => createTrigger(tx, { clock, ids, time }, id, body, caller.entityId))
       const signingSecret = body.signature?.secret
       const { trigger, secret } =
         signingSecret === undefined ? create() : await writeWithSecret({ vault, log }, triggerSignatureKey(id), signingSecret, create)

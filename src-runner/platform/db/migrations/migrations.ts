@@ -1,9 +1,13 @@
 import { SQL as SQL_1 } from './0001-baseline.ts'
+import { SQL as SQL_2 } from './0002-add-access-tokens.ts'
 
 /** SQL in the state of the schema before it, run as one transaction. `new_id()` and `now_ms()` may be called. */
 export type Migration = { version: number; sql: string }
 
 /** Forward only, numbered without gaps. A migration that was released is never edited: write the next one. */
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, sql: SQL_1 }]
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, sql: SQL_1 },
+  { version: 2, sql: SQL_2 },
+]
 
 export const LATEST_VERSION = MIGRATIONS.length

@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { Id } from '../primitives.ts'
+import { AccessToken, CreateToken } from '../tokens.ts'
+import { del, get, Nothing, post } from './route.ts'
+
+export const tokenRoutes = {
+  listTokens: get('/api/tokens', {
+    reach: 'workspace',
+    summary: 'Access tokens that are not revoked, newest first. `accepted`: the runner accepts them, because AUTH_MODE is bearer-token.',
+    answer: z.object({ tokens: z.array(AccessToken), accepted: z.boolean() }),
+    shows: ['tokens'],
+  }),
+  createToken: post('/api/tokens', {
+    reach: 'workspace',
+    summary: 'Create an access token for an API client. The token is returned only here. It reaches one workspace, and creates no tokens.',
+    body: CreateToken,
+    status: 201,
+    answer: z.object({ accessToken: AccessToken, token: z.string() }),
+    errors: ['entity_not_found', 'owner_only'],
+  }),
+  revokeToken: del('/api/tokens/:tokenId', {
+    reach: 'workspace',
+    summary: 'Revoke an access token. It is refused from its next request on.',
+    params: z.object({ tokenId: Id }),
+    answer: Nothing,
+    errors: ['token_not_found'],
+  }),
+}
