@@ -100,12 +100,12 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
   }
 
   async function callApi(request: DashboardRequest, path: string): Promise<DashboardResponse> {
-    if (request.via === 'http' && deps.authMode() === 'local-trust' && isFromBrowser(request) && path !== ROUTES.openapi.path) {
-      if (!isOpened(request)) return refusal('link_required')
-    }
     const found = findRoute(request.method, path)
     const isAuth = path === '/api/auth' || path.startsWith('/api/auth/')
     if (isAuth && (found === 'unknown' || (request.via === 'http' && deps.authMode() !== 'local-auth'))) return refusal('not_found')
+    if (request.via === 'http' && deps.authMode() === 'local-trust' && isFromBrowser(request) && path !== ROUTES.openapi.path) {
+      if (!isOpened(request)) return refusal('link_required')
+    }
     try {
       const caller = await callerOf(request)
       // Without access, an unknown path looks like a known one.
