@@ -3,11 +3,13 @@ import { join } from 'node:path'
 import { app, dialog, Menu, nativeTheme, powerMonitor, session, shell } from 'electron'
 import { loadAssets } from './dashboard/assets.ts'
 import { createAbilities, type Abilities } from './desktop/abilities.ts'
+import { LINK_SCHEME, linkAmong } from './desktop/deep-link.ts'
 import { handleDesktopCalls, openLinkAsking } from './desktop/desktop-calls.ts'
 import { setPauseAll } from './desktop/pause-all.ts'
 import { createDesktopState } from './desktop/desktop-state.ts'
 import { startedAtLogin } from './desktop/login-item.ts'
 import { notificationText } from './desktop/notification-text.ts'
+import { createLinkFollower } from './desktop/open-deep-link.ts'
 import { createQuit } from './desktop/quit.ts'
 import { questionOf, speechOf } from './desktop/language.ts'
 import { createTray } from './desktop/tray.ts'
@@ -15,6 +17,7 @@ import { hasTray } from './desktop/tray-support.ts'
 import { codeCacheOf, createHost, logsDirOf } from './host.ts'
 import { messageOf } from './log/log.ts'
 import { createUtilityRunner } from './runner/utility-runner.ts'
+import { isTestBuild, refuseUnsafeArguments } from './security/arguments.ts'
 import { guardContents, guardSession } from './security/guard.ts'
 import { readEnvironment } from './settings/environment.ts'
 import { StartError } from './settings/start-error.ts'
@@ -38,12 +41,17 @@ start().catch((error: unknown) => {
 })
 
 async function start(): Promise<void> {
+  if (app.isPackaged && !isTestBuild(join(app.getAppPath(), 'package.json'))) refuseUnsafeArguments(process.argv)
   const environment = readEnvironment({ env: process.env, isTest, platform: process.platform, home: homedir(), cwd: process.cwd() })
   const { dataDir } = environment
   // Before any use of Electron: its lock and the page's storage are in this folder.
   app.setPath('userData', join(dataDir, 'window'))
   if (!app.requestSingleInstanceLock()) return app.exit(0)
   registerAppScheme()
+  // macOS passes links here. The one that started the app comes before there is a window.
+  const early: string[] = []
+  const links = { follow: (link: string): void => void early.push(link) }
+  app.on('open-url', (_event, link) => links.follow(link))
 
   const spawn = createUtilityRunner({ entry: join(here, 'runner.js'), codeCache: codeCacheOf(dataDir) })
   // On Linux the runner uses the trash itself, which leaves less time to swap the file.
@@ -115,7 +123,13 @@ async function start(): Promise<void> {
   const showMenu = () => Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate({ ...menuDeps, t: speech().t })))
   showMenu()
   settings.onChange(showMenu)
-  app.on('second-instance', () => window.show())
+  const followLink = createLinkFollower({ abilities: () => abilities, speech, window, log })
+  const follow = (link: string | null) => (link === null ? window.show() : void followLink(link))
+  app.on('second-instance', (_event, args) => follow(linkAmong(args)))
+  links.follow = follow
+  for (const link of [...early, linkAmong(process.argv)]) if (link !== null) follow(link)
+  // On Windows the installer does not register links. `--` keeps what is in a link from being read as an argument.
+  if (app.isPackaged && process.platform === 'win32') app.setAsDefaultProtocolClient(LINK_SCHEME, process.execPath, ['--'])
   app.on('activate', () => window.show())
   app.on('window-all-closed', () => quit.ask())
   powerMonitor.on('shutdown', () => quit.now())

@@ -301,6 +301,7 @@ export type TextParams = {
   'chat.errors.unreachable': NoParams
   'chat.fix.models': NoParams
   'chat.fix.agent': NoParams
+  'chat.fromLink': NoParams
   'approvals.title': NoParams
   'approvals.intro': NoParams
   'approvals.waiting': NoParams
@@ -1828,6 +1829,10 @@ export type TextParams = {
   'desktop.questions.emptyText': NoParams
   'desktop.questions.emptyYes': NoParams
   'desktop.questions.emptyNo': NoParams
+  'desktop.questions.task': NoParams
+  'desktop.questions.taskText': NoParams
+  'desktop.questions.taskYes': NoParams
+  'desktop.questions.taskNo': NoParams
   'desktop.notifications.settings': NoParams
   'outbound.done': NoParams
   'outbound.stopped': NoParams

@@ -76,6 +76,8 @@ export const DesktopCommand = z.discriminatedUnion('command', [
   z.object({ command: z.literal('go'), path: z.string().regex(/^\/[\w/?=&.-]*$/) }),
   z.object({ command: z.literal('palette') }),
   z.object({ command: z.literal('shortcuts') }),
+  /** A text from a link: shown in the field of a new chat, and never sent by itself. */
+  z.object({ command: z.literal('task'), text: z.string().max(4_000) }),
 ])
 export type DesktopCommand = z.infer<typeof DesktopCommand>
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { refuseUnsafeArguments } from './arguments.ts'
 import { externalUrl } from './external-url.ts'
 import { isOwnPage, mayAskDesktop } from './own-page.ts'
 
@@ -42,4 +43,34 @@ describe('a call to the desktop', () => {
     expect(mayAskDesktop(frame)).toBe(expected)
     if (frame?.parent === null) expect(isOwnPage(frame.url)).toBe(expected)
   })
+})
+
+describe('the arguments of an installed app', () => {
+  it.each([
+    '--inspect',
+    '--inspect=0.0.0.0:9229',
+    '--inspect-brk',
+    '-inspect',
+    '/inspect',
+    '--INSPECT',
+    '--remote-debugging-port=9222',
+    '--remote-debugging-pipe',
+    '--no-sandbox',
+    '--disable-web-security',
+    '--js-flags=--expose-gc',
+    '--renderer-cmd-prefix=xterm -e gdb',
+    '--load-extension=/tmp/x',
+  ])('may not be %s', (arg) => {
+    expect(() => refuseUnsafeArguments(['/opt/Deckhand/deckhand', 'deckhand://open/chat', arg])).toThrow(/does not take the argument/)
+  })
+
+  it.each([
+    '--hidden',
+    '--ozone-platform=wayland',
+    '--disable-gpu',
+    '--password-store=basic',
+    'deckhand://open/inspect',
+    '/tmp/inspect',
+    '--',
+  ])('may be %s', (arg) => expect(() => refuseUnsafeArguments(['/opt/Deckhand/deckhand', arg])).not.toThrow())
 })

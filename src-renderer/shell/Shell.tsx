@@ -5,7 +5,7 @@ import { useKeys } from '../lib/keyboard.ts'
 import { usePresence } from '../lib/presence.ts'
 import { t } from '../lib/language.ts'
 import { useDesktop } from '../platform/DesktopProvider.tsx'
-import { NEW_CHAT } from '../routes/chat/new-chat.ts'
+import { NEW_CHAT, setLinkedTask } from '../routes/chat/new-chat.ts'
 import { Button } from '../ui/Button.tsx'
 import { CommandPalette } from '../ui/CommandPalette.tsx'
 import { ErrorState } from '../ui/ErrorState.tsx'
@@ -46,7 +46,10 @@ export function Shell(props: RouteSectionProps) {
     onCleanup(
       desktop.onCommand((request) => {
         if (request.command === 'go') navigate(request.path)
-        else setOpen(request.command)
+        else if (request.command === 'task') {
+          setLinkedTask(request.text)
+          navigate(NEW_CHAT)
+        } else setOpen(request.command)
       }),
     )
   })

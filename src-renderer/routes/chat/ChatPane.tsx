@@ -1,4 +1,4 @@
-import { createEffect, createMemo, createSignal, Match, on, Show, Switch } from 'solid-js'
+import { createEffect, createMemo, createSignal, Match, on, Show, Switch, untrack } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { ApiError } from '../../api/client.ts'
 import { useCancelJob } from '../../api/mutations.ts'
@@ -9,10 +9,11 @@ import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Select } from '../../ui/Select.tsx'
-import { type ChatTurn, chatTurns, isUnderWay, type SentTurn } from './chat-turns.ts'
+import { type ChatTurn, chatTurns, isUnderWay, readDraft, type SentTurn } from './chat-turns.ts'
 import { ChatHeader } from './ChatHeader.tsx'
 import { TurnList } from './TurnList.tsx'
 import { Composer } from './Composer.tsx'
+import { linkedTask, setLinkedTask } from './new-chat.ts'
 import { NewChat } from './NewChat.tsx'
 import type { Chat } from './use-chat.ts'
 import { useFollowBottom } from './use-follow-bottom.ts'
@@ -62,9 +63,21 @@ export function ChatPane(props: PaneProps) {
     ),
   )
 
+  const [isFromLink, setFromLink] = createSignal(false)
+  createEffect(() => {
+    const task = linkedTask()
+    if (props.conversationId !== null) return setFromLink(false)
+    if (task === null || agentId() === null) return
+    setLinkedTask(null)
+    setFromLink(true)
+    // What the person has begun to write stays above it.
+    setFill({ text: [untrack(() => readDraft(null)).trim(), task].filter(Boolean).join('\n\n'), nonce: Date.now() })
+  })
+
   const send = (text: string) => {
     const id = agentId()
     if (id === null) return
+    setFromLink(false)
     props.chat.send(id, text)
     follow.toBottom()
   }
@@ -108,6 +121,9 @@ export function ChatPane(props: PaneProps) {
       </Switch>
       <Show when={!isGone() && agentId() !== null}>
         <div class="mx-auto w-full max-w-3xl px-6 pb-4 max-sm:px-3 max-sm:pb-3">
+          <p role="status" class={isFromLink() ? 'px-1 pb-1.5 text-xs text-warn' : 'sr-only'}>
+            {isFromLink() ? t('chat.fromLink') : ''}
+          </p>
           <Composer
             opened={props.opened}
             conversationId={props.conversationId}
