@@ -15,6 +15,7 @@ import type { SpawnRunner } from './runner/runner-process.ts'
 import { createSupervisor, type Supervisor } from './runner/supervisor.ts'
 import type { MoveToTrash } from './runner/trash-requests.ts'
 import { removeLinkFile, writeLinkFile } from './settings/link-file.ts'
+import { resolveUserIn } from './runner/user-requests.ts'
 import { prepareDataDir } from './settings/data-dir.ts'
 import type { Environment } from './settings/environment.ts'
 import { openMachineSettings, type MachineSettingsStore } from './settings/machine-settings.ts'
@@ -116,7 +117,11 @@ export function createHost({ environment, spawn, preferredLanguages, assets, tra
     }
   }
 
-  const supervisor = createSupervisor({ spawn, configure, vault, trash, log, output: (line) => process.stderr.write(`${line}\n`) })
+  const supervisor = createSupervisor({
+    ...{ spawn, configure, vault, trash, log },
+    resolveUser: resolveUserIn(signIn),
+    output: (line) => process.stderr.write(`${line}\n`),
+  })
   settings.onChange(() => supervisor.setLanguage(language()))
   const dashboard = createDashboard({
     assets,

@@ -5,7 +5,7 @@ import type { Access, FromRunner, RunnerConfig, ToRunner } from './contract/port
 import { ConfigRefused, readRunnerEnvironment } from './adapters/host/environment.ts'
 import { findHostChannel, type HostChannel } from './adapters/host/host-channel.ts'
 import { createHostTrash, findSystemTrash } from './adapters/host/host-trash.ts'
-import { createHostSessions } from './adapters/host/host-sessions.ts'
+import { createHostUsers } from './adapters/host/host-users.ts'
 import { createHostVault } from './adapters/host/host-vault.ts'
 import { shiftClock, systemClock } from './lib/clock.ts'
 import { messageOf } from './lib/errors.ts'
@@ -37,7 +37,7 @@ else await runAlone()
 function runUnderHost(host: HostChannel): void {
   const vault = createHostVault({ send: (message) => void host.send(message), clock: systemClock })
   const trash = createHostTrash({ send: (message) => void host.send(message), clock: systemClock })
-  const sessions = createHostSessions({ send: (message) => void host.send(message), clock: systemClock })
+  const users = createHostUsers({ send: (message) => void host.send(message), clock: systemClock })
   let started: LoggedRunner | null = null
   let ending: Promise<void> | null = null
 
@@ -53,7 +53,7 @@ function runUnderHost(host: HostChannel): void {
     try {
       started = createLoggedRunner({
         ...{ config, vault, trash: config.hostTrash === true ? trash : systemTrash, toStderr: false },
-        resolveSession: sessions.resolve,
+        resolveUser: users.resolve,
         onFatal: (message) => host.send({ type: 'failed', code: 'internal', message }),
       })
       const { runner } = started
@@ -92,8 +92,8 @@ function runUnderHost(host: HostChannel): void {
         return
       case 'vault.answer':
         return vault.answer(message)
-      case 'session.answer':
-        return sessions.answer(message)
+      case 'user.answer':
+        return users.answer(message)
       case 'trash.answer':
         return trash.answer(message)
       case 'cancel_job':
@@ -157,7 +157,7 @@ async function runAlone(): Promise<void> {
   }
 }
 
-type LoggedRunnerDeps = Pick<RunnerDeps, 'config' | 'vault' | 'trash' | 'resolveSession'> & {
+type LoggedRunnerDeps = Pick<RunnerDeps, 'config' | 'vault' | 'trash' | 'resolveUser'> & {
   toStderr: boolean
   /** Called with the reason before an uncaught error ends the process. */
   onFatal?(message: string): Promise<void>
@@ -165,7 +165,7 @@ type LoggedRunnerDeps = Pick<RunnerDeps, 'config' | 'vault' | 'trash' | 'resolve
 type LoggedRunner = ReturnType<typeof createLoggedRunner>
 
 /** A runner and its log, which is scrubbed of every secret that the runner has seen. */
-function createLoggedRunner({ config, vault, trash, resolveSession, toStderr, onFatal }: LoggedRunnerDeps) {
+function createLoggedRunner({ config, vault, trash, resolveUser, toStderr, onFatal }: LoggedRunnerDeps) {
   const scrubber = createScrubber()
   scrubber.add(config.workerSecret)
   const log = createRunnerLog({ dataDir: config.dataDir, level: config.logLevel, scrubber, toStderr })
@@ -177,7 +177,7 @@ function createLoggedRunner({ config, vault, trash, resolveSession, toStderr, on
   })
   const ahead = config.clockAheadMs ?? 0
   const clock = ahead === 0 ? undefined : shiftClock(systemClock, ahead)
-  const runner = createRunner({ config, clock, vault: watched(vault, scrubber), log, trash, resolveSession })
+  const runner = createRunner({ config, clock, vault: watched(vault, scrubber), log, trash, resolveUser })
   return {
     runner,
     log,

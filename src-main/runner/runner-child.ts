@@ -5,8 +5,8 @@ import { urlOf } from '../net/address.ts'
 import type { Vault } from '../vault/vault.ts'
 import { createHangWatch } from './restart-policy.ts'
 import type { RunnerExit, SpawnRunner } from './runner-process.ts'
-import { handleSessionRequest, type ResolveSession } from './session-requests.ts'
 import { handleTrashRequest, type MoveToTrash } from './trash-requests.ts'
+import { handleUserRequest, type ResolveUser } from './user-requests.ts'
 import { handleVaultRequest } from './vault-requests.ts'
 
 /** Where the runner listens, and the secret that its routes require. */
@@ -37,7 +37,7 @@ export type ChildDeps = {
   /** null: nothing here can move files to the trash. */
   trash?: MoveToTrash | null
   /** null: there are no accounts. */
-  resolveSession?: ResolveSession | null
+  resolveUser?: ResolveUser | null
   log: Log
   /** Receives every line that the runner prints. */
   output?: ((line: string) => void) | undefined
@@ -121,8 +121,8 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
       case 'trash.ask':
         void handleTrashRequest(deps.trash ?? null, received, config.dataDir, log).then((answer) => child.send(answer))
         return
-      case 'session.ask':
-        void handleSessionRequest(deps.resolveSession ?? null, received, log).then((answer) => child.send(answer))
+      case 'user.ask':
+        void handleUserRequest(deps.resolveUser ?? null, received, log).then((answer) => child.send(answer))
         return
       case 'running': {
         const { type: _, ...running } = received

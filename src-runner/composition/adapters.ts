@@ -64,7 +64,7 @@ export function createAdapters(core: Core, storage: Storage, agents: Agents) {
     handlers: createHandlers(createHandlerDeps(core, storage, agents, { scheduler, addresses, webhooks, channels, dailyBackup })),
     auth: access,
     limited: {
-      identify: createIdentify({ ...{ ...core, db }, resolveSession: options.resolveSession ?? (async () => null) }),
+      identify: createIdentify({ ...{ ...core, db }, resolveUser: options.resolveUser ?? (async () => null) }),
       confine: (route, input, entityId) => confineInput(db, route, input, entityId),
     },
     gate: gateOf(access),

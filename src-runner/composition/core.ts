@@ -10,7 +10,7 @@ import { listProgramFolders } from '../platform/programs/program-folders.ts'
 import { thisMachine, type Machine } from '../platform/time/machine-time.ts'
 import type { Recovery } from '../contract/notifications.ts'
 import { Access, type Notification, type RunnerConfig, type RunningReport } from '../contract/port.ts'
-import type { ResolveSession } from '../adapters/http/identify-caller.ts'
+import type { ResolveUser } from '../adapters/http/identify-caller.ts'
 import type { Alarm } from '../adapters/scheduler/alarm.ts'
 import type { PublicAddressTimings } from '../adapters/tunnel/public-address.ts'
 import { guardTimers, systemClock, type Clock } from '../lib/clock.ts'
@@ -57,8 +57,8 @@ export type RunnerDeps = {
   listProgramFolders?: () => Promise<readonly string[]>
   /** Absent: deleted files are gone, apart from what is kept with the job. */
   trash?: Trash
-  /** Who is signed in with a session token. Absent: sessions are not accepted. */
-  resolveSession?: ResolveSession
+  /** Looks up accounts. Absent: there are none. */
+  resolveUser?: ResolveUser
   /** Tests: a response that does not match the route table becomes a 500. */
   checkResponses?: boolean
 }

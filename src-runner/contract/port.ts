@@ -57,6 +57,13 @@ export type RunnerConfig = z.infer<typeof RunnerConfig>
 export const SignedInUser = z.object({ userId: z.string().min(1).max(200), name: z.string().max(200), isOwner: z.boolean() })
 export type SignedInUser = z.infer<typeof SignedInUser>
 
+/** Names an account by the token of a session, or by its id. */
+export const UserQuestion = z.union([
+  z.strictObject({ token: z.string().min(1).max(1000) }),
+  z.strictObject({ userId: z.string().min(1).max(200) }),
+])
+export type UserQuestion = z.infer<typeof UserQuestion>
+
 /** A name in the vault: `provider:<id>` and the like. */
 export const VaultKey = z.string().regex(/^[a-z][a-z0-9_:.-]{0,199}$/i)
 
@@ -75,8 +82,8 @@ export const ToRunner = z.discriminatedUnion('type', [
   }),
   /** `message`: why it was not done. */
   z.object({ type: z.literal('trash.answer'), requestId: z.number().int(), ok: z.boolean(), message: z.string().nullable() }),
-  /** `user` null: nobody is signed in with this token. `ok` false: it could not be checked. */
-  z.object({ type: z.literal('session.answer'), requestId: z.number().int(), ok: z.boolean(), user: SignedInUser.nullable() }),
+  /** `user` null: there is none, or the session has ended. `ok` false: it could not be looked up. */
+  z.object({ type: z.literal('user.answer'), requestId: z.number().int(), ok: z.boolean(), user: SignedInUser.nullable() }),
   z.object({ type: z.literal('cancel_job'), jobId: Id }),
   /** A person answered in the tray. `answer`: to a question. */
   z.object({
@@ -161,8 +168,7 @@ export const FromRunner = z.discriminatedUnion('type', [
   }),
   /** `path`: absolute and without links. */
   z.object({ type: z.literal('trash.ask'), requestId: z.number().int(), path: z.string().min(1).max(32_767) }),
-  /** Who is signed in with this session token? */
-  z.object({ type: z.literal('session.ask'), requestId: z.number().int(), token: z.string().min(1).max(1000) }),
+  z.object({ type: z.literal('user.ask'), requestId: z.number().int(), about: UserQuestion }),
   z.object({
     type: z.literal('notification'),
     kind: ShownNotificationKind,

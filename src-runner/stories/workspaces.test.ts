@@ -64,7 +64,8 @@ describe('the things of two workspaces', () => {
     users.set('session-of-bo', { userId: 'bo', name: 'Bo', isOwner: false })
     runner = await createTestRunner({
       config: { authMode: 'bearer-token' },
-      resolveSession: async (token) => users.get(token) ?? null,
+      resolveUser: async (about) =>
+        ('token' in about ? users.get(about.token) : [...users.values()].find(({ userId }) => userId === about.userId)) ?? null,
     })
     const { id: providerId } = await runner.addProvider()
     workspaces = [await fill('session-of-ada', 'quince', providerId), await fill('session-of-bo', 'medlar', providerId)]

@@ -31,7 +31,7 @@ export type TestRunnerOptions = {
   ids?: Ids
   fetch?: RunnerDeps['fetch']
   trash?: RunnerDeps['trash']
-  resolveSession?: RunnerDeps['resolveSession']
+  resolveUser?: RunnerDeps['resolveUser']
   vault?: Vault
   deadlines?: RunnerDeps['deadlines']
   publicAddressTimings?: RunnerDeps['publicAddressTimings']
@@ -120,7 +120,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
   let running = await launch()
 
   async function launch(): Promise<{ runner: Runner; url: string; port: number; client: RunnerClient }> {
-    const { clock, machine, ids, fetch, deadlines, tools, moreTools, internet, findSandbox, trash, resolveSession, publicAddressTimings } =
+    const { clock, machine, ids, fetch, deadlines, tools, moreTools, internet, findSandbox, trash, resolveUser, publicAddressTimings } =
       options
     const found = options.findsModelServer === true ? modelServer.port : 9
     const discoveryPorts = { ollama: found, lmStudio: found, llamaCpp: found }
@@ -143,7 +143,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       findSandbox,
       listProgramFolders: options.listProgramFolders ?? (async () => []),
       trash,
-      resolveSession,
+      resolveUser,
       discoveryPorts,
       random: () => 0.5,
       demoWordMs: 0,

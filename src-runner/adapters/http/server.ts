@@ -17,7 +17,7 @@ import { createFront, pathOf, type TakeDelivery } from './request-gate.ts'
 import type { Caller } from './caller.ts'
 import type { Call, Handlers, OpenStream } from './handler.ts'
 import { createInputReader, type Input } from './input.ts'
-import { createStreams } from './stream.ts'
+import { createStreams, type StreamOptions } from './stream.ts'
 
 export type HttpServer = ReturnType<typeof createHttpServer>
 
@@ -93,17 +93,30 @@ export function createHttpServer(deps: HttpServerDeps) {
         if (carriesBody) await deps.untilWritable?.()
         const input = caller.entityId === undefined ? given : deps.limited!.confine(route, given, caller.entityId)
         const answer = await handle(input, callOf(request, reply, route, caller))
-        if (route.stream === true) return startStream(answer as OpenStream, reply, route.method === 'GET')
+        if (route.stream === true)
+          return startStream(answer as OpenStream, reply, {
+            isRepeatable: route.method === 'GET',
+            mayContinue: continues(route, request, caller),
+          })
         if (deps.checkResponses === true) assertResponse(name, route, answer)
         return reply.header('content-type', JSON_TYPE).send(JSON.stringify(answer))
       },
     })
   }
 
-  function startStream(open: OpenStream, reply: FastifyReply, isRepeatable: boolean): FastifyReply {
+  /** Whether a limited caller of a stream is still who it was: tokens are revoked, and sessions end. */
+  function continues(route: Route, request: FastifyRequest, { entityId }: Caller): StreamOptions['mayContinue'] {
+    if (entityId === undefined) return undefined
+    return async () => {
+      const now = await authorize(route, request.raw)
+      return typeof now !== 'string' && now.entityId === entityId
+    }
+  }
+
+  function startStream(open: OpenStream, reply: FastifyReply, options: StreamOptions): FastifyReply {
     reply.hijack()
     try {
-      streams.open(reply.raw, open, { isRepeatable })
+      streams.open(reply.raw, open, options)
     } catch (error) {
       log.error({ error }, 'a stream broke off')
       reply.raw.destroy()

@@ -37,7 +37,11 @@ export function numberedFrame(id: number, event: string, data: string): string {
 }
 
 /** `isRepeatable`: sending the same request again starts nothing. */
-export type StreamOptions = { isRepeatable: boolean }
+export type StreamOptions = {
+  isRepeatable: boolean
+  /** Asked at each heartbeat. The stream ends when it may not continue. */
+  mayContinue?: () => Promise<boolean>
+}
 
 /** All open streams of a server: one timer for all heartbeats, and one place that ends them. */
 export function createStreams(clock: Clock): Streams {
@@ -69,7 +73,7 @@ export function createStreams(clock: Clock): Streams {
 
 type Reader = { start(source: (sink: EventSink) => () => void): void; beat(): void; end(): void }
 
-function openReader(res: ServerResponse, { isRepeatable }: StreamOptions, forget: () => void): Reader {
+function openReader(res: ServerResponse, { isRepeatable, mayContinue }: StreamOptions, forget: () => void): Reader {
   let stopSource: (() => void) | null = null
   let closed = false
   let missedBeats = 0
@@ -117,6 +121,10 @@ function openReader(res: ServerResponse, { isRepeatable }: StreamOptions, forget
       else stopSource = stop
     },
     beat() {
+      void mayContinue?.().then(
+        (may) => may || end(),
+        () => end(),
+      )
       if (sink.keepsUp()) {
         missedBeats = 0
         sink.send(': beat\n\n')

@@ -8,18 +8,19 @@ import { findDefaultEntity } from './entities.ts'
 import { entities } from './entities-table.ts'
 import { entityMembers } from './entity-members-table.ts'
 
-/** The workspace of an account. null: it has none yet. */
-export function findEntityOfUser(db: Db, userId: string): string | null {
+/** The workspace of an account: `Personal` for the owners of the installation, as long as they are. null: it has none yet. */
+export function findEntityOfUser(db: Db, { userId, isOwner }: Pick<SignedInUser, 'userId' | 'isOwner'>): string | null {
+  if (isOwner) return findDefaultEntity(db).id
   return db.select({ id: entityMembers.entityId }).from(entityMembers).where(eq(entityMembers.userId, userId)).get()?.id ?? null
 }
 
-/** The owner of the installation works in `Personal`. Everybody else gets a workspace of their own. Returns its id. */
-export function joinEntity(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, { userId, name, isOwner }: SignedInUser): string {
-  const known = findEntityOfUser(tx, userId)
+/** Gives an account a workspace of its own, unless it has one. Returns its id. */
+export function ensureEntityOfUser(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, user: SignedInUser): string {
+  const known = findEntityOfUser(tx, user)
   if (known !== null) return known
   const createdAt = clock.now()
-  const entityId = isOwner ? findDefaultEntity(tx).id : ids.next()
-  if (!isOwner) tx.insert(entities).values({ id: entityId, name, isDefault: false, createdAt }).run()
-  tx.insert(entityMembers).values({ userId, entityId, createdAt }).run()
+  const entityId = ids.next()
+  tx.insert(entities).values({ id: entityId, name: user.name, isDefault: false, createdAt }).run()
+  tx.insert(entityMembers).values({ userId: user.userId, entityId, createdAt }).run()
   return entityId
 }
