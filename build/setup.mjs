@@ -12,13 +12,16 @@ const logFile = (name) => join(root, '.deckhand/log', `${name}.log`)
 /**
  * Makes the clone ready. `uses` names what for: 'window' brings Electron and its libraries, 'tests' the virtual desktop.
  * Throws Stop with a line that says what to do.
+ *
+ * `standIn`: what may be done where the official Electron cannot be had. allow: another party's build, for tests and
+ * development. ask: only if the person agrees. never: for what reaches users.
  */
-export async function setUp(uses = []) {
+export async function setUp(uses = [], { standIn = 'allow' } = {}) {
   const fresh = !modulesAreCurrent()
   await installSystemPackages(fresh ? ['compile', 'sandbox', ...uses] : uses)
   if (fresh) await installModules()
   if (uses.includes('window')) {
-    await setUpElectron(say).catch((error) => {
+    await setUpElectron(say, standIn).catch((error) => {
       throw new Stop(error.message)
     })
     if (!installedElectron()) throw new Stop('Electron is not there although its installation reported success.')

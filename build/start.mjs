@@ -14,7 +14,7 @@ const LOG_LEVEL_WARN = 40
 await begin(async () => {
   const appArgs = process.argv.slice(2).filter((arg) => arg !== '--headless')
   let noWindow = process.argv.includes('--headless') ? 'asked for' : hasDisplay() ? null : 'there is no display'
-  await setUp(noWindow ? [] : ['window'])
+  await setUp(noWindow ? [] : ['window'], { standIn: 'ask' })
   await build()
   noWindow ??= whyNoWindow()
   if (noWindow) startHeadless(noWindow, appArgs)

@@ -1,0 +1,79 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+
+const HERE = import.meta.dirname
+
+type Clone = { present: string; accepted?: boolean; downloads?: boolean }
+
+/** A clone whose Electron is a file that names its version, without a way to the internet. */
+function makeClone({ present, accepted = false, downloads = false }: Clone): string {
+  const root = mkdtempSync(join(tmpdir(), 'deckhand-clone-'))
+  onTestFinished(() => rmSync(root, { recursive: true }))
+  const put = (path: string, text: string) => {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  mkdirSync(join(root, 'build'))
+  cpSync(join(HERE, 'setup-electron.mjs'), join(root, 'build/setup-electron.mjs'))
+  put('node_modules/electron/package.json', '{"version":"45.3.4"}')
+  put('node_modules/electron/path.txt', 'electron')
+  put('node_modules/electron/dist/electron', '')
+  put('node_modules/electron/dist/version', present)
+  put(
+    'node_modules/electron/install.js',
+    downloads ? `require('fs').writeFileSync(__dirname + '/dist/version', '45.3.4')` : `console.error('Error: no route'); process.exit(1)`,
+  )
+  if (accepted) put('.deckhand/stand-in-accepted', '')
+  return root
+}
+
+function setUp(root: string, standIn: string, env: Record<string, string> = {}) {
+  const script = `import('./build/setup-electron.mjs').then((m) => m.setUpElectron(() => {}, '${standIn}')).catch((e) => { console.error(e.message); process.exit(1) })`
+  const { DECKHAND_STAND_IN: _, ...inherited } = process.env
+  const { status, stderr } = spawnSync(process.execPath, ['-e', script], {
+    cwd: root,
+    // Nobody listens there, and nobody is at a terminal.
+    env: { ...inherited, ELECTRON_MIRROR: 'http://127.0.0.1:9/', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    encoding: 'utf8',
+  })
+  return { status, lines: stderr.trim().split('\n').filter(Boolean) }
+}
+
+describe.skipIf(process.platform !== 'linux' || process.arch !== 'x64')('the Electron that runs', () => {
+  it('is the official one without any question, if it is there', () => {
+    for (const standIn of ['allow', 'ask', 'never']) expect(setUp(makeClone({ present: '45.3.4' }), standIn).status).toBe(0)
+  })
+
+  it('is another party’s build in tests and development', () => {
+    expect(setUp(makeClone({ present: '42.0.0' }), 'allow').status).toBe(0)
+  })
+
+  it('is not another party’s build for a user who was not asked: one line says what to do', () => {
+    const { status, lines } = setUp(makeClone({ present: '42.0.0' }), 'ask')
+    expect(status).toBe(1)
+    expect(lines).toEqual([
+      expect.stringMatching(/official Electron 45\.3\.4 cannot be had .*ELECTRON_MIRROR.*--headless.*DECKHAND_STAND_IN=1/),
+    ])
+  })
+
+  it('is another party’s build once the person agreed', () => {
+    expect(setUp(makeClone({ present: '42.0.0' }), 'ask', { DECKHAND_STAND_IN: '1' }).status).toBe(0)
+    expect(setUp(makeClone({ present: '42.0.0', accepted: true }), 'ask').status).toBe(0)
+  })
+
+  it('is never another party’s build in what reaches users', () => {
+    const { status, lines } = setUp(makeClone({ present: '42.0.0', accepted: true }), 'never', { DECKHAND_STAND_IN: '1' })
+    expect({ status, lines }).toEqual({ status: 1, lines: [expect.stringContaining('could not be downloaded (Error: no route)')] })
+  })
+
+  it('becomes the official one as soon as it can be had', () => {
+    const root = makeClone({ present: '42.0.0', downloads: true })
+    expect(setUp(root, 'never').status).toBe(0)
+    expect(readFileSync(join(root, 'node_modules/electron/dist/version'), 'utf8')).toBe('45.3.4')
+    expect(existsSync(join(root, '.deckhand'))).toBe(false)
+  })
+})
