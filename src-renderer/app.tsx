@@ -1,8 +1,11 @@
 import { Route, Router } from '@solidjs/router'
 import { lazy } from 'solid-js'
 import { ApiProvider } from './api/ApiProvider.tsx'
+import { SessionProvider } from './api/SessionProvider.tsx'
 import { DesktopProvider } from './platform/DesktopProvider.tsx'
 import { HomeScreen } from './routes/home/HomeScreen.tsx'
+import { linkToken } from './routes/sign-in/one-time-link.ts'
+import { SignInScreen } from './routes/sign-in/SignInScreen.tsx'
 import { SETTINGS_SECTIONS } from './routes/settings/sections.ts'
 import { NotFound } from './shell/NotFound.tsx'
 import { Shell } from './shell/Shell.tsx'
@@ -34,32 +37,40 @@ const RulesScreen = lazy(() => import('./routes/rules/RulesScreen.tsx').then((fi
 const SettingsScreen = lazy(() => import('./routes/settings/SettingsScreen.tsx').then((file) => ({ default: file.SettingsScreen })))
 const WelcomeScreen = lazy(() => import('./routes/welcome/WelcomeScreen.tsx').then((file) => ({ default: file.WelcomeScreen })))
 
-export function App() {
+/** `needsSignIn`: in a browser of `local-auth`. */
+export function App(props: { needsSignIn: boolean }) {
   return (
     <DesktopProvider>
-      <ApiProvider>
-        <Router root={Shell}>
-          <Route path="/" component={HomeScreen} />
-          <Route path="/chat/:conversationId?" component={ChatScreen} />
-          <Route path="/approvals/:approvalId?" component={ApprovalsScreen} />
-          <Route path="/rules" component={RulesScreen} />
-          <Route path="/activity" component={ActivityScreen} />
-          <Route path="/jobs/:jobId" component={JobScreen} />
-          <Route path="/automations/:tab?" matchFilters={{ tab: ['webhooks', 'schedules'] }} component={AutomationsScreen} />
-          <Route path="/automations/webhooks/new" component={NewTriggerScreen} />
-          <Route path="/automations/webhooks/:triggerId" component={TriggerScreen} />
-          <Route path="/automations/schedules/new" component={ScheduleEditScreen} />
-          <Route path="/automations/schedules/:scheduleId" component={ScheduleScreen} />
-          <Route path="/automations/schedules/:scheduleId/edit" component={ScheduleEditScreen} />
-          <Route path="/agents" component={AgentsScreen} />
-          <Route path="/agents/:agentId" component={AgentScreen} />
-          <Route path="/channels" component={ChannelsScreen} />
-          <Route path="/models" component={ModelsScreen} />
-          <Route path="/settings/:section?" matchFilters={{ section: [...SETTINGS_SECTIONS] }} component={SettingsScreen} />
-          <Route path="/welcome" component={WelcomeScreen} />
-          <Route path="*" component={NotFound} />
-        </Router>
-      </ApiProvider>
+      <SessionProvider
+        inApp={window.deckhand !== undefined}
+        isNeeded={props.needsSignIn}
+        hasLink={() => linkToken() !== null}
+        signIn={(why) => <SignInScreen {...why} />}
+      >
+        <ApiProvider>
+          <Router root={Shell}>
+            <Route path="/" component={HomeScreen} />
+            <Route path="/chat/:conversationId?" component={ChatScreen} />
+            <Route path="/approvals/:approvalId?" component={ApprovalsScreen} />
+            <Route path="/rules" component={RulesScreen} />
+            <Route path="/activity" component={ActivityScreen} />
+            <Route path="/jobs/:jobId" component={JobScreen} />
+            <Route path="/automations/:tab?" matchFilters={{ tab: ['webhooks', 'schedules'] }} component={AutomationsScreen} />
+            <Route path="/automations/webhooks/new" component={NewTriggerScreen} />
+            <Route path="/automations/webhooks/:triggerId" component={TriggerScreen} />
+            <Route path="/automations/schedules/new" component={ScheduleEditScreen} />
+            <Route path="/automations/schedules/:scheduleId" component={ScheduleScreen} />
+            <Route path="/automations/schedules/:scheduleId/edit" component={ScheduleEditScreen} />
+            <Route path="/agents" component={AgentsScreen} />
+            <Route path="/agents/:agentId" component={AgentScreen} />
+            <Route path="/channels" component={ChannelsScreen} />
+            <Route path="/models" component={ModelsScreen} />
+            <Route path="/settings/:section?" matchFilters={{ section: [...SETTINGS_SECTIONS] }} component={SettingsScreen} />
+            <Route path="/welcome" component={WelcomeScreen} />
+            <Route path="*" component={NotFound} />
+          </Router>
+        </ApiProvider>
+      </SessionProvider>
     </DesktopProvider>
   )
 }

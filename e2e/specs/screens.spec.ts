@@ -142,6 +142,7 @@ test.describe('in the middle of a day', () => {
         { name: 'settings', path: '/settings', shows: (on) => on.getByRole('heading', { name: 'Settings' }) },
         { name: 'settings-general', path: '/settings/general', shows: text('Appearance') },
         { name: 'settings-webhooks', path: '/settings/webhooks', shows: (on) => on.getByLabel('Public address') },
+        { name: 'settings-people', path: '/settings/people', shows: text('No accounts yet') },
         { name: 'settings-computer', path: '/settings/computer', shows: text('Data folder') },
         {
           name: 'settings-found',

@@ -93,6 +93,7 @@ export type TextParams = {
   'common.combobox.list': NoParams
   'common.combobox.count': { count: number }
   'common.combobox.selected': { option: string }
+  'shell.account': { name: string }
   'shell.nav.label': NoParams
   'shell.nav.home': NoParams
   'shell.nav.chat': NoParams
@@ -1317,6 +1318,32 @@ export type TextParams = {
   'channels.ofAgent.title': NoParams
   'channels.ofAgent.none': NoParams
   'channels.ofAgent.connect': NoParams
+  'signIn.title': NoParams
+  'signIn.submit': NoParams
+  'signIn.name': NoParams
+  'signIn.nameHint': NoParams
+  'signIn.nameMissing': NoParams
+  'signIn.password': NoParams
+  'signIn.passwordHint': { count: number }
+  'signIn.passwordShort': { count: number }
+  'signIn.passwordMissing': NoParams
+  'signIn.showPassword': NoParams
+  'signIn.create': NoParams
+  'signIn.signOut': NoParams
+  'signIn.signOutNamed': { name: string }
+  'signIn.setupTitle': NoParams
+  'signIn.setupText': NoParams
+  'signIn.invitedTitle': NoParams
+  'signIn.invitedText': NoParams
+  'signIn.invitedByText': { name: string }
+  'signIn.alreadyIn': { name: string }
+  'signIn.linkBad': NoParams
+  'signIn.toSignIn': NoParams
+  'signIn.toDeckhand': NoParams
+  'signIn.noOwner.title': NoParams
+  'signIn.noOwner.text': NoParams
+  'signIn.noOwner.app': NoParams
+  'signIn.noOwner.headless': NoParams
   'settings.title': NoParams
   'settings.search': NoParams
   'settings.sectionList': NoParams
@@ -1327,10 +1354,55 @@ export type TextParams = {
   'settings.sections.notifications': NoParams
   'settings.sections.tools': NoParams
   'settings.sections.webhooks': NoParams
+  'settings.sections.people': NoParams
   'settings.sections.computer': NoParams
   'settings.sections.health': NoParams
   'settings.sections.about': NoParams
   'settings.computerWhy': NoParams
+  'settings.people.off': NoParams
+  'settings.people.offHint': NoParams
+  'settings.people.noOwner': NoParams
+  'settings.people.noOwnerHint': NoParams
+  'settings.people.createOwner': NoParams
+  'settings.people.createOwnerText': NoParams
+  'settings.people.people': NoParams
+  'settings.people.peopleHint': NoParams
+  'settings.people.you': { name: string }
+  'settings.people.since': { when: string }
+  'settings.people.role': NoParams
+  'settings.people.roleOf': { name: string }
+  'settings.people.roles.owner': NoParams
+  'settings.people.roles.member': NoParams
+  'settings.people.roleHints.owner': NoParams
+  'settings.people.roleHints.member': NoParams
+  'settings.people.removeNamed': { name: string }
+  'settings.people.removeTitle': { name: string }
+  'settings.people.removeText': NoParams
+  'settings.people.removeConfirm': NoParams
+  'settings.people.invite': NoParams
+  'settings.people.inviteTitle': NoParams
+  'settings.people.createLink': NoParams
+  'settings.people.linkText': NoParams
+  'settings.people.done': NoParams
+  'settings.people.invitation': { role: string }
+  'settings.people.validUntil': { when: string }
+  'settings.people.invitedBy': { name: string; when: string }
+  'settings.people.withdraw': NoParams
+  'settings.people.devices': NoParams
+  'settings.people.devicesHint': NoParams
+  'settings.people.noDevices': NoParams
+  'settings.people.deviceOf': { device: string; name: string }
+  'settings.people.unknownDevice': NoParams
+  'settings.people.thisDevice': NoParams
+  'settings.people.signOutNamed': { device: string }
+  'settings.people.account': NoParams
+  'settings.people.changePassword': NoParams
+  'settings.people.changePasswordText': NoParams
+  'settings.people.currentPassword': NoParams
+  'settings.people.newPassword': NoParams
+  'settings.people.passwordChanged': NoParams
+  'settings.people.damaged': NoParams
+  'settings.people.damagedWhy': { file: string }
   'settings.general.title': NoParams
   'settings.general.theme': NoParams
   'settings.general.themes.system': NoParams

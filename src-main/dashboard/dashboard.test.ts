@@ -542,8 +542,11 @@ describe('a browser in local-trust', () => {
   it('learns whether it is open, and that is all there is in another mode', async () => {
     const ask = async (...headers: string[]) =>
       (await raw(['GET /api/browser HTTP/1.1', host(), origin(), ...headers])).split('\r\n\r\n')[1]
-    expect([await ask(), await ask(...(await openPage()))]).toEqual(['{"isOpened":false}', '{"isOpened":true}'])
+    expect(await ask()).toBe('{"isOpened":false,"needsSignIn":false}')
+    expect(await ask(...(await openPage()))).toBe('{"isOpened":true,"needsSignIn":false}')
     await serve('local-auth')
+    expect(await ask()).toBe('{"isOpened":false,"needsSignIn":true}')
+    await serve('bearer-token')
     expect(await ask()).toContain('unauthorized')
   })
 })

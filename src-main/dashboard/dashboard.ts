@@ -95,6 +95,9 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     const isReading = request.method === 'GET' || request.method === 'HEAD'
     if (path === '/api/health') return isReading ? json(200, { ok: true, service: DASHBOARD_SERVICE }) : refusal('method_not_allowed')
     if (path === BROWSER_PATH && request.via === 'http' && deps.authMode() === 'local-trust') return openBrowser(request)
+    // Without a secret: which of the two a page needs is no secret.
+    if (path === BROWSER_PATH && request.method === 'GET' && deps.authMode() === 'local-auth')
+      return json(200, { isOpened: false, needsSignIn: true })
     if (path === '/api' || path.startsWith('/api/')) return callApi(request, path)
     return isReading ? servePage(request, path) : refusal('not_found')
   }
@@ -184,7 +187,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
 
   /** GET: whether this page may call the API. POST: exchanges the token of a link for a cookie and the page's key. */
   async function openBrowser(request: DashboardRequest): Promise<DashboardResponse> {
-    if (request.method === 'GET') return json(200, { isOpened: isOpened(request) })
+    if (request.method === 'GET') return json(200, { isOpened: isOpened(request), needsSignIn: false })
     if (request.method !== 'POST') return refusal('method_not_allowed')
     if (!isPlainJson(request)) return refusal('unsupported_media_type')
     if (deps.secret() === null) return unavailable()

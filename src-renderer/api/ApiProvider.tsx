@@ -3,6 +3,7 @@ import { type Accessor, createContext, createSignal, type JSX, onCleanup, onMoun
 import { ApiError, type Client, createClient } from './client.ts'
 import { type Connection, followEvents } from './events.ts'
 import { createLive, type Live } from './live.ts'
+import { useSession } from './SessionProvider.tsx'
 import { createStaleBatch } from './stale-batch.ts'
 import { keepStep, stepsKey } from './steps.ts'
 import { isTouched, staleTagsOf } from './tags.ts'
@@ -58,7 +59,7 @@ function refresh(queries: QueryClient, filters: QueryFilters = {}): void {
 }
 
 export function ApiProvider(props: { client?: Client; children: JSX.Element }) {
-  const client = props.client ?? createClient()
+  const client = props.client ?? useSession()?.client ?? createClient()
   const queries = createQueries()
   const live = createLive()
   const turns = createTurnStreams(client, {

@@ -11,10 +11,10 @@ export function pageKeyHeaders(): Record<string, string> {
 }
 
 /**
- * `open`: this page may call the API. `closed`: a person has to open it from Deckhand. `used`: it was opened with a link that
- * no longer works. Takes the token of a link out of the address, so that neither the history nor a bookmark keeps it.
+ * `open`: this page may call the API. `sign_in`: people sign in here. `closed`: a person has to open it from Deckhand. `used`: it
+ * was opened with a link that no longer works. Takes the token of a link out of the address, so that neither the history nor a bookmark keeps it.
  */
-export async function openBrowser(): Promise<'open' | 'closed' | 'used'> {
+export async function openBrowser(): Promise<'open' | 'sign_in' | 'closed' | 'used'> {
   const token = LINK.exec(location.hash)?.[1]
   if (token !== undefined) history.replaceState(null, '', location.pathname + location.search)
   const isUsed = token !== undefined && !(await redeem(token))
@@ -23,7 +23,8 @@ export async function openBrowser(): Promise<'open' | 'closed' | 'used'> {
   const answer = await fetch(BROWSER_PATH, { headers: pageKeyHeaders() }).catch(() => null)
   // Not this kind of access, or no server: the screens say what is wrong.
   if (answer === null || !answer.ok) return 'open'
-  const { isOpened } = (await answer.json()) as { isOpened: boolean }
+  const { isOpened, needsSignIn } = (await answer.json()) as { isOpened: boolean; needsSignIn: boolean }
+  if (needsSignIn) return 'sign_in'
   return isOpened ? 'open' : isUsed ? 'used' : 'closed'
 }
 

@@ -1,5 +1,7 @@
 import { ERROR_STATUS, type ErrorBody, type ErrorCode, type ErrorIssue } from '../../src-runner/contract/errors.ts'
-import { ROUTES, type Route, type RouteAnswer, type RouteName, type RouteRequest } from '../../src-runner/contract/routes.ts'
+import { ROUTES, type Route } from '../../src-runner/contract/routes.ts'
+import type { AnswerOf, RequestOf } from '../../src-runner/contract/routes/route.ts'
+import { AUTH_ROUTES } from '../../src-main/contract/auth-api.ts'
 import { pageKeyHeaders } from './browser-access.ts'
 import type { Message } from '../../src-runner/contract/messages.ts'
 
@@ -24,20 +26,26 @@ export class ApiError extends Error {
   }
 }
 
-type StreamRoute = { [N in RouteName]: (typeof ROUTES)[N] extends { stream: true } ? N : never }[RouteName]
-export type JsonRoute = Exclude<RouteName, StreamRoute>
+/** The routes of the runner and those of the dashboard. */
+export const CALLS = { ...ROUTES, ...AUTH_ROUTES }
+type Calls = typeof CALLS
+export type CallName = keyof Calls
+export type CallRequest<N extends CallName> = RequestOf<Calls[N]>
+export type CallAnswer<N extends CallName> = AnswerOf<Calls[N]>
+type StreamRoute = { [N in CallName]: Calls[N] extends { stream: true } ? N : never }[CallName]
+export type JsonRoute = Exclude<CallName, StreamRoute>
 
 type CallOptions = { signal?: AbortSignal }
-type Arguments<N extends RouteName> =
-  object extends RouteRequest<N> ? [request?: RouteRequest<N>, options?: CallOptions] : [request: RouteRequest<N>, options?: CallOptions]
+type Arguments<N extends CallName> =
+  object extends CallRequest<N> ? [request?: CallRequest<N>, options?: CallOptions] : [request: CallRequest<N>, options?: CallOptions]
 
 export type Client = {
   /** Calls a route by its name. Rejects with an `ApiError`, or with the signal's reason. */
-  call<N extends JsonRoute>(name: N, ...rest: Arguments<N>): Promise<RouteAnswer<N>>
+  call<N extends JsonRoute>(name: N, ...rest: Arguments<N>): Promise<CallAnswer<N>>
   /** Opens a stream of server-sent events. */
   open<N extends StreamRoute>(
     name: N,
-    request: RouteRequest<N>,
+    request: CallRequest<N>,
     options?: CallOptions & { lastEventId?: string | null },
   ): Promise<ReadableStream<Uint8Array>>
 }
@@ -56,9 +64,10 @@ export function pathOf(route: Route, request: Loose): string {
   return text === '' ? path : `${path}?${text}`
 }
 
-export function createClient(fetchFrom: typeof fetch = (...args) => fetch(...args)): Client {
-  const send = async (name: RouteName, request: Loose, options: CallOptions, headers: Record<string, string>): Promise<Response> => {
-    const route: Route = ROUTES[name]
+/** `onSignedOut` is called when a response says that nobody is signed in. */
+export function createClient(fetchFrom: typeof fetch = (...args) => fetch(...args), onSignedOut?: () => void): Client {
+  const send = async (name: CallName, request: Loose, options: CallOptions, headers: Record<string, string>): Promise<Response> => {
+    const route: Route = CALLS[name]
     Object.assign(headers, pageKeyHeaders())
     const init: RequestInit = { method: route.method, headers, signal: options.signal ?? null }
     if (request.body !== undefined) {
@@ -72,8 +81,10 @@ export function createClient(fetchFrom: typeof fetch = (...args) => fetch(...arg
       if (options.signal?.aborted) throw thrown
       throw new ApiError('runner_unavailable', 0, 'The runner did not answer.')
     }
-    if (!response.ok) throw await errorOf(response)
-    return response
+    if (response.ok) return response
+    const error = await errorOf(response)
+    if (error.code === 'unauthorized') onSignedOut?.()
+    throw error
   }
   return {
     async call(name, ...[request, options]) {

@@ -1,20 +1,19 @@
 import { type InfiniteData, type QueryClient, useQueryClient } from '@tanstack/solid-query'
 import { createSignal } from 'solid-js'
 import type { Approval } from '../../src-runner/contract/approvals.ts'
-import type { RouteAnswer, RouteRequest } from '../../src-runner/contract/routes.ts'
 import { useApi } from './ApiProvider.tsx'
-import type { JsonRoute } from './client.ts'
+import type { CallAnswer, CallRequest, JsonRoute } from './client.ts'
 
 /** Something the person does. `run` rejects with an `ApiError`, which stays in `error` until the next run. */
 export type Action<N extends JsonRoute> = {
-  run: (request: RouteRequest<N>) => Promise<RouteAnswer<N>>
+  run: (request: CallRequest<N>) => Promise<CallAnswer<N>>
   readonly isRunning: boolean
   readonly error: unknown
   readonly reset: () => void
 }
 
 /** Changes the cache before the runner responds. Returns a function that undoes the change. */
-type Foresee<N extends JsonRoute> = (queries: QueryClient, request: RouteRequest<N>) => () => void
+type Foresee<N extends JsonRoute> = (queries: QueryClient, request: CallRequest<N>) => () => void
 
 /** Calls a route that changes something. The events of the change refresh the page. */
 export function useAction<N extends JsonRoute>(name: N, foresee?: Foresee<N>): Action<N> {
@@ -28,7 +27,7 @@ export function useAction<N extends JsonRoute>(name: N, foresee?: Foresee<N>): A
       setRunning((count) => count + 1)
       const takeBack = foresee?.(queries, request)
       try {
-        return await (client.call as (name: N, request: RouteRequest<N>) => Promise<RouteAnswer<N>>)(name, request)
+        return await (client.call as (name: N, request: CallRequest<N>) => Promise<CallAnswer<N>>)(name, request)
       } catch (thrown) {
         takeBack?.()
         setError(thrown)
@@ -51,7 +50,7 @@ export function useAction<N extends JsonRoute>(name: N, foresee?: Foresee<N>): A
 export const useCancelJob = () =>
   useAction('cancelJob', (queries, { params: { jobId } }) => {
     const key = ['getJob', { params: { jobId } }]
-    const before = queries.getQueryData<RouteAnswer<'getJob'>>(key)
+    const before = queries.getQueryData<CallAnswer<'getJob'>>(key)
     if (before !== undefined) queries.setQueryData(key, { job: { ...before.job, cancelRequested: true } })
     return () => void queries.setQueryData(key, before)
   })
@@ -71,11 +70,11 @@ export const useResolveApproval = () =>
             answeredAt: Date.now(),
           }
         : approval
-    queries.setQueriesData<RouteAnswer<'getApproval'>>(
+    queries.setQueriesData<CallAnswer<'getApproval'>>(
       { queryKey: ['getApproval'] },
       (held) => held && { approval: answered(held.approval) },
     )
-    queries.setQueriesData<Partial<RouteAnswer<'listApprovals'>>>({ queryKey: ['listApprovals'] }, (held) => {
+    queries.setQueriesData<Partial<CallAnswer<'listApprovals'>>>({ queryKey: ['listApprovals'] }, (held) => {
       // Under the same name there are also paged lists, of approvals that were answered before.
       if (held?.approvals === undefined || held.pending === undefined) return held
       const approvals = held.approvals.map(answered)
@@ -92,7 +91,7 @@ export const useResolveApproval = () =>
 /** Removes the rule from the list at once. */
 export const useDeleteRule = () =>
   useAction('deleteRule', (queries, { params: { ruleId } }) => {
-    queries.setQueriesData<InfiniteData<RouteAnswer<'listRules'>>>(
+    queries.setQueriesData<InfiniteData<CallAnswer<'listRules'>>>(
       { queryKey: ['listRules', 'pages'] },
       (held) => held && { ...held, pages: held.pages.map((page) => ({ ...page, rules: page.rules.filter((rule) => rule.id !== ruleId) })) },
     )
@@ -135,14 +134,14 @@ export function useMakeBackup(): { run: () => Promise<void>; readonly isRunning:
 export const useUpdateSettings = () =>
   useAction('updateSettings', (queries, { body }) => {
     const key = ['getSettings', {}]
-    const before = queries.getQueryData<RouteAnswer<'getSettings'>>(key)
+    const before = queries.getQueryData<CallAnswer<'getSettings'>>(key)
     if (before !== undefined) queries.setQueryData(key, { settings: { ...before.settings, ...body } })
     return () => void queries.setQueryData(key, before)
   })
 
 const triggerIs = (status: 'active' | 'paused') => (queries: QueryClient, request: { params: { triggerId: string } }) => {
   const key = ['getTrigger', { params: request.params }]
-  const before = queries.getQueryData<RouteAnswer<'getTrigger'>>(key)
+  const before = queries.getQueryData<CallAnswer<'getTrigger'>>(key)
   if (before !== undefined) queries.setQueryData(key, { trigger: { ...before.trigger, status } })
   return () => void queries.setQueryData(key, before)
 }

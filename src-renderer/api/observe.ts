@@ -8,9 +8,8 @@ import {
 } from '@tanstack/solid-query'
 import { batch, createComputed, createMemo, on, onCleanup, untrack } from 'solid-js'
 import { createStore, reconcile } from 'solid-js/store'
-import type { RouteAnswer, RouteRequest } from '../../src-runner/contract/routes.ts'
 import { useApi } from './ApiProvider.tsx'
-import type { JsonRoute } from './client.ts'
+import type { CallAnswer, CallRequest, JsonRoute } from './client.ts'
 import { tagsOf } from './tags.ts'
 
 /**
@@ -91,21 +90,21 @@ export type Growth<A> = { after: (held: A) => Record<string, unknown>; join: (he
 /** Holds the data of a GET route, refreshed by events. A `null` request fetches nothing. */
 export function useRoute<N extends JsonRoute>(
   name: N,
-  request: () => RouteRequest<N> | null,
-  options: ObserveOptions & { grows?: Growth<RouteAnswer<N>> } = {},
-): Loaded<RouteAnswer<N>> {
+  request: () => CallRequest<N> | null,
+  options: ObserveOptions & { grows?: Growth<CallAnswer<N>> } = {},
+): Loaded<CallAnswer<N>> {
   const callLoosely = useApi().client.call as LooseCall
   const queries = useQueryClient()
   const query = createMemo(() => {
     const wanted = request() as AnyRequest | null
-    return queries.defaultQueryOptions<RouteAnswer<N>>({
+    return queries.defaultQueryOptions<CallAnswer<N>>({
       queryKey: [name, wanted],
       queryFn: async ({ signal, queryKey }) => {
         const { grows } = options
-        const held = () => grows && queries.getQueryData<RouteAnswer<N>>(queryKey)
+        const held = () => grows && queries.getQueryData<CallAnswer<N>>(queryKey)
         const before = held()
         const rest = before && { ...wanted, query: { ...wanted?.query, ...grows!.after(before) } }
-        const fetched = (await callLoosely(name, rest ?? wanted, { signal })) as RouteAnswer<N>
+        const fetched = (await callLoosely(name, rest ?? wanted, { signal })) as CallAnswer<N>
         // Read again: more may have come on a stream in the meantime.
         const now = held()
         return now === undefined ? fetched : grows!.join(now, fetched)
@@ -116,8 +115,8 @@ export function useRoute<N extends JsonRoute>(
       ...(options.isOutside && { refetchOnMount: 'always' as const, refetchOnWindowFocus: 'always' as const }),
     })
   })
-  const observer = new QueryObserver<RouteAnswer<N>>(queries, untrack(query))
-  const [state, take] = createResultStore<RouteAnswer<N>>(observer.getOptimisticResult(untrack(query)))
+  const observer = new QueryObserver<CallAnswer<N>>(queries, untrack(query))
+  const [state, take] = createResultStore<CallAnswer<N>>(observer.getOptimisticResult(untrack(query)))
   onCleanup(observer.subscribe(take))
   createComputed(
     on(
@@ -147,12 +146,12 @@ export function useRoute<N extends JsonRoute>(
 export function usePages<N extends JsonRoute, T>(
   name: N,
   query: () => Record<string, unknown> | null,
-  pick: (answer: RouteAnswer<N>) => T[],
+  pick: (answer: CallAnswer<N>) => T[],
   params: () => Record<string, string> | null = () => ({}),
 ): Pages<T> {
   const callLoosely = useApi().client.call as LooseCall
   const queries = useQueryClient()
-  type Page = RouteAnswer<N> & { nextCursor: string | null }
+  type Page = CallAnswer<N> & { nextCursor: string | null }
   const options = createMemo(() => {
     const filters = query()
     const of = params()

@@ -130,6 +130,13 @@ export const useBackups = () => useRoute('listBackups', () => ({}))
 
 export const useTools = () => useRoute('listTools', () => ({}))
 
+/** Accounts and devices change without an event of ours. */
+export const useSignIn = () => useRoute('getSignIn', () => ({}), { isOutside: true })
+
+export const usePeople = (isAllowed: () => boolean) => useRoute('listPeople', () => (isAllowed() ? {} : null), { isOutside: true })
+
+export const useDevices = () => useRoute('listDevices', () => ({}), { isOutside: true })
+
 function withId<R>(given: Given, request: (id: string) => R): R | null {
   const id = given()
   return id ? request(id) : null

@@ -1,7 +1,6 @@
 import { createEffect, createSignal, onCleanup } from 'solid-js'
-import type { RouteAnswer, RouteRequest } from '../../src-runner/contract/routes.ts'
 import { useApi } from './ApiProvider.tsx'
-import type { JsonRoute } from './client.ts'
+import type { CallAnswer, CallRequest, JsonRoute } from './client.ts'
 
 /** The data for the last input. It stays until the next data arrives, so that nothing flickers while typing. */
 export type Written<T> = { readonly data: T | undefined; readonly error: unknown }
@@ -13,9 +12,9 @@ const PAUSE_MS = 200
  * Fetches data for input that the person is typing: after a pause, and only for the last input. It is not cached, because
  * half-typed input does not come again. A `null` request fetches nothing.
  */
-export function useWhileWriting<N extends JsonRoute>(name: N, request: () => RouteRequest<N> | null): Written<RouteAnswer<N>> {
-  const call = useApi().client.call as (name: N, request: RouteRequest<N>, options: { signal: AbortSignal }) => Promise<RouteAnswer<N>>
-  const [held, setHeld] = createSignal<Written<RouteAnswer<N>>>({ data: undefined, error: null })
+export function useWhileWriting<N extends JsonRoute>(name: N, request: () => CallRequest<N> | null): Written<CallAnswer<N>> {
+  const call = useApi().client.call as (name: N, request: CallRequest<N>, options: { signal: AbortSignal }) => Promise<CallAnswer<N>>
+  const [held, setHeld] = createSignal<Written<CallAnswer<N>>>({ data: undefined, error: null })
   createEffect<boolean>((hadRequest) => {
     const current = request()
     if (current === null) {

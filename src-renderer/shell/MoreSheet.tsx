@@ -4,6 +4,7 @@ import { For } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
 import { t } from '../lib/language.ts'
 import { Dialog } from '../ui/Dialog.tsx'
+import { SignOutItem } from './AccountMenu.tsx'
 import { PauseAllButton } from './PauseAll.tsx'
 import { SCREENS } from './screens.ts'
 
@@ -33,6 +34,7 @@ export function MoreSheet(props: { open: boolean; onClose: () => void; onPalette
           {t('shell.searchOrGo')}
         </button>
         <PauseAllButton class={item} onPaused={() => props.onClose()} />
+        <SignOutItem class={item} />
       </nav>
     </Dialog>
   )

@@ -10,6 +10,7 @@ import { t } from '../lib/language.ts'
 import type { Icon } from '../ui/icon.ts'
 import { KeyHint } from '../ui/KeyHint.tsx'
 import { Mark } from '../ui/Mark.tsx'
+import { AccountMenu } from './AccountMenu.tsx'
 import { PauseAllButton } from './PauseAll.tsx'
 import { type ScreenLink, SCREENS } from './screens.ts'
 
@@ -58,6 +59,7 @@ export function SideNavigation(props: { onPalette: () => void }) {
         </Show>
         <PauseAllButton class={`${ITEM} min-h-8 w-full gap-2.5 px-2 py-1`} />
         <RunningJobs />
+        <AccountMenu />
       </div>
     </aside>
   )

@@ -2,9 +2,12 @@ import type { Message } from '../../src-runner/contract/messages.ts'
 import { ERROR_STATUS, type ErrorCode, type ErrorIssue } from '../../src-runner/contract/errors.ts'
 import { LIVE_EVENTS, type LiveEvent, type RecordedEvent } from '../../src-runner/contract/events.ts'
 import type { ChatStreamEvent } from '../../src-runner/contract/jobs.ts'
-import { ROUTES, type Route, type RouteAnswer, type RouteInput, type RouteName } from '../../src-runner/contract/routes.ts'
+import type { Route } from '../../src-runner/contract/routes.ts'
+import type { InputOf } from '../../src-runner/contract/routes/route.ts'
 import { DEFAULT_SETTINGS } from '../../src-runner/contract/settings.ts'
-import type { JsonRoute } from '../api/client.ts'
+import { type CallAnswer, type CallName, CALLS, type JsonRoute } from '../api/client.ts'
+
+type CallInput<N extends CallName> = InputOf<(typeof CALLS)[N]>
 
 /** An error response. */
 export class Refusal {
@@ -21,15 +24,17 @@ export class Refusal {
   }
 }
 
-export type Answers = { [N in JsonRoute]?: (input: RouteInput<N>) => RouteAnswer<N> | Refusal | Promise<RouteAnswer<N> | Refusal> }
+export type Answers = {
+  [N in JsonRoute]?: (input: CallInput<N>) => CallAnswer<N> | Refusal | Promise<CallAnswer<N> | Refusal>
+}
 
 export type FakeRunner = {
   fetch: typeof fetch
   /** Sets or replaces the responses of routes. */
   answer: (answers: Answers) => void
   /** The requests so far, the oldest first. */
-  calls: { name: RouteName; input: { params: unknown; query: unknown; body: unknown } }[]
-  callsOf: <N extends RouteName>(name: N) => RouteInput<N>[]
+  calls: { name: CallName; input: { params: unknown; query: unknown; body: unknown } }[]
+  callsOf: <N extends CallName>(name: N) => CallInput<N>[]
   /** Sends an event to all event streams. */
   happen: (event: RecordedEvent | LiveEvent) => void
   /** The event streams so far, with the event id that each resumed after; null for a fresh one. */
@@ -104,7 +109,7 @@ export function createFakeRunner(first: Answers = {}): FakeRunner {
     const url = new URL(target instanceof Request ? target.url : target, 'http://deckhand.test')
     const method = init?.method ?? 'GET'
     const [name, params] = findRoute(method, url.pathname)
-    const route: Route = ROUTES[name]
+    const route: Route = CALLS[name]
     const input = {
       params: route.params?.parse(params) ?? {},
       query: route.query?.parse(Object.fromEntries(url.searchParams)) ?? {},
@@ -178,12 +183,12 @@ export function createFakeRunner(first: Answers = {}): FakeRunner {
   }
 }
 
-function findRoute(method: string, path: string): [RouteName, Record<string, string>] {
+function findRoute(method: string, path: string): [CallName, Record<string, string>] {
   const segments = path.split('/')
   // Routes without parameters come first, because /api/jobs/counts is not a job.
-  const names = (Object.keys(ROUTES) as RouteName[]).toSorted((a, b) => ROUTES[a].path.split(':').length - ROUTES[b].path.split(':').length)
+  const names = (Object.keys(CALLS) as CallName[]).toSorted((a, b) => CALLS[a].path.split(':').length - CALLS[b].path.split(':').length)
   for (const name of names) {
-    const route: Route = ROUTES[name]
+    const route: Route = CALLS[name]
     const pattern = route.path.split('/')
     if (route.method !== method || pattern.length !== segments.length) continue
     if (!pattern.every((part, i) => part.startsWith(':') || part === segments[i])) continue
@@ -207,6 +212,9 @@ const DEFAULTS: Answers = {
   listJobFiles: () => ({ files: [] }),
   listJobMemories: () => ({ memories: [] }),
   listMemories: () => ({ memories: [], nextCursor: null }),
+  getSignIn: () => ({ hasOwner: true, person: null, damagedFile: null }),
+  listPeople: () => ({ people: [], invitations: [] }),
+  listDevices: () => ({ devices: [] }),
   getSandbox: () => ({
     sandbox: {
       kind: 'bubblewrap',

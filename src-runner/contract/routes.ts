@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { backupRoutes } from './routes/backups.ts'
@@ -11,6 +10,7 @@ import { memoryRoutes } from './routes/memory.ts'
 import { outboxRoutes } from './routes/outbox.ts'
 import { providerRoutes } from './routes/providers.ts'
 import { publicAddressRoutes } from './routes/public-address.ts'
+import type { AnswerOf, InputOf, RequestOf } from './routes/route.ts'
 import { ruleRoutes } from './routes/rules.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { settingsRoutes } from './routes/settings.ts'
@@ -49,18 +49,6 @@ export const ROUTES = {
 export type Routes = typeof ROUTES
 export type RouteName = keyof Routes
 
-type Part<N extends RouteName, K extends 'params' | 'query' | 'body'> = Routes[N] extends Record<K, infer S extends z.ZodType> ? S : never
-
-/** What a handler receives: parsed, with defaults filled in. */
-export type RouteInput<N extends RouteName> = {
-  params: [Part<N, 'params'>] extends [never] ? Record<string, never> : z.output<Part<N, 'params'>>
-  query: [Part<N, 'query'>] extends [never] ? Record<string, never> : z.output<Part<N, 'query'>>
-  body: [Part<N, 'body'>] extends [never] ? undefined : z.output<Part<N, 'body'>>
-}
-
-/** What a caller sends: before parsing. Parts a route does not have are left out. */
-export type RouteRequest<N extends RouteName> = ([Part<N, 'params'>] extends [never] ? unknown : { params: z.input<Part<N, 'params'>> }) &
-  ([Part<N, 'query'>] extends [never] ? unknown : { query?: z.input<Part<N, 'query'>> }) &
-  ([Part<N, 'body'>] extends [never] ? unknown : { body: z.input<Part<N, 'body'>> })
-
-export type RouteAnswer<N extends RouteName> = z.output<Routes[N]['answer']>
+export type RouteInput<N extends RouteName> = InputOf<Routes[N]>
+export type RouteRequest<N extends RouteName> = RequestOf<Routes[N]>
+export type RouteAnswer<N extends RouteName> = AnswerOf<Routes[N]>

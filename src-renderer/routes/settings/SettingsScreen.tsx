@@ -8,6 +8,7 @@ import Info from 'lucide-solid/icons/info'
 import Monitor from 'lucide-solid/icons/monitor'
 import Search from 'lucide-solid/icons/search'
 import SlidersHorizontal from 'lucide-solid/icons/sliders-horizontal'
+import Users from 'lucide-solid/icons/users'
 import Webhook from 'lucide-solid/icons/webhook'
 import Wrench from 'lucide-solid/icons/wrench'
 import { createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
@@ -32,6 +33,7 @@ import { Keychain } from './Keychain.tsx'
 import { Notifications } from './Notifications.tsx'
 import { OutsideWebhooks } from './OutsideWebhooks.tsx'
 import { allSettings, settingHref, SETTINGS_SECTIONS, type SettingsSection } from './sections.ts'
+import { People } from './People.tsx'
 import { Trouble } from './Trouble.tsx'
 import { Updates } from './Updates.tsx'
 import { useNamedPart } from './use-named-part.ts'
@@ -43,6 +45,7 @@ const CONTENT: Record<SettingsSection, { icon: Icon; content: () => JSX.Element 
   notifications: { icon: Bell, content: () => <Notifications /> },
   tools: { icon: Wrench, content: () => <AgentTools /> },
   webhooks: { icon: Webhook, content: () => <OutsideWebhooks /> },
+  people: { icon: Users, content: () => <People /> },
   computer: { icon: Monitor, content: () => <Computer /> },
   health: {
     icon: HeartPulse,

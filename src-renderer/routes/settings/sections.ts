@@ -5,7 +5,7 @@ import { LANGUAGES } from '../../../resources/locales/texts.ts'
 import { languageName, t } from '../../lib/language.ts'
 
 /** The sections; each has its own path, such as `/settings/webhooks`. */
-export const SETTINGS_SECTIONS = ['general', 'jobs', 'notifications', 'tools', 'webhooks', 'computer', 'health', 'about'] as const
+export const SETTINGS_SECTIONS = ['general', 'jobs', 'notifications', 'tools', 'webhooks', 'people', 'computer', 'health', 'about'] as const
 export type SettingsSection = (typeof SETTINGS_SECTIONS)[number]
 
 /** A setting for the search. `id` is the id of its row: `/settings/general#theme`. */
@@ -19,6 +19,7 @@ export function settingHref({ section, id }: Pick<Setting, 'section' | 'id'>): s
 export function allSettings(inApp: boolean): Setting[] {
   const of = (section: SettingsSection) => (id: string, label: string, hint?: string) => ({ section, id, label, hint })
   const [inGeneral, inJobs, inNotifications, inTools] = [of('general'), of('jobs'), of('notifications'), of('tools')]
+  const inPeople = of('people')
   const [inWebhooks, inComputer, inHealth, inAbout] = [of('webhooks'), of('computer'), of('health'), of('about')]
   const app = (settings: Setting[]) => (inApp ? settings : [])
   return [
@@ -49,6 +50,8 @@ export function allSettings(inApp: boolean): Setting[] {
     inWebhooks('listener', t('settings.outside.listener'), t('settings.outside.listenerHint')),
     inWebhooks('leads-to', t('settings.outside.leadsTo'), t('settings.outside.leadsToHint')),
     inWebhooks('tunnel', t('settings.outside.tunnel'), t('settings.outside.tunnelNone')),
+    inPeople('people', t('settings.people.people'), t('settings.people.peopleHint')),
+    inPeople('devices', t('settings.people.devices'), t('settings.people.devicesHint')),
     ...app([
       inComputer('dashboard', t('settings.servers.dashboard'), `${t('settings.servers.dashboardHint')} ${t('settings.servers.port')}`),
       inComputer('runner', t('settings.servers.runner'), `${t('settings.servers.runnerHint')} ${t('settings.servers.port')}`),

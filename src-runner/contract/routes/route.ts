@@ -64,6 +64,22 @@ export const post = routeOf('POST')
 export const patch = routeOf('PATCH')
 export const del = routeOf('DELETE')
 
+type Part<R, K extends 'params' | 'query' | 'body'> = R extends Record<K, infer S extends z.ZodType> ? S : never
+
+/** What a handler receives: parsed, with defaults filled in. */
+export type InputOf<R> = {
+  params: [Part<R, 'params'>] extends [never] ? Record<string, never> : z.output<Part<R, 'params'>>
+  query: [Part<R, 'query'>] extends [never] ? Record<string, never> : z.output<Part<R, 'query'>>
+  body: [Part<R, 'body'>] extends [never] ? undefined : z.output<Part<R, 'body'>>
+}
+
+/** What a caller sends: before parsing. Parts a route does not have are left out. */
+export type RequestOf<R> = ([Part<R, 'params'>] extends [never] ? unknown : { params: z.input<Part<R, 'params'>> }) &
+  ([Part<R, 'query'>] extends [never] ? unknown : { query?: z.input<Part<R, 'query'>> }) &
+  ([Part<R, 'body'>] extends [never] ? unknown : { body: z.input<Part<R, 'body'>> })
+
+export type AnswerOf<R extends { answer: z.ZodType }> = z.output<R['answer']>
+
 /** The response of a route that returns nothing. */
 export const Nothing = z.object({ ok: z.literal(true) })
 
