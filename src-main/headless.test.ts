@@ -1,9 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { unzipSync } from 'fflate'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 /** The program as people start it: real processes, real database, real ports. */
@@ -162,6 +163,40 @@ describe('headless', () => {
     const { agents } = (await (await fetch(`${(await restored.ready).dashboardUrl}/api/agents`)).json()) as { agents: { name: string }[] }
     expect(agents.map(({ name }) => name)).toEqual(['Ann'])
   })
+
+  it(
+    'says in one line that the database is damaged and what to do, and keeps it when told to start empty',
+    { timeout: 60_000 },
+    async () => {
+      const file = join(folder, 'deckhand.db')
+      const program = startHeadless()
+      const { dashboardUrl } = await program.ready
+      await post(`${dashboardUrl}/api/agents`, { name: 'Ann', model: { providerId: 'demo', model: 'demo' } })
+      program.child.kill('SIGTERM')
+      await program.exited
+      const damaged = Buffer.from('this is not a database')
+      writeFileSync(file, damaged)
+
+      const refused = startHeadless()
+      expect(await refused.exited).toBe(1)
+      const lines = refused.stderr().split('\n')
+      expect(lines.filter((line) => line.startsWith('deckhand: '))).toEqual([
+        expect.stringMatching(/^deckhand: The database .*deckhand\.db is damaged .*npm run headless -- restore.*start-empty/),
+      ])
+      const empty = startHeadless({}, ['start-empty'])
+      const { agents } = (await (await fetch(`${(await empty.ready).dashboardUrl}/api/agents`)).json()) as { agents: object[] }
+      expect(agents).toEqual([])
+      const kept = readdirSync(folder).find((name) => /\.replaced-\d+T\d+Z$/.test(name))!
+      expect(readFileSync(join(folder, kept))).toEqual(damaged)
+      empty.child.kill('SIGTERM')
+      await empty.exited
+
+      const zip = join(folder, 'report.zip')
+      const written = startHeadless({}, ['diagnostics', zip])
+      expect([await written.exited, written.stdout()]).toEqual([0, `${zip}\n`])
+      expect(Object.keys(unzipSync(readFileSync(zip)))).toContain('about.json')
+    },
+  )
 
   it('reads its secret from standard input or a file, and refuses it as an argument', { timeout: 30_000 }, async () => {
     const program = startHeadless({ AUTH_MODE: 'local-auth' }, ['--worker-secret-file', '-'])

@@ -1,17 +1,21 @@
 import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import packageJson from '../package.json' with { type: 'json' }
 import { BackupName } from '../src-runner/contract/backups.ts'
 import type { Replacement } from '../src-runner/contract/port.ts'
 import { linkPath } from './contract/auth-api.ts'
 import { createBrowserLink } from './dashboard/browser-proof.ts'
 import { loadAssets } from './dashboard/assets.ts'
-import { codeCacheOf, createHost, leave, type Host } from './host.ts'
+import { collectDiagnostics } from './diagnostics/diagnostics.ts'
+import { codeCacheOf, createHost, leave, logsDirOf, type Host } from './host.ts'
 import { messageOf } from './log/log.ts'
 import { dataDirOfPort } from './net/port-holder.ts'
 import { createForkedRunner } from './runner/forked-runner.ts'
 import { readEnvironment, type Environment } from './settings/environment.ts'
 import { readLinkFile } from './settings/link-file.ts'
+import { openMachineSettings } from './settings/machine-settings.ts'
 import { StartError } from './settings/start-error.ts'
 import { openVault, readCreatedSecret } from './vault/open-vault.ts'
 import { VaultError } from './vault/vault.ts'
@@ -19,14 +23,21 @@ import { VaultError } from './vault/vault.ts'
 /**
  * Deckhand without a desktop: the parts of main.ts without a window. When both servers are healthy, prints one line of
  * JSON to stdout and nothing else. Stops in order on SIGTERM and SIGINT. `secret` as its first argument prints the secret that
- * Deckhand created and exits. `link` prints a link that
- * opens the dashboard of the Deckhand that is running. `restore` starts with the newest sound backup, or with the one that is named next.
+ * Deckhand created and exits. `link` prints a link that opens the dashboard of the Deckhand that is running. `restore` starts
+ * with the newest sound backup, or with the one that is named next, and `start-empty` with an empty database beside the present
+ * one. `diagnostics` writes a zip for a report about a problem and exits.
  */
 const here = import.meta.dirname
 const fromSource = import.meta.filename.endsWith('.ts')
 const RUNNER_ENTRY = fromSource ? join(here, '../src-runner/main.ts') : join(here, 'runner.js')
 const PAGE_FOLDER = fromSource ? join(here, '../out/renderer') : join(here, '../renderer')
 const HEALTH_LIMIT_MS = 10_000
+const OR_EMPTY = '"start-empty" in its place keeps it and starts with an empty one'
+/** What can be done about a database that cannot be used, besides what the message says. */
+const WAYS_OUT: Record<string, string> = {
+  database_damaged: ` "npm run headless -- restore" starts with the newest sound backup; ${OR_EMPTY}.`,
+  database_newer: ` "npm run headless -- restore" starts with the newest backup of this version; ${OR_EMPTY}.`,
+}
 
 try {
   await run()
@@ -37,7 +48,7 @@ try {
 }
 
 async function run(): Promise<void> {
-  const { command, backup, flags } = readCommand(process.argv.slice(2))
+  const { command, backup, file, flags } = readCommand(process.argv.slice(2))
   const environment = readEnvironment({
     env: process.env,
     args: flags,
@@ -47,8 +58,10 @@ async function run(): Promise<void> {
   })
   if (command === 'secret') return printSecret(environment)
   if (command === 'link') return printLink(environment)
+  if (command === 'diagnostics') return writeDiagnostics(environment, file)
   const assets = await loadAssets(PAGE_FOLDER)
   const host = createHost({
+    appVersion: packageJson.version,
     environment,
     preferredLanguages: () => [Intl.DateTimeFormat().resolvedOptions().locale],
     assets,
@@ -58,7 +71,7 @@ async function run(): Promise<void> {
   stopOnSignals(host)
   if (assets === null) host.log.warn({ folder: PAGE_FOLDER }, 'the page has not been built ("npm run build"); the servers run without it')
   try {
-    const { runnerUrl, dashboardUrl } = await startBoth(host, command === 'restore' ? { backup } : undefined)
+    const { runnerUrl, dashboardUrl } = await startBoth(host, replacementFor(command, backup))
     await Promise.all([untilHealthy(runnerUrl), untilHealthy(dashboardUrl)])
     if (environment.authMode === 'local-auth') await offerSetup(host, environment.appUrl ?? dashboardUrl)
     if (environment.authMode === 'local-trust') {
@@ -108,16 +121,42 @@ async function printLink({ dataDir, authMode }: Environment): Promise<void> {
   await new Promise<void>((resolve) => process.stdout.write(`${link}\n`, () => resolve()))
 }
 
-type Command = { command: 'start' | 'secret' | 'link' | 'restore'; backup: string | null; flags: string[] }
+/** Without the runner's part: it can run at the same time, and only its own host may ask it. */
+async function writeDiagnostics(environment: Environment, file: string): Promise<void> {
+  const { dataDir } = environment
+  if (!existsSync(dataDir)) throw new StartError(1, `there is no data folder ${dataDir}`)
+  const { current } = openMachineSettings(join(dataDir, 'settings.json'))
+  const zip = await collectDiagnostics({
+    logsDir: logsDirOf(dataDir),
+    ...{ environment, appVersion: packageJson.version, electronVersion: null, settings: current(), state: null, runner: null },
+  })
+  await writeFile(file, zip, { mode: 0o600 })
+  process.stdout.write(`${file}\n`)
+}
+
+function replacementFor(command: Command['command'], backup: string | null): Replacement | undefined {
+  if (command === 'restore') return { backup }
+  return command === 'start-empty' ? 'empty' : undefined
+}
+
+type Command = {
+  command: 'start' | 'secret' | 'link' | 'restore' | 'start-empty' | 'diagnostics'
+  backup: string | null
+  file: string
+  flags: string[]
+}
 
 function readCommand([first, ...rest]: string[]): Command {
-  if (first === 'secret' || first === 'link') return { command: first, backup: null, flags: rest }
-  if (first !== 'restore') return { command: 'start', backup: null, flags: first === undefined ? [] : [first, ...rest] }
+  const none = { backup: null, file: 'deckhand-diagnostics.zip' }
+  if (first === 'secret' || first === 'link' || first === 'start-empty') return { ...none, command: first, flags: rest }
+  if (first !== 'restore' && first !== 'diagnostics')
+    return { ...none, command: 'start', flags: first === undefined ? [] : [first, ...rest] }
   const [name, ...flags] = rest
-  if (name === undefined || name.startsWith('--')) return { command: 'restore', backup: null, flags: rest }
+  if (name === undefined || name.startsWith('--')) return { ...none, command: first, flags: rest }
+  if (first === 'diagnostics') return { command: first, backup: null, file: name, flags }
   if (!BackupName.safeParse(name).success)
     throw new StartError(2, `"${name}" is not the name of a backup, such as deckhand-20261123T023000Z.db`)
-  return { command: 'restore', backup: name, flags }
+  return { ...none, command: 'restore', backup: name, flags }
 }
 
 async function startBoth(host: Host, replaceDatabase?: Replacement): Promise<{ runnerUrl: string; dashboardUrl: string }> {
@@ -131,7 +170,7 @@ async function startBoth(host: Host, replaceDatabase?: Replacement): Promise<{ r
     case 'port_taken':
       throw await portTaken('runner', 'RUNNER_PORT', runner)
     case 'failed':
-      throw new StartError(runner.code === 'config_invalid' ? 2 : 1, runner.message)
+      throw new StartError(runner.code === 'config_invalid' ? 2 : 1, `${runner.message}${WAYS_OUT[runner.code] ?? ''}`)
     default:
       // Stopped while starting: the signal handler ends the process.
       return new Promise(() => undefined)

@@ -3,11 +3,13 @@ import { join } from 'node:path'
 import type { Language } from '../resources/locales/texts.ts'
 import { chooseLanguage } from '../resources/locales/translate.ts'
 import type { RunnerConfig } from '../src-runner/contract/port.ts'
-import type { DashboardState } from './contract/desktop-api.ts'
+import type { DashboardState, RunnerState } from './contract/desktop-api.ts'
 import type { Assets } from './dashboard/assets.ts'
 import { createBrowserLink, createBrowserProof } from './dashboard/browser-proof.ts'
 import { createDashboard, type Dashboard } from './dashboard/dashboard.ts'
 import { PortTakenError, startDashboardServer, type DashboardServer } from './dashboard/server.ts'
+import { collectDiagnostics } from './diagnostics/diagnostics.ts'
+import { keepCrashReport } from './diagnostics/crash-reports.ts'
 import { messageOf } from './log/log.ts'
 import { createMainLog, type MainLog } from './log/main-log.ts'
 import { namesOf, suggestPort } from './net/address.ts'
@@ -44,10 +46,13 @@ export type Host = {
   startServer(): Promise<DashboardState>
   /** Saves the port and starts that server on it. */
   usePort(server: 'runner' | 'dashboard', port: number): Promise<void>
+  /** A zip for a report about a problem, see collectDiagnostics. */
+  collectDiagnostics(): Promise<Uint8Array>
   stop(): Promise<void>
 }
 
 export type HostOptions = {
+  appVersion: string
   environment: Environment
   spawn: SpawnRunner
   /** The person's languages as the system knows them, the preferred one first. */
@@ -64,7 +69,7 @@ export type HostOptions = {
 const WINDOW_WAITS_MS = 10_000
 
 /** Opens what everything else needs, and starts nothing. Throws a StartError if the data folder cannot be used. */
-export function createHost({ environment, spawn, preferredLanguages, assets, trash, echo }: HostOptions): Host {
+export function createHost({ appVersion, environment, spawn, preferredLanguages, assets, trash, echo }: HostOptions): Host {
   const { dataDir } = environment
   prepareDataDir(dataDir)
   const settings = openMachineSettings(join(dataDir, 'settings.json'))
@@ -117,8 +122,16 @@ export function createHost({ environment, spawn, preferredLanguages, assets, tra
     }
   }
 
+  function crashed({ reason, lastLines }: { reason: string; lastLines: string[] }): void {
+    try {
+      keepCrashReport(logsDirOf(dataDir), { at: new Date().toISOString(), appVersion, reason, lastLines: lastLines.map(log.scrub) })
+    } catch (error) {
+      log.warn({ error: messageOf(error) }, 'the crash report could not be written')
+    }
+  }
+
   const supervisor = createSupervisor({
-    ...{ spawn, configure, vault, trash, log },
+    ...{ spawn, configure, vault, trash, log, crashed },
     resolveUser: resolveUserIn(signIn),
     output: (line) => process.stderr.write(`${line}\n`),
   })
@@ -178,6 +191,13 @@ export function createHost({ environment, spawn, preferredLanguages, assets, tra
       return authMode() === 'local-trust' ? createBrowserLink(dashboardState.dashboardUrl, linkKey) : dashboardState.dashboardUrl
     },
     startServer,
+    collectDiagnostics: () =>
+      collectDiagnostics({
+        logsDir: logsDirOf(dataDir),
+        ...{ environment, appVersion, electronVersion: process.versions['electron'] ?? null, settings: settings.current() },
+        state: { runner: describeState(supervisor.state()), dashboard: dashboardState.state, vault: vault.state().state },
+        runner: supervisor.endpoint(),
+      }),
     async usePort(which, port) {
       chosen[which] = port
       await settings.change(which === 'runner' ? { runnerPort: port } : { dashboardPort: port })
@@ -205,6 +225,10 @@ export function createHost({ environment, spawn, preferredLanguages, assets, tra
 export function leave(host: Host, exit: () => void): void {
   if (host.vault.isHanging()) process.kill(process.pid, 'SIGKILL')
   exit()
+}
+
+function describeState(state: RunnerState): string {
+  return state.state === 'failed' ? `failed (${state.code})` : state.state
 }
 
 export function logsDirOf(dataDir: string): string {

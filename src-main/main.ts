@@ -57,7 +57,7 @@ async function start(): Promise<void> {
   // On Linux the runner uses the trash itself, which leaves less time to swap the file.
   const trash = process.platform === 'linux' && !isTest ? undefined : (file: string) => abilities.moveToTrash(file)
   const host = createHost({
-    ...{ environment, spawn, trash },
+    ...{ appVersion: app.getVersion(), environment, spawn, trash },
     preferredLanguages: () => app.getPreferredSystemLanguages(),
     assets: await loadAssets(join(here, '../renderer')),
   })

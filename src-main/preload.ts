@@ -14,6 +14,8 @@ const CALLS = {
   pickFolder: true,
   openExternal: true,
   showFolder: true,
+  saveDiagnostics: true,
+  readLogs: true,
   copyText: true,
   update: true,
 } satisfies Record<DesktopCallName, true>

@@ -219,12 +219,15 @@ function describeFailure(error: unknown, { host, port, dataDir }: RunnerConfig):
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-    case 'ENOENT':
-    case 'ENOTDIR':
-    case 'ENOSPC':
       return (error as NodeJS.ErrnoException).syscall === 'listen'
         ? { code: 'config_invalid', message: `Port ${port} may not be used by this account.` }
-        : { code: 'data_dir_unusable', message: `The data folder ${dataDir} cannot be used: ${messageOf(error)}` }
+        : { code: 'read_only', message: `Nothing may be written to the data folder ${dataDir}: ${messageOf(error)}` }
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return { code: 'disk_full', message: `The disk with the data folder ${dataDir} is full.` }
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return { code: 'data_dir_unusable', message: `The data folder ${dataDir} cannot be used: ${messageOf(error)}` }
     default:
       return { code: 'internal', message: messageOf(error) }
   }

@@ -158,10 +158,6 @@ export type TextParams = {
   'shell.banner.usePort': { port: string }
   'shell.banner.failed': NoParams
   'shell.banner.failedBy.crash_loop': NoParams
-  'shell.banner.failedBy.database_damaged': NoParams
-  'shell.banner.failedBy.database_newer': NoParams
-  'shell.banner.failedBy.database_locked': NoParams
-  'shell.banner.failedBy.data_dir_unusable': NoParams
   'shell.banner.failedBy.config_invalid': NoParams
   'shell.banner.failedBy.vault_unavailable': NoParams
   'shell.banner.restart': NoParams
@@ -172,8 +168,6 @@ export type TextParams = {
   'shell.banner.inSafeMode': NoParams
   'shell.banner.leaveSafeMode': NoParams
   'shell.banner.dashboardFailed': NoParams
-  'shell.banner.restore': NoParams
-  'shell.banner.startEmpty': NoParams
   'shell.banner.updateReady': { version: string }
   'shell.banner.updateAvailable': { version: string }
   'shell.banner.updateWaits': { version: string }
@@ -194,6 +188,34 @@ export type TextParams = {
   'shell.goHome': NoParams
   'shell.crashed': NoParams
   'shell.crashedWhy': NoParams
+  'shell.dataTrouble.database_damaged.title': NoParams
+  'shell.dataTrouble.database_damaged.text': NoParams
+  'shell.dataTrouble.database_newer.title': NoParams
+  'shell.dataTrouble.database_newer.text': NoParams
+  'shell.dataTrouble.database_locked.title': NoParams
+  'shell.dataTrouble.database_locked.text': NoParams
+  'shell.dataTrouble.disk_full.title': NoParams
+  'shell.dataTrouble.disk_full.text': NoParams
+  'shell.dataTrouble.read_only.title': NoParams
+  'shell.dataTrouble.read_only.text': NoParams
+  'shell.dataTrouble.data_dir_unusable.title': NoParams
+  'shell.dataTrouble.data_dir_unusable.text': NoParams
+  'shell.dataTrouble.ways': NoParams
+  'shell.dataTrouble.restore.label': NoParams
+  'shell.dataTrouble.restore.hint': NoParams
+  'shell.dataTrouble.restore.do': NoParams
+  'shell.dataTrouble.empty.label': NoParams
+  'shell.dataTrouble.empty.hint': NoParams
+  'shell.dataTrouble.empty.do': NoParams
+  'shell.dataTrouble.retry.label': NoParams
+  'shell.dataTrouble.retry.hint': NoParams
+  'shell.dataTrouble.retry.do': NoParams
+  'shell.dataTrouble.folder.label': NoParams
+  'shell.dataTrouble.folder.hint': { folder: string }
+  'shell.dataTrouble.folder.do': NoParams
+  'shell.dataTrouble.diagnostics.label': NoParams
+  'shell.dataTrouble.diagnostics.hint': NoParams
+  'shell.dataTrouble.diagnostics.do': NoParams
   'home.title': NoParams
   'home.unknown': NoParams
   'home.calm': NoParams
@@ -1645,6 +1667,24 @@ export type TextParams = {
   'settings.updates.modes.off': NoParams
   'settings.updates.onQuit': NoParams
   'settings.updates.onQuitHint': NoParams
+  'settings.diagnostics.label': NoParams
+  'settings.diagnostics.hint': NoParams
+  'settings.diagnostics.save': NoParams
+  'settings.diagnostics.saved': { file: string }
+  'settings.logs.title': NoParams
+  'settings.logs.about': NoParams
+  'settings.logs.level': NoParams
+  'settings.logs.filter': NoParams
+  'settings.logs.none': NoParams
+  'settings.logs.empty': NoParams
+  'settings.logs.processes.main': NoParams
+  'settings.logs.processes.runner': NoParams
+  'settings.logs.details': NoParams
+  'settings.logs.failed': NoParams
+  'settings.logs.levels.error': NoParams
+  'settings.logs.levels.warn': NoParams
+  'settings.logs.levels.info': NoParams
+  'settings.logs.levels.debug': NoParams
   'welcome.title': NoParams
   'welcome.about': NoParams
   'welcome.skip': NoParams

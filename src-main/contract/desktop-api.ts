@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Replacement } from '../../src-runner/contract/port.ts'
+import { LogLine, LogQuery } from './logs.ts'
 import { LANGUAGES } from '../../resources/locales/texts.ts'
 import { UpdateAction, UpdateChannel, UpdateMode, UpdateState } from './updates.ts'
 
@@ -103,6 +104,10 @@ export const DESKTOP_CALLS = {
   openExternal: { argument: z.object({ url: z.string().max(4096) }), result: z.boolean() },
   /** Opens the data folder or one inside it in the file manager. */
   showFolder: { argument: z.enum(['data', 'logs', 'backups']), result: z.undefined() },
+  /** Asks where, and writes a zip that holds nothing private. The file, or null: the person closed the dialog. */
+  saveDiagnostics: { argument: z.undefined(), result: z.string().nullable() },
+  /** The newest lines of the logs of main and runner, the newest first. */
+  readLogs: { argument: LogQuery, result: z.array(LogLine) },
   copyText: { argument: z.string().max(5_000_000), result: z.undefined() },
   /** Starts it; the state shows how it goes. */
   update: { argument: UpdateAction, result: z.undefined() },

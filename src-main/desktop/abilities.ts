@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { app, dialog, Notification, shell, type BrowserWindow } from 'electron'
 
 export type Question = { message: string; detail: string; yes: string; no: string }
@@ -6,6 +7,8 @@ export type Question = { message: string; detail: string; yes: string; no: strin
 export type Abilities = {
   /** null: the person closed the dialog. */
   pickFolder(): Promise<string | null>
+  /** Where to save a new file, with a proposed name. null: the person closed the dialog. */
+  pickNewFile(name: string): Promise<string | null>
   /** Whether the person agrees. */
   confirm(question: Question): Promise<boolean>
   /** Synchronous, for events that need an answer before they return. Blocks the process. */
@@ -28,6 +31,12 @@ export function createAbilities(window: () => BrowserWindow | null): Abilities {
       const owner = window()
       const { canceled, filePaths } = owner ? await dialog.showOpenDialog(owner, options) : await dialog.showOpenDialog(options)
       return canceled ? null : (filePaths[0] ?? null)
+    },
+    async pickNewFile(name) {
+      const options = { defaultPath: join(app.getPath('documents'), name) }
+      const owner = window()
+      const { canceled, filePath } = owner ? await dialog.showSaveDialog(owner, options) : await dialog.showSaveDialog(options)
+      return canceled || filePath === '' ? null : filePath
     },
     async confirm(question) {
       const options = dialogOptionsFor(question)

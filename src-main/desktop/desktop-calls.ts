@@ -1,8 +1,10 @@
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { clipboard, ipcMain, shell } from 'electron'
 import type { z } from 'zod'
 import { callChannel } from '../contract/channels.ts'
 import { DESKTOP_CALLS, type DesktopCallName, type DesktopState } from '../contract/desktop-api.ts'
+import { readLogLines } from '../diagnostics/log-lines.ts'
 import { logsDirOf, type Host } from '../host.ts'
 import { externalUrl } from '../security/external-url.ts'
 import { mayAskDesktop } from '../security/own-page.ts'
@@ -60,6 +62,12 @@ export function handleDesktopCalls(deps: {
       const { dataDir } = host.environment
       await shell.openPath(which === 'data' ? dataDir : which === 'logs' ? logsDirOf(dataDir) : join(dataDir, 'backups'))
     },
+    async saveDiagnostics() {
+      const file = await abilities.pickNewFile(`deckhand-diagnostics-${new Date().toISOString().slice(0, 10)}.zip`)
+      if (file !== null) await writeFile(file, await host.collectDiagnostics(), { mode: 0o600 })
+      return file
+    },
+    readLogs: (query) => readLogLines(logsDirOf(host.environment.dataDir), query),
     copyText: async (text) => clipboard.writeText(text),
     // Not awaited: a download takes minutes, and the state shows it.
     update: async (action) => void deps.updates.act(action),

@@ -7,6 +7,8 @@ export type MainLog = Log & {
   setLevel(level: LevelWithSilent): void
   /** Removes this text from every later log line. */
   hide(secret: string): void
+  /** A text without what was hidden. */
+  scrub(text: string): string
   /** Resolves when all lines are on disk. */
   close(): Promise<void>
 }
@@ -24,6 +26,10 @@ export function createMainLog({ folder, level, echo }: { folder: string; level: 
   // A full disk or a missing folder must not end the process that reports it.
   file.on('error', (error) => process.stderr.write(`deckhand: the log cannot be written: ${error.message}\n`))
   const secrets = new Set<string>()
+  function scrub(text: string): string {
+    for (const secret of secrets) text = text.replaceAll(secret, '[secret]')
+    return text
+  }
   const streams: StreamEntry[] = [{ level: 'trace', stream: file }]
   if (echo) streams.push({ level: 'trace', stream: echo })
   const logger = pino(
@@ -32,8 +38,7 @@ export function createMainLog({ folder, level, echo }: { folder: string; level: 
       base: { process: 'main' },
       hooks: {
         streamWrite(line) {
-          for (const secret of secrets) line = line.replaceAll(secret, '[secret]')
-          return line
+          return scrub(line)
         },
       },
     },
@@ -50,6 +55,7 @@ export function createMainLog({ folder, level, echo }: { folder: string; level: 
     hide(secret) {
       if (secret.length >= 8) secrets.add(secret)
     },
+    scrub,
     close: () => new Promise((resolve) => file.end(() => resolve())),
   }
 }

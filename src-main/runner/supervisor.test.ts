@@ -284,14 +284,19 @@ describe('a failure that a restart cannot fix', () => {
     expect(heard).toEqual([])
   })
 
-  it.each(['database_damaged', 'database_newer', 'database_locked', 'data_dir_unusable', 'config_invalid'] as const)(
-    '%s is shown and not tried again',
-    async (code) => {
-      const { supervisor, spawned } = supervise({ refuse: code })
-      expect(await supervisor.start()).toEqual({ state: 'failed', code, message: `refused: ${code}` })
-      expect(spawned).toHaveLength(1)
-    },
-  )
+  it.each([
+    'database_damaged',
+    'database_newer',
+    'database_locked',
+    'disk_full',
+    'read_only',
+    'data_dir_unusable',
+    'config_invalid',
+  ] as const)('%s is shown and not tried again', async (code) => {
+    const { supervisor, spawned } = supervise({ refuse: code })
+    expect(await supervisor.start()).toEqual({ state: 'failed', code, message: `refused: ${code}` })
+    expect(spawned).toHaveLength(1)
+  })
 
   it('is an unusable vault: it is reported, and no process is started', async () => {
     const { supervisor, spawned } = supervise({}, { configure: () => Promise.reject(new VaultError('locked', 'The keyring is locked.')) })

@@ -71,6 +71,8 @@ const IDLE: Running = {
 export type SupervisorDeps = Omit<ChildDeps, 'timings' | 'monotonic'> & {
   /** Called before every start, so that a changed port or secret takes effect. May reject with a VaultError. */
   configure: (safeMode: boolean) => Promise<RunnerConfig>
+  /** The runner ended by itself. */
+  crashed?: (crash: { reason: string; lastLines: string[] }) => void
   timings?: Partial<SupervisorTimings>
   monotonic?: () => number
 }
@@ -144,6 +146,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     }
     if (refusal && refusal.code !== 'internal') return fail({ code: refusal.code, message: refusal.message })
     log.error({ lastLines }, 'the last lines of the runner')
+    deps.crashed?.({ reason, lastLines })
     restartAfterCrash(reason)
   }
 

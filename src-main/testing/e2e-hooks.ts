@@ -5,6 +5,7 @@ import type { Abilities } from '../desktop/abilities.ts'
 /** What a window test sets and reads in the main process, as `globalThis.deckhandTest`. */
 export type TestHooks = {
   folder: string | null
+  newFile: string | null
   confirm: boolean
   opened: string[]
   notifications: string[]
@@ -30,10 +31,11 @@ export const TEST_TRASH = 'test-trash'
  * what the test has set, and record their calls.
  */
 export function stubAbilities(dataDir: string): Abilities {
-  const hooks: TestHooks = { folder: null, confirm: true, opened: [], notifications: [], questions: [], count: 0 }
+  const hooks: TestHooks = { folder: null, newFile: null, confirm: true, opened: [], notifications: [], questions: [], count: 0 }
   ;(globalThis as { deckhandTest?: TestHooks }).deckhandTest = hooks
   return {
     pickFolder: async () => hooks.folder,
+    pickNewFile: async () => hooks.newFile,
     async confirm({ message }) {
       hooks.questions.push(message)
       return hooks.confirm

@@ -89,30 +89,24 @@ it('says once that the runner crashed, and why, in both languages', () => {
 
 it('says in German why the runner cannot start, and what to do about the keychain', () => {
   changeLanguage('de')
-  const failed = { state: 'failed', code: 'database_newer', message: 'deckhand.db is of version 12.' } as const
+  const failed = { state: 'failed', code: 'config_invalid', message: 'RUNNER_HOST is wrong.' } as const
   const [runner, keychain] = notificationsFor({
     ...fine,
     runner: failed,
     vault: { kind: 'keychain', state: 'locked', message: 'Unlock it.' },
   })
   expect(runner).toMatchObject({
-    text: 'Die Datenbank stammt von einer neueren Version von Deckhand, deshalb kann der Runner nicht starten. Aktualisiere Deckhand.',
-    detail: 'deckhand.db is of version 12.',
+    text: 'Eine Einstellung ist ungültig, deshalb kann der Runner nicht starten.',
+    detail: 'RUNNER_HOST is wrong.',
   })
   expect(keychain!.detail).toMatch(/^Der Schlüsselbund ist gesperrt/)
   const [unknown] = notificationsFor({ ...fine, runner: { ...failed, code: 'of_another_version' } })
   expect(unknown!.text).toBe('Der Runner konnte nicht starten.')
 })
 
-it('offers ways out of a damaged database, and no safe mode, which would not help', () => {
+it('leaves a database that cannot be used to the screen for it', () => {
   const damaged = { ...fine, runner: { state: 'failed', code: 'database_damaged', message: 'It is damaged.' } } as const
-  const [notification] = notificationsFor(damaged)
-  expect(notification?.actions.map(({ do: action }) => action)).toEqual([
-    { type: 'replaceDatabase', replacement: { backup: null } },
-    { type: 'replaceDatabase', replacement: 'empty' },
-    { type: 'restart', safeMode: false },
-    { type: 'logs' },
-  ])
+  expect(notificationsFor(damaged)).toEqual([])
 })
 
 it('shows a version only when it waits for the person', () => {

@@ -4,12 +4,12 @@ import LoaderCircle from 'lucide-solid/icons/loader-circle'
 import { createEffect, createMemo, createSignal, For, type JSX, on, onCleanup, Show } from 'solid-js'
 import type { DesktopState } from '../../src-main/contract/desktop-api.ts'
 import type { UpdateAction } from '../../src-main/contract/updates.ts'
-import type { Replacement } from '../../src-runner/contract/port.ts'
 import { useApi } from '../api/ApiProvider.tsx'
 import { t, type TextsUnder } from '../lib/language.ts'
 import { useDesktop } from '../platform/DesktopProvider.tsx'
 import { Button } from '../ui/Button.tsx'
 import { toast } from '../ui/Toasts.tsx'
+import { dataTroubleOf } from './data-trouble.ts'
 
 export type Notification = {
   key: string
@@ -19,17 +19,13 @@ export type Notification = {
   /** The best comes first. */
   actions: { label: string; do: NotificationAction }[]
 }
-const FAILURES: readonly TextsUnder<'shell.banner.failedBy'>[] = [
-  ...(['crash_loop', 'database_damaged', 'database_newer', 'database_locked', 'data_dir_unusable', 'config_invalid'] as const),
-  'vault_unavailable',
-]
+const FAILURES: readonly TextsUnder<'shell.banner.failedBy'>[] = [...(['crash_loop', 'config_invalid'] as const), 'vault_unavailable']
 /** The desktop's message begins with this sentence for the log. Here the title says the same. */
 const CRASH_LOOP = 'The runner crashed three times in five minutes.'
 
 export type NotificationAction =
   | { type: 'usePort'; server: 'runner' | 'dashboard'; port: number }
   | { type: 'restart'; safeMode: boolean }
-  | { type: 'replaceDatabase'; replacement: Replacement }
   | { type: 'logs' }
   | { type: 'recheckVault' }
   | { type: 'update'; action: UpdateAction }
@@ -42,14 +38,14 @@ export function notificationsFor(state: DesktopState | null): Notification[] {
   const notifications: Notification[] = []
   const logs = { label: t('shell.banner.logs'), do: { type: 'logs' } as const }
   const { runner, dashboard, vault, info } = state
-  if (runner.state === 'failed') {
+  // What keeps the data from being used fills the screen instead.
+  if (runner.state === 'failed' && dataTroubleOf(state) === null) {
     const restart = { label: t('shell.banner.restart'), do: { type: 'restart', safeMode: false } as const }
     const safeMode = { label: t('shell.banner.safeMode'), do: { type: 'restart', safeMode: true } as const }
     const reason = FAILURES.find((code) => code === runner.code)
     const why = reason === undefined ? t('shell.banner.failed') : t(`shell.banner.failedBy.${reason}`)
     const detail = runner.message.replace(CRASH_LOOP, '').trim()
-    const actions = runner.code === 'database_damaged' ? [...replacements(), restart, logs] : [restart, safeMode, logs]
-    notifications.push({ key: 'failed', tone: 'bad', text: why, detail, actions })
+    notifications.push({ key: 'failed', tone: 'bad', text: why, detail, actions: [restart, safeMode, logs] })
   } else if (runner.state === 'port_taken') {
     const use = {
       label: t('shell.banner.usePort', { port: String(runner.suggestedPort) }),
@@ -128,15 +124,6 @@ function updateNotification({ updates, settings }: DesktopState): Notification |
   return { key, tone: 'calm', text: t('shell.banner.updateAvailable', { version }), actions: [details, later] }
 }
 
-/** Ways out of a damaged database. The desktop asks before it does either. */
-function replacements(): Notification['actions'] {
-  const replace = (replacement: Replacement) => ({ type: 'replaceDatabase', replacement }) as const
-  return [
-    { label: t('shell.banner.restore'), do: replace({ backup: null }) },
-    { label: t('shell.banner.startEmpty'), do: replace('empty') },
-  ]
-}
-
 const TONES = { calm: 'bg-inset text-ink-2', warn: 'bg-warn-soft text-warn', bad: 'bg-bad-soft text-bad' }
 /** A shorter loss of the connection is not shown, because the banner would make the page jump. */
 const LOST_AFTER_MS = 1500
@@ -167,13 +154,11 @@ export function Banner() {
         ? api.usePort({ server: action.server, port: action.port })
         : action.type === 'restart'
           ? api.restartRunner({ safeMode: action.safeMode })
-          : action.type === 'replaceDatabase'
-            ? api.replaceDatabase(action.replacement)
-            : action.type === 'logs'
-              ? api.showFolder('logs')
-              : action.type === 'update'
-                ? api.update(action.action)
-                : api.recheckVault(undefined)
+          : action.type === 'logs'
+            ? api.showFolder('logs')
+            : action.type === 'update'
+              ? api.update(action.action)
+              : api.recheckVault(undefined)
     Promise.resolve(done).catch((thrown: unknown) =>
       toast({ tone: 'bad', text: thrown instanceof Error ? thrown.message : String(thrown) }),
     )

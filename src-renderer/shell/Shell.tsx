@@ -1,5 +1,5 @@
 import { type RouteSectionProps, useLocation, useNavigate } from '@solidjs/router'
-import { createEffect, createSignal, ErrorBoundary, on, onCleanup, onMount, Show, Suspense } from 'solid-js'
+import { createEffect, createMemo, createSignal, ErrorBoundary, on, onCleanup, onMount, Show, Suspense } from 'solid-js'
 import { useAgents, usePendingApprovals, useSettings } from '../api/queries.ts'
 import { useKeys } from '../lib/keyboard.ts'
 import { usePresence } from '../lib/presence.ts'
@@ -12,6 +12,8 @@ import { ErrorState } from '../ui/ErrorState.tsx'
 import { Screen } from '../ui/Screen.tsx'
 import { Toasts } from '../ui/Toasts.tsx'
 import { Banner } from './Banner.tsx'
+import { dataTroubleOf } from './data-trouble.ts'
+import { DataTroubleScreen } from './DataTroubleScreen.tsx'
 import { PauseAllBanner, usePauseAll } from './PauseAll.tsx'
 import { commandsFor } from './commands.ts'
 import { useGoKeys } from './go-keys.ts'
@@ -28,6 +30,7 @@ export function Shell(props: RouteSectionProps) {
   const agents = useAgents()
   const [open, setOpen] = createSignal<'palette' | 'shortcuts' | 'more' | null>(null)
   const pauseAll = usePauseAll()
+  const dataTrouble = createMemo(() => dataTroubleOf(desktop.state()))
   const isAlone = () => location.pathname === '/welcome'
   const close = () => setOpen(null)
 
@@ -69,13 +72,15 @@ export function Shell(props: RouteSectionProps) {
       <Banner />
       <PauseAllBanner />
       <div class="flex min-h-0 flex-1 max-md:flex-col-reverse">
-        <Show when={!isAlone()}>
+        <Show when={!isAlone() && dataTrouble() === null}>
           <SideNavigation onPalette={() => setOpen('palette')} />
           <PhoneNavigation onMore={() => setOpen('more')} />
         </Show>
         <main id="main" tabIndex={-1} class="relative min-h-0 min-w-0 flex-1 overflow-clip outline-none">
           <ErrorBoundary fallback={(thrown, reset) => <Crashed thrown={thrown} reset={reset} />}>
-            <Suspense>{props.children}</Suspense>
+            <Show when={dataTrouble()} fallback={<Suspense>{props.children}</Suspense>}>
+              {(trouble) => <DataTroubleScreen trouble={trouble()} />}
+            </Show>
           </ErrorBoundary>
         </main>
       </div>

@@ -136,6 +136,8 @@ export const FromRunner = z.discriminatedUnion('type', [
       'database_damaged',
       'database_newer',
       'database_locked',
+      'disk_full',
+      'read_only',
       'data_dir_unusable',
       'config_invalid',
       'internal',

@@ -1,7 +1,8 @@
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openDatabase, type Database } from '../platform/db/database.ts'
+import type { DatabaseRefused } from '../platform/db/database-errors.ts'
 import { migrate } from '../platform/db/migrate.ts'
 import { LATEST_VERSION, MIGRATIONS } from '../platform/db/migrations/migrations.ts'
 import { transact } from '../platform/db/transact.ts'
@@ -92,6 +93,36 @@ describe.skipIf(probe === null)(`a disk that is really full${REASON}`, () => {
     disk.free()
     clock.advance(60_000)
     await expect.poll(() => sizeOf('-wal')).toBeLessThan(1024 * 1024)
+  })
+
+  it('says at start that the disk is full, and starts when there is room', () => {
+    disk = mountSmallDisk(16)!
+    open()
+    db!.close()
+    disk.fill()
+    rmSync(`${fileOf()}.ballast`, { force: true })
+    disk.fill()
+    const started = () => ((db = openDatabase({ file: fileOf(), clock })), 'started')
+    const codeOf = (start: () => string) => {
+      try {
+        return start()
+      } catch (error) {
+        return (error as DatabaseRefused).code
+      }
+    }
+    expect(codeOf(started)).toBe('disk_full')
+    disk.free()
+    expect(codeOf(started)).toBe('started')
+  })
+
+  it('says at start that nothing may be written, and changes nothing', () => {
+    disk = mountSmallDisk(16)!
+    open()
+    write(1000)
+    db!.close()
+    db = null
+    disk.forbidWriting()
+    expect(() => openDatabase({ file: fileOf(), clock })).toThrow(expect.objectContaining({ code: 'read_only' }))
   })
 
   it('refuses a migration without room for it, and leaves nothing behind', () => {

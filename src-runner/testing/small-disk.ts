@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** A small disk that can really be full. */
-export type SmallDisk = { folder: string; fill(mostBytes?: number): void; free(): void; remove(): void }
+export type SmallDisk = {
+  folder: string
+  fill(mostBytes?: number): void
+  free(): void
+  /** From now on nothing may be written to it, not even by the administrator. */
+  forbidWriting(): void
+  remove(): void
+}
 
 const PIECE = Buffer.alloc(64 * 1024, 1)
 
@@ -31,6 +38,7 @@ export function mountSmallDisk(megabytes: number): SmallDisk | null {
       }
     },
     free: () => rmSync(filler, { force: true }),
+    forbidWriting: () => void spawnSync('mount', ['-o', 'remount,ro', folder]),
     remove() {
       spawnSync('umount', ['-l', folder])
       rmSync(folder, { recursive: true, force: true })

@@ -65,6 +65,7 @@ function inApp(usePort: () => Promise<void> = () => Promise.resolve()) {
     showFolder: note('showFolder'),
     restartRunner: note('restartRunner'),
     recheckVault: note('recheckVault'),
+    readLogs: () => Promise.resolve([]),
     revealSecret: () => Promise.resolve(void asked.push(['revealSecret', undefined])).then(() => 'the-secret-of-this-computer'),
     usePort: (argument: unknown) => {
       asked.push(['usePort', argument])

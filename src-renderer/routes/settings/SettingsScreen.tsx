@@ -30,6 +30,7 @@ import { HealthChecks } from './HealthCheck.tsx'
 import { General } from './General.tsx'
 import { JobSettings } from './JobSettings.tsx'
 import { Keychain } from './Keychain.tsx'
+import { LogViewer } from './LogViewer.tsx'
 import { Notifications } from './Notifications.tsx'
 import { OutsideWebhooks } from './OutsideWebhooks.tsx'
 import { allSettings, settingHref, SETTINGS_SECTIONS, type SettingsSection } from './sections.ts'
@@ -53,6 +54,7 @@ const CONTENT: Record<SettingsSection, { icon: Icon; content: () => JSX.Element 
       <>
         <HealthChecks />
         <Trouble />
+        <LogViewer />
       </>
     ),
   },

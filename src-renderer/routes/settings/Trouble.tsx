@@ -1,5 +1,6 @@
 import { useNavigate } from '@solidjs/router'
-import { Show } from 'solid-js'
+import { createSignal, Show } from 'solid-js'
+import type { DesktopApi } from '../../../src-main/contract/desktop-api.ts'
 import { useUpdateSettings } from '../../api/mutations.ts'
 import { toastError } from '../../api/toast-error.ts'
 import { t } from '../../lib/language.ts'
@@ -7,6 +8,7 @@ import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Row } from '../../ui/Row.tsx'
+import { toast } from '../../ui/Toasts.tsx'
 import { useMachine } from './machine.ts'
 
 export function Trouble() {
@@ -20,6 +22,18 @@ export function Trouble() {
       navigate('/welcome')
     } catch (thrown) {
       toastError(thrown)
+    }
+  }
+  const [isSaving, setSaving] = createSignal(false)
+  const save = async (api: DesktopApi) => {
+    setSaving(true)
+    try {
+      const file = await api.saveDiagnostics(undefined)
+      if (file !== null) toast({ tone: 'ok', text: t('settings.diagnostics.saved', { file }) })
+    } catch (thrown) {
+      toastError(thrown)
+    } finally {
+      setSaving(false)
     }
   }
   return (
@@ -38,6 +52,15 @@ export function Trouble() {
               </Button>
             </Row>
           </>
+        )}
+      </Show>
+      <Show when={desktop.api}>
+        {(api) => (
+          <Row id="diagnostics" label={t('settings.diagnostics.label')} hint={t('settings.diagnostics.hint')}>
+            <Button size="sm" busy={isSaving()} onClick={() => void save(api())}>
+              {t('settings.diagnostics.save')}
+            </Button>
+          </Row>
         )}
       </Show>
       <Row id="first-start" label={t('settings.trouble.firstStart')} hint={t('settings.trouble.firstStartHint')}>

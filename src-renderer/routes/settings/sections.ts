@@ -72,6 +72,8 @@ export function allSettings(inApp: boolean): Setting[] {
     ...app([
       inHealth('restart', t('settings.trouble.restart'), t('settings.trouble.restartHint')),
       inHealth('safe-mode', t('settings.trouble.safeMode'), t('settings.trouble.safeModeHint')),
+      inHealth('diagnostics', t('settings.diagnostics.label'), t('settings.diagnostics.hint')),
+      inHealth('log', t('settings.logs.title'), t('settings.logs.about')),
     ]),
     inHealth('first-start', t('settings.trouble.firstStart'), t('settings.trouble.firstStartHint')),
     ...app([

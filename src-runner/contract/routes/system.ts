@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DATABASE_TROUBLES } from '../database.ts'
+import { Diagnostics } from '../diagnostics.ts'
 import { HealthCheck } from '../doctor.ts'
 import { Id } from '../primitives.ts'
 import { Sandbox } from '../sandbox.ts'
@@ -44,6 +45,12 @@ export const systemRoutes = {
     reach: 'machine',
     summary: 'Check the sandbox again by running a program in it.',
     answer: z.object({ sandbox: Sandbox }),
+  }),
+  getDiagnostics: get('/api/diagnostics', {
+    reach: 'machine',
+    ownerOnly: true,
+    summary: 'Versions, sizes, settings and health checks for a report about a problem, without any private text.',
+    answer: Diagnostics,
   }),
   getDoctor: get('/api/doctor', {
     reach: 'machine',

@@ -3,7 +3,7 @@ import type { DatabaseTrouble } from '../../contract/database.ts'
 import { AppError } from '../../lib/errors.ts'
 
 /** Why the database was not opened. The code is what the runner reports to its host (contract/port.ts). */
-export type DatabaseRefusal = 'database_damaged' | 'database_newer' | 'database_locked' | 'data_dir_unusable'
+export type DatabaseRefusal = 'database_damaged' | 'database_newer' | 'database_locked' | 'disk_full' | 'read_only' | 'data_dir_unusable'
 
 /** Thrown only by `openDatabase`, before anything is written. The message is for people. */
 export class DatabaseRefused extends Error {
@@ -18,6 +18,13 @@ export class DatabaseRefused extends Error {
 
 export function sqliteCodeOf(thrown: unknown): string | null {
   return thrown instanceof Sqlite.SqliteError ? thrown.code : null
+}
+
+/** The system or the disk does not permit writing: an errno, or SQLite's code for it. */
+export function isForbidden(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false
+  const { code } = thrown as NodeJS.ErrnoException
+  return /^(EACCES|EPERM|EROFS|SQLITE_READONLY.*)$/.test(code ?? '') || isForbidden(thrown.cause)
 }
 
 /** SQLite reports FULL for ENOSPC, and a writing IOERR for other full disks (quotas, network disks). */

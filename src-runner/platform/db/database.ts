@@ -12,7 +12,7 @@ import { freeBytesAt, keepBallast, keepRest, releaseBallast, sizeOf } from './ba
 import { createCheckpoints } from './checkpoints.ts'
 import { createCondition, type Condition } from './database-health.ts'
 import { createDamageCheck } from './damage-check.ts'
-import { DatabaseRefused, sqliteCodeOf, troubleOf } from './database-errors.ts'
+import { DatabaseRefused, isForbidden, sqliteCodeOf, troubleOf } from './database-errors.ts'
 import { syncFolder } from './sync-files.ts'
 import { damageOf, listTables } from './integrity.ts'
 import { holdLock } from './lock.ts'
@@ -70,6 +70,8 @@ const LEAST_ROOM = 256 * 1024
 /** The write-ahead log is truncated to this size when it starts again from its beginning. */
 const LOG_BYTES_KEPT = 32 * 1024 * 1024
 const CACHE_KB = 16 * 1024
+/** SQLite lists damage page by page. */
+const MAX_REASON = 200
 
 type OpenOptions = {
   file: string
@@ -149,7 +151,14 @@ function isOutOfRoom(error: unknown, file: string): boolean {
 function refusalOf(error: unknown, file: string): unknown {
   if (!(error instanceof DatabaseRefused && error.cause === undefined) && isOutOfRoom(error, file)) {
     const message = `The disk is full, so the data in ${dirname(file)} cannot be used. Free some space and start Deckhand again.`
-    return new DatabaseRefused('data_dir_unusable', message, error)
+    return new DatabaseRefused('disk_full', message, error)
+  }
+  if (
+    !(error instanceof DatabaseRefused && error.code !== 'data_dir_unusable') &&
+    (isForbidden(error) || !mayWrite(dirname(file)) || !mayWrite(file))
+  ) {
+    const message = `Nothing may be written to ${dirname(file)}. Make the folder and the files in it writable for your account, and start Deckhand again.`
+    return new DatabaseRefused('read_only', message, error)
   }
   if (sqliteCodeOf(error)?.startsWith('SQLITE_BUSY') !== true) return error
   const message = 'Another program locks the database. Close programs that have deckhand.db open, and start Deckhand again.'
@@ -214,8 +223,10 @@ function createWhole(draft: string, deps: Pick<Opening, 'clock' | 'ids'>): void 
 
 /** Throws unless the file may be opened for writing. Uses a read-only connection, so that a refusal changes nothing. */
 function refuseUnusable(file: string): { version: number; isWhollyChecked: boolean } {
-  const damaged = (what: string, cause?: unknown) =>
-    new DatabaseRefused('database_damaged', `The database ${file} is damaged (${what}). It was left as it is.`, cause)
+  const damaged = (what: string, cause?: unknown) => {
+    const inOneLine = what.replace(/\s+/g, ' ').slice(0, MAX_REASON)
+    return new DatabaseRefused('database_damaged', `The database ${file} is damaged (${inOneLine}). It was left as it is.`, cause)
+  }
   const hadLog = existsSync(`${file}-wal`)
   let probe: Sqlite.Database | undefined
   try {

@@ -13,6 +13,13 @@ export function damageOf(connection: Sqlite.Database, check: string): string[] {
   return messages.flatMap(Object.values<string>).filter((message) => message !== 'ok')
 }
 
+export function readVersions(connection: Sqlite.Database): { schemaVersion: number; sqliteVersion: string } {
+  return {
+    schemaVersion: connection.pragma('user_version', { simple: true }) as number,
+    sqliteVersion: connection.prepare<[], string>('SELECT sqlite_version()').pluck().get()!,
+  }
+}
+
 const MAX_MESSAGES = 10
 
 /**

@@ -41,7 +41,7 @@ function refuseWithoutRoom(file: string): void {
   if (free >= needed) return
   const [neededMb, freeMb] = [Math.ceil(needed / 1e6), Math.floor(free / 1e6)]
   throw new DatabaseRefused(
-    'data_dir_unusable',
+    'disk_full',
     `This version of Deckhand has to copy and update the data, which needs ${neededMb} MB of free space. There are ${freeMb} MB. Free some space and start again; nothing was changed.`,
   )
 }

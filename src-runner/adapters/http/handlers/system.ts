@@ -1,6 +1,7 @@
 import type { SandboxState } from '../../../platform/sandbox/sandbox-types.ts'
 import type { Sandbox } from '../../../contract/sandbox.ts'
 import type { Handlers } from '../handler.ts'
+import { collectDiagnostics } from '../../../execution/diagnostics.ts'
 import { openApiDocument } from '../openapi.ts'
 import type { HandlerDeps } from './deps.ts'
 
@@ -14,6 +15,7 @@ export function systemHandlers({ db, worker, examine, findSandbox }: HandlerDeps
 
     openapi: () => openApiDocument(),
 
+    getDiagnostics: () => collectDiagnostics(db, examine),
     getDoctor: async () => ({ checks: await examine() }),
     getSandbox: async () => ({ sandbox: shown(await findSandbox()) }),
     checkSandbox: async () => ({ sandbox: shown(await findSandbox({ again: true })) }),

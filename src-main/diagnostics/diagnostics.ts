@@ -1,0 +1,93 @@
+import { readdirSync, statSync } from 'node:fs'
+import { arch, cpus, freemem, release, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { Diagnostics } from '../../src-runner/contract/diagnostics.ts'
+import type { Environment } from '../settings/environment.ts'
+import { messageOf } from '../log/log.ts'
+import { readCrashReports } from './crash-reports.ts'
+import { readLogEnd } from './log-lines.ts'
+import { reduceFields, reduceLogLine, reduceText } from './reduce-line.ts'
+
+/** What the parts of a report are read from. The runner may be down. */
+export type DiagnosticsSource = {
+  environment: Environment
+  logsDir: string
+  appVersion: string
+  electronVersion: string | null
+  /** null: the runner's state is not known here. */
+  state: { runner: string; dashboard: string; vault: string } | null
+  settings: object
+  /** null: no runner of ours is ready. */
+  runner: { url: string; secret: string } | null
+}
+
+const RUNNER_LIMIT_MS = 20_000
+const LOG_BYTES = 512 * 1024
+const OWN_FILES = /^(deckhand\.db.*|auth\.db.*|settings\.json|window\.json|vault-.*)$/
+
+const README = `Made by Deckhand for a report about a problem. It holds versions, sizes, settings, health checks, and log lines
+that were reduced to ids, codes and numbers. It holds no keys, no texts of jobs or messages, and no names of files
+outside of Deckhand's own folder. Look through it before you send it.
+`
+
+/** A zip with everything that helps to find a problem and nothing private. Parts that cannot be read say why. */
+export async function collectDiagnostics(source: DiagnosticsSource): Promise<Uint8Array> {
+  // Its build for Node declares `require` again, which our bundle has already.
+  const { zipSync, strToU8 } = await import('fflate/browser')
+  const { logsDir } = source
+  const json = (value: unknown) => strToU8(`${JSON.stringify(value, null, 2)}\n`)
+  const log = async (process: 'main' | 'runner') =>
+    strToU8((await readLogEnd(logsDir, process, LOG_BYTES)).flatMap((line) => reduceLogLine(line) ?? []).join('\n'))
+  return zipSync({
+    'README.txt': strToU8(README),
+    'about.json': json(describeMachine(source)),
+    'files.json': json(listOwnFiles(source.environment.dataDir)),
+    'runner.json': json(await askRunner(source.runner)),
+    'crashes.json': json(
+      readCrashReports(logsDir).map(({ report: { at, appVersion, reason, lastLines } }) => {
+        return { at, appVersion, reason: reduceText(reason), lastLines: lastLines.map(reduceText) }
+      }),
+    ),
+    'main.log': await log('main'),
+    'runner.log': await log('runner'),
+  })
+}
+
+function describeMachine({ appVersion, electronVersion, state, settings, environment }: DiagnosticsSource): object {
+  const { authMode, vault, logLevel } = environment
+  return {
+    at: new Date().toISOString(),
+    ...{ appVersion, electronVersion, nodeVersion: process.versions.node },
+    ...{ platform: process.platform, release: release(), arch: arch(), processors: cpus().length },
+    ...{ memoryBytes: totalmem(), freeMemoryBytes: freemem() },
+    ...{ state, authMode, vault, logLevel },
+    settings: reduceFields(settings),
+  }
+}
+
+/** Of the data folder, files with our own names only. */
+function listOwnFiles(dataDir: string): object[] {
+  const sizesIn = (folder: string, pattern: RegExp, prefix = '') => {
+    try {
+      return readdirSync(folder)
+        .filter((name) => pattern.test(name))
+        .map((name) => ({ name: `${prefix}${name}`, bytes: statSync(join(folder, name)).size }))
+    } catch {
+      return []
+    }
+  }
+  return [...sizesIn(dataDir, OWN_FILES), ...sizesIn(join(dataDir, 'backups'), /^deckhand-\d{8}T\d{6}Z\.db$/, 'backups/')]
+}
+
+async function askRunner(runner: DiagnosticsSource['runner']): Promise<object> {
+  if (runner === null) return { problem: 'the runner is not ready' }
+  try {
+    const answer = await fetch(`${runner.url}/api/diagnostics`, {
+      headers: { authorization: `Bearer ${runner.secret}` },
+      signal: AbortSignal.timeout(RUNNER_LIMIT_MS),
+    })
+    return answer.ok ? Diagnostics.parse(await answer.json()) : { problem: `the runner responded with ${answer.status}` }
+  } catch (error) {
+    return { problem: reduceText(messageOf(error)) }
+  }
+}

@@ -1,0 +1,47 @@
+import { screen } from '@solidjs/testing-library'
+import { expect, it } from 'vitest'
+import type { DesktopApi } from '../../src-main/contract/desktop-api.ts'
+import { renderScreen } from '../testing/render.tsx'
+import type { DataTrouble } from './data-trouble.ts'
+import { DataTroubleScreen } from './DataTroubleScreen.tsx'
+
+function show(code: DataTrouble['code']) {
+  const calls: unknown[] = []
+  const record = (name: string, result?: unknown) => (argument: unknown) => (calls.push([name, argument]), Promise.resolve(result))
+  const api = {
+    replaceDatabase: record('replaceDatabase', true),
+    restartRunner: record('restartRunner'),
+    showFolder: record('showFolder'),
+    saveDiagnostics: record('saveDiagnostics', '/home/ada/report.zip'),
+  } as unknown as DesktopApi
+  const trouble: DataTrouble = { code, message: 'The words of the desktop.', dataDir: '/data' }
+  return { ...renderScreen(() => <DataTroubleScreen trouble={trouble} />, { desktop: { api } }), calls }
+}
+
+it.each([
+  ['database_damaged', /is damaged/, ['Restore…', 'Start empty…', 'Try again', 'Show', 'Save…']],
+  ['database_newer', /newer version/, ['Restore…', 'Start empty…', 'Try again', 'Show', 'Save…']],
+  ['database_locked', /Another program/, ['Try again', 'Show', 'Save…']],
+  ['disk_full', /disk is full/, ['Try again', 'Show', 'Save…']],
+  ['read_only', /read-only/, ['Try again', 'Show', 'Save…']],
+  ['data_dir_unusable', /cannot be used/, ['Try again', 'Show', 'Save…']],
+] as const)('%s: says what is wrong and offers the ways out that help', async (code, title, ways) => {
+  show(code)
+  expect(await screen.findByRole('heading', { name: title })).toBeInTheDocument()
+  expect(screen.getByText('The words of the desktop.')).toBeInTheDocument()
+  expect(screen.getAllByRole('button').map(({ textContent }) => textContent)).toEqual(ways)
+})
+
+it('does what its buttons say', async () => {
+  const { user, calls } = show('database_damaged')
+  for (const name of ['Restore…', 'Start empty…', 'Try again', 'Show', 'Save…'])
+    await user.click(await screen.findByRole('button', { name }))
+  expect(calls).toEqual([
+    ['replaceDatabase', { backup: null }],
+    ['replaceDatabase', 'empty'],
+    ['restartRunner', { safeMode: false }],
+    ['showFolder', 'data'],
+    ['saveDiagnostics', undefined],
+  ])
+  expect(await screen.findByText('Saved to /home/ada/report.zip')).toBeInTheDocument()
+})
