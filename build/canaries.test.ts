@@ -1,0 +1,286 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { createHmac, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import Sqlite from 'better-sqlite3'
+import { zipSync } from 'fflate'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startBotApiServer, type BotApiServer } from '../src-runner/testing/bot-api-server/bot-api-server.ts'
+import { startModelServer, type ModelServer } from '../src-runner/testing/model-servers/model-server.ts'
+import { createRunnerClient, type RunnerClient } from '../src-runner/testing/runner-client.ts'
+import { findLeaks, readPlaces, spellingsOf, type Places } from '../src-runner/testing/secret-scanner.ts'
+import { postWebhook } from '../src-runner/testing/webhook-sender.ts'
+
+const PROGRAM = fileURLToPath(new URL('../src-main/headless.ts', import.meta.url))
+const COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url))
+
+/** A secret for each slot. With characters that encodings change, where the slot permits them. */
+const secrets: Record<string, string> = {}
+function canary(slot: string, shape: (random: string) => string = (random) => `canary/${random}+"=&%`): string {
+  return (secrets[slot] ??= shape(randomBytes(18).toString('hex')))
+}
+const plain = (random: string) => `canary-${random}`
+
+/** The whole program in two processes at the most talkative level, with its vault in a file. */
+describe('25 secrets in every slot', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'deckhand-canaries-'))
+  const dataDir = join(folder, 'data')
+  let models: ModelServer
+  let bot: BotApiServer
+  let echo: Server
+  let program: ChildProcess
+  let client: RunnerClient
+  let runnerUrl: string
+  let output = ''
+  let sent = ''
+  const answers: string[] = []
+
+  beforeAll(async () => {
+    mkdirSync(dataDir)
+    models = await startModelServer()
+    bot = await startBotApiServer()
+    secrets['channel token'] = bot.token
+    echo = createServer(sayWhatWasSent).listen(0, '127.0.0.1')
+    await once(echo, 'listening')
+    await start()
+  })
+  afterAll(async () => {
+    await end('SIGKILL')
+    await models.close()
+    await bot.close()
+    echo.close()
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+  })
+
+  const echoUrl = () => `http://127.0.0.1:${(echo.address() as AddressInfo).port}`
+
+  /** The rudest of servers: it refuses each request and repeats all of it in its reason. */
+  function sayWhatWasSent(...[request, response]: Parameters<NonNullable<Parameters<typeof createServer>[1]>>): void {
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    request.on('end', () => {
+      sent += JSON.stringify(request.headers)
+      const said = JSON.stringify({ url: request.url, headers: request.headers, body: body.slice(0, 100) })
+      response.writeHead(/401/.test(request.url ?? '') ? 401 : 500, {
+        'content-type': 'application/json',
+        'x-echo': encodeURIComponent(said),
+      })
+      response.end(JSON.stringify({ error: { message: said, type: 'x', code: 'x' } }))
+    })
+  }
+
+  function run(args: string[]): ChildProcess {
+    const env = {
+      ...{ PATH: process.env['PATH'], HOME: folder, NODE_COMPILE_CACHE: COMPILE_CACHE, DECKHAND_DATA_DIR: dataDir },
+      ...{ DECKHAND_VAULT: 'file', RUNNER_PORT: '0', DASHBOARD_PORT: '0', AUTH_MODE: 'local-auth', LOG_LEVEL: 'trace' },
+    }
+    const child = spawn(process.execPath, [PROGRAM, ...args], { env })
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
+    return child
+  }
+
+  async function start(): Promise<void> {
+    program = run(['--worker-secret-file', '-'])
+    let stdout = ''
+    const ready = new Promise<string>((resolve, reject) => {
+      program.stdout!.on('data', (chunk: Buffer) => /\n/.test((stdout += chunk.toString())) && resolve(stdout))
+      program.once('exit', (code) => reject(new Error(`ended with ${code}: ${output.slice(-2000)}`)))
+    })
+    program.stdin!.end(canary('worker secret', (random) => `${plain(random)}-0123456789`))
+    ;({ runnerUrl } = JSON.parse((await ready).split('\n')[0]!) as { runnerUrl: string })
+    const caller = createRunnerClient(runnerUrl, canary('worker secret'))
+    client = {
+      ...caller,
+      ask: (name, request) => hear(caller.ask(name, request)),
+      ok: (name, ...request) => hear(caller.ok(name, ...request)),
+    }
+  }
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    if (program.exitCode !== null || program.signalCode !== null) return
+    program.kill(signal)
+    await once(program, 'exit')
+  }
+
+  /** Keeps what was answered, but for the address of a webhook, which is shown once. */
+  async function hear<T>(answer: Promise<T>): Promise<T> {
+    const heard = await answer
+    answers.push(JSON.stringify(heard).replaceAll(/"url":"[^"]*\/webhooks\/[^"]*"/g, ''))
+    return heard
+  }
+
+  async function workWith(providerId: string, replies: Parameters<ModelServer['play']>): Promise<void> {
+    models.play(...replies)
+    const { agent } = await client.ok('createAgent', {
+      body: { name: 'Ada', autonomy: 'on_its_own', model: { providerId, model: 'small' } },
+    })
+    const { jobId } = await client.ok('submitTask', { body: { task: 'Work.', agentId: agent.id } })
+    const { events } = await client.stream('streamJob', { params: { jobId } })
+    for await (const { data } of events) answers.push(JSON.stringify(data))
+    await client.ok('getJob', { params: { jobId } })
+    await client.ok('listSteps', { params: { jobId } })
+  }
+
+  async function useModels(): Promise<void> {
+    const kinds = ['anthropic', 'openai', 'google', 'openai-compatible'] as const
+    for (const kind of kinds) {
+      for (const path of ['', '/401']) {
+        const body = { kind, name: `${kind}${path}`, baseUrl: `${echoUrl()}${path}`, apiKey: canary(`key of ${kind}${path}`, plain) }
+        const { provider } = await client.ok('createProvider', { body })
+        await client.ask('listModels', { query: { providerId: provider.id } })
+        // A rejected key ends at once; the rest is tried again for minutes.
+        if (path === '/401') await workWith(provider.id, [])
+      }
+    }
+    const body = { kind: 'openai-compatible', name: 'Good', baseUrl: `${models.url}/v1`, apiKey: canary('key that works', plain) } as const
+    const { provider } = await client.ok('createProvider', { body })
+    const searching = { toolCalls: [{ id: 'a', name: 'web_search', args: { query: 'tides' } }] }
+    for (const kind of ['brave', 'tavily'] as const) {
+      const webSearch = { kind, baseUrl: echoUrl(), apiKey: canary(`key of ${kind}`, plain) }
+      await client.ok('updateWebSearch', { body: { webSearch } })
+      await workWith(provider.id, [
+        searching,
+        { text: ['Nothing.'], fault: { kind: 'error_in_stream', error: { message: canary('key that works'), type: 'x' } } as never },
+        { text: ['Done.'] },
+      ])
+    }
+    const { agent } = await client.ok('createAgent', { body: { name: 'Kim', model: { providerId: provider.id, model: 'small' } } })
+    agentId = agent.id
+  }
+  let agentId = ''
+
+  async function useWebhooks(): Promise<void> {
+    for (const scheme of ['github', 'stripe', 'slack', 'standard_webhooks'] as const) {
+      const secret = canary(
+        `signature of ${scheme}`,
+        scheme === 'standard_webhooks' ? (random) => Buffer.from(plain(random)).toString('base64') : plain,
+      )
+      const body = { name: scheme, agentId, taskTemplate: 'See {a}', signature: { scheme, secret } }
+      const { trigger, url } = await client.ok('createTrigger', { body })
+      secrets[`address of ${scheme}`] = url.split('/').at(-1)!
+      const json = '{"a":1}'
+      const signature = createHmac('sha256', secret).update(json).digest('hex')
+      const headers = { 'content-type': 'application/json', 'x-hub-signature-256': `sha256=${signature}`, referer: url, cookie: url }
+      for (const text of [json, json.slice(0, 4), `{"a":"${secret.slice(0, 3)}"}`]) await hear(postWebhook(url, { body: text, headers }))
+      await hear(postWebhook(`${url}?token=${canary('token in a query', plain)}`, { body: '{', headers }))
+      await hear(postWebhook(url, { headers: { ...headers, authorization: `Bearer ${canary('bearer of a sender', plain)}` } }))
+      await client.ok('listDeliveries', { params: { triggerId: trigger.id }, query: { limit: 200 } })
+    }
+  }
+
+  async function useChannels(): Promise<void> {
+    const connect = { agentId, kind: 'telegram', baseUrl: bot.url } as const
+    const wrong = canary('wrong channel token', (random) => `${bot.botId}:AA${random.slice(0, 33)}`)
+    await client.ask('createChannel', { body: { ...connect, token: wrong } })
+    const { channel } = await client.ok('createChannel', { body: { ...connect, token: bot.token } })
+    for (const method of ['sendMessage', 'getUpdates']) {
+      bot.fault(method, { kind: 'error', code: 500, description: `Internal: ${bot.url}/bot${bot.token}/${method}` })
+    }
+    await client.ask('testChannel', { params: { channelId: channel.id } })
+  }
+
+  async function knockWithSecrets(): Promise<void> {
+    const wrong = canary('wrong bearer', plain)
+    await hear(fetch(`${runnerUrl}/api/jobs`, { headers: { authorization: `Bearer ${wrong}` } }).then((response) => response.text()))
+    await hear(fetch(`${runnerUrl}/api/jobs?api_key=${canary('key in a query', plain)}`).then((response) => response.text()))
+    await hear(fetch(`${runnerUrl}/api/nothing/here?token=${canary('token of nobody', plain)}`).then((response) => response.text()))
+    await client.ask('createProvider', {
+      body: {
+        kind: 'openai-compatible',
+        name: 'x',
+        baseUrl: `http://me:${canary('password in an address', plain)}@127.0.0.1:9/v1`,
+        apiKey: 7,
+      },
+    })
+  }
+
+  async function askEverything(): Promise<void> {
+    const lists = ['listTriggers', 'listChannels', 'listOutbox', 'listSchedules', 'listAttention', 'getPublicAddress', 'getDoctor'] as const
+    for (const name of [...lists, 'getSettings', 'listProviders', 'listAgents', 'listApprovals', 'listJobs', 'getDiagnostics'] as const) {
+      expect([name, (await client.ask(name)).status]).toEqual([name, 200])
+    }
+  }
+
+  it('leave no trace outside of the vault: in no file, database, output, answer, backup, crash report or diagnostics', async () => {
+    await useModels()
+    // They were really used.
+    for (const [slot, secret] of Object.entries(secrets))
+      if (/^key of (.*401|brave|tavily)$/.test(slot)) expect([slot, sent.includes(secret)]).toEqual([slot, true])
+    await useWebhooks()
+    await useChannels()
+    await knockWithSecrets()
+    await askEverything()
+    await client.ok('makeBackup')
+    // The runner crashes and is started again.
+    const readyBefore = timesReady()
+    process.kill(runnerPid(), 'SIGKILL')
+    await expect.poll(timesReady).toBe(readyBefore + 1)
+    await end('SIGTERM')
+    const report = run(['diagnostics', join(dataDir, 'report.zip')])
+    expect(await once(report, 'exit')).toEqual([0, null])
+
+    const vaultKey = readFileSync(join(dataDir, 'vault-file.key'), 'utf8').trim()
+    secrets['key of the vault'] = vaultKey
+    const values = Object.values(secrets)
+    expect(values.length).toBeGreaterThanOrEqual(25)
+    const places: Places = {
+      ...readPlaces(dataDir, ['vault-file.key']),
+      'the output': output,
+      'the answers': answers.join('\n'),
+      'what models were told': JSON.stringify(models.received.map(({ body }) => body)),
+    }
+    for (const name of [
+      'deckhand.db',
+      'logs/runner.log',
+      'logs/main.log',
+      'report.zip/runner.log',
+      'deckhand.db, table agent_jobs',
+      'vault-file.json',
+    ])
+      expect(Object.keys(places)).toContain(name)
+    expect(places['logs/runner.log']!.toString()).toContain('the runner is ready')
+    expect(
+      findLeaks(places, values).map((leak) => ({ ...leak, slot: Object.keys(secrets).find((slot) => secrets[slot] === leak.secret) })),
+    ).toEqual([])
+  })
+
+  const readyLines = () =>
+    readFileSync(join(dataDir, 'logs', 'main.log'), 'utf8')
+      .split('\n')
+      .filter((text) => text.includes('the runner reports ready'))
+  const timesReady = () => readyLines().length
+  const runnerPid = () => (JSON.parse(readyLines().at(-1)!) as { pid: number }).pid
+})
+
+describe('the scanner', () => {
+  const secret = 'canary/0123456789+"=&%abcdef'
+  let folder: string
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'deckhand-planted-'))
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  it.each(spellingsOf(secret).map((spelling, at) => [at, spelling] as const))('finds a leak in spelling %i', (_, spelling) => {
+    expect(findLeaks({ log: `before ${spelling} after` }, ['another-secret', secret])).toMatchObject([{ place: 'log', secret }])
+  })
+
+  it('finds a leak in a file, a page of a database, a value across pages, and a zip', () => {
+    writeFileSync(join(folder, 'plain.txt'), `x${secret}x`)
+    const db = new Sqlite(join(folder, 'some.db'))
+    db.exec('CREATE TABLE notes (text TEXT)')
+    db.prepare('INSERT INTO notes VALUES (?)').run(`${'x'.repeat(4050)}${Buffer.from(`x${secret}`).toString('base64')}${'x'.repeat(9000)}`)
+    db.close()
+    writeFileSync(join(folder, 'some.zip'), zipSync({ 'a.txt': Buffer.from(encodeURIComponent(secret)) }))
+    expect(
+      findLeaks(readPlaces(folder), [secret])
+        .map(({ place }) => place)
+        .toSorted(),
+    ).toEqual(expect.arrayContaining(['plain.txt', 'some.db, table notes', 'some.zip/a.txt']))
+    expect(findLeaks(readPlaces(folder, ['plain.txt']), ['clean-secret-0123456789'])).toEqual([])
+  })
+})
