@@ -198,6 +198,23 @@ describe('headless', () => {
     },
   )
 
+  it('exports to a file and imports it on other data, and refuses what is no export', { timeout: 90_000 }, async () => {
+    const program = startHeadless()
+    const { dashboardUrl } = await program.ready
+    await post(`${dashboardUrl}/api/agents`, { name: 'Ann', model: { providerId: 'demo', model: 'demo' } })
+    await post(`${dashboardUrl}/api/agent`, { task: 'say hello' })
+    program.child.kill('SIGTERM')
+    await program.exited
+    const file = join(folder, 'mine.ndjson')
+    const exported = startHeadless({}, ['export', file])
+    expect([await exported.exited, exported.stdout()]).toEqual([0, `exported 1 agents and 1 conversations and jobs to ${file}\n`])
+    const other = { DECKHAND_DATA_DIR: join(folder, 'other') }
+    const imported = startHeadless(other, ['import', file])
+    expect([await imported.exited, imported.stdout()]).toEqual([0, expect.stringContaining('imported 1 agents')])
+    const refused = startHeadless(other, ['import', join(folder, 'deckhand.db')])
+    expect([await refused.exited, refused.stderr()]).toEqual([1, expect.stringContaining('is not an export of Deckhand')])
+  })
+
   it('reads its secret from standard input or a file, and refuses it as an argument', { timeout: 30_000 }, async () => {
     const program = startHeadless({ AUTH_MODE: 'local-auth' }, ['--worker-secret-file', '-'])
     program.child.stdin!.end(`${SECRET}\n`)

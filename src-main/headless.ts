@@ -9,6 +9,7 @@ import { linkPath } from './contract/auth-api.ts'
 import { createBrowserLink } from './dashboard/browser-proof.ts'
 import { loadAssets } from './dashboard/assets.ts'
 import { collectDiagnostics } from './diagnostics/diagnostics.ts'
+import { exportTo, importFrom } from './export-file.ts'
 import { codeCacheOf, createHost, leave, logsDirOf, type Host } from './host.ts'
 import { messageOf } from './log/log.ts'
 import { dataDirOfPort } from './net/port-holder.ts'
@@ -25,7 +26,7 @@ import { VaultError } from './vault/vault.ts'
  * JSON to stdout and nothing else. Stops in order on SIGTERM and SIGINT. `secret` as its first argument prints the secret that
  * Deckhand created and exits. `link` prints a link that opens the dashboard of the Deckhand that is running. `restore` starts
  * with the newest sound backup, or with the one that is named next, and `start-empty` with an empty database beside the present
- * one. `diagnostics` writes a zip for a report about a problem and exits.
+ * one. `export` and `import` take a file, and exit. `diagnostics` writes a zip for a report about a problem and exits.
  */
 const here = import.meta.dirname
 const fromSource = import.meta.filename.endsWith('.ts')
@@ -73,6 +74,7 @@ async function run(): Promise<void> {
   try {
     const { runnerUrl, dashboardUrl } = await startBoth(host, replacementFor(command, backup))
     await Promise.all([untilHealthy(runnerUrl), untilHealthy(dashboardUrl)])
+    if (command === 'export' || command === 'import') return await finish(host, command, file)
     if (environment.authMode === 'local-auth') await offerSetup(host, environment.appUrl ?? dashboardUrl)
     if (environment.authMode === 'local-trust') {
       process.stderr.write(
@@ -139,8 +141,18 @@ function replacementFor(command: Command['command'], backup: string | null): Rep
   return command === 'start-empty' ? 'empty' : undefined
 }
 
+/** Exports or imports with a runner of its own, and ends. */
+async function finish(host: Host, command: 'export' | 'import', file: string): Promise<void> {
+  const runner = host.supervisor.endpoint()
+  if (runner === null) throw new StartError(1, 'the runner ended')
+  const said = command === 'export' ? await exportTo(runner, file) : await importFrom(runner, file)
+  await host.stop()
+  process.stdout.write(`${said}\n`)
+  leave(host, () => process.exit(0))
+}
+
 type Command = {
-  command: 'start' | 'secret' | 'link' | 'restore' | 'start-empty' | 'diagnostics'
+  command: 'start' | 'secret' | 'link' | 'restore' | 'start-empty' | 'diagnostics' | 'export' | 'import'
   backup: string | null
   file: string
   flags: string[]
@@ -149,6 +161,11 @@ type Command = {
 function readCommand([first, ...rest]: string[]): Command {
   const none = { backup: null, file: 'deckhand-diagnostics.zip' }
   if (first === 'secret' || first === 'link' || first === 'start-empty') return { ...none, command: first, flags: rest }
+  if (first === 'export' || first === 'import') {
+    const [path, ...flags] = rest
+    if (path === undefined || path.startsWith('--')) throw new StartError(2, `"${first}" needs the name of a file`)
+    return { ...none, command: first, file: path, flags }
+  }
   if (first !== 'restore' && first !== 'diagnostics')
     return { ...none, command: 'start', flags: first === undefined ? [] : [first, ...rest] }
   const [name, ...flags] = rest

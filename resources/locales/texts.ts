@@ -1685,6 +1685,23 @@ export type TextParams = {
   'settings.logs.levels.warn': NoParams
   'settings.logs.levels.info': NoParams
   'settings.logs.levels.debug': NoParams
+  'settings.export.title': NoParams
+  'settings.export.export': NoParams
+  'settings.export.exportHint': NoParams
+  'settings.export.exportNow': NoParams
+  'settings.export.import': NoParams
+  'settings.export.importHint': NoParams
+  'settings.export.choose': NoParams
+  'settings.export.file': NoParams
+  'settings.export.ask': NoParams
+  'settings.export.importNow': NoParams
+  'settings.export.imported': NoParams
+  'settings.export.notOurs': NoParams
+  'settings.export.counts': { agents: number; memories: number; rules: number; schedules: number; triggers: number }
+  'settings.export.paused': NoParams
+  'settings.export.allows': { count: number }
+  'settings.export.leftOut': { count: number }
+  'settings.export.models': { count: number }
   'welcome.title': NoParams
   'welcome.about': NoParams
   'welcome.skip': NoParams
@@ -2534,6 +2551,10 @@ export type TextParams = {
   'messages.keychain_denied': NoParams
   'messages.keychain_timeout': NoParams
   'messages.keychain_damaged': NoParams
+  'messages.error_import_refused': NoParams
+  'messages.import_version': { known: number; version: number }
+  'messages.import_invalid': { where: string }
+  'messages.import_broken': { where: string }
 }
 
 export type TextKey = keyof TextParams

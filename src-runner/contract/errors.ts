@@ -82,6 +82,7 @@ export const ERROR_STATUS = {
   database_unavailable: 503,
   disk_full: 503,
   backup_failed: 503,
+  import_refused: 422,
   vault_unavailable: 503,
   accounts_unavailable: 503,
 } as const

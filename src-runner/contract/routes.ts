@@ -4,6 +4,7 @@ import { backupRoutes } from './routes/backups.ts'
 import { channelRoutes } from './routes/channels.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { conversationRoutes } from './routes/conversations.ts'
+import { exportRoutes } from './routes/export.ts'
 import { fileRoutes } from './routes/files.ts'
 import { jobRoutes } from './routes/jobs.ts'
 import { memoryRoutes } from './routes/memory.ts'
@@ -43,6 +44,7 @@ export const ROUTES = {
   ...outboxRoutes,
   ...publicAddressRoutes,
   ...backupRoutes,
+  ...exportRoutes,
   ...tokenRoutes,
 } satisfies Record<string, { reach: RouteReach }>
 

@@ -26,6 +26,7 @@ import { Addresses } from './Addresses.tsx'
 import { AgentTools } from './AgentTools.tsx'
 import { Backups } from './Backups.tsx'
 import { DataAndLogs } from './DataAndLogs.tsx'
+import { ExportImport } from './ExportImport.tsx'
 import { HealthChecks } from './HealthCheck.tsx'
 import { General } from './General.tsx'
 import { JobSettings } from './JobSettings.tsx'
@@ -199,6 +200,7 @@ function Computer() {
             <Keychain vault={state().vault} />
             <DataAndLogs state={state()} />
             <Backups />
+            <ExportImport />
           </>
         )}
       </Show>

@@ -63,6 +63,8 @@ export function allSettings(inApp: boolean): Setting[] {
       inComputer('backups', t('settings.backups.daily'), t('settings.backups.dailyHint')),
       inComputer('backup-folder', t('settings.backups.folder'), t('settings.backups.folderHint')),
       inComputer('restore', t('settings.backups.restore'), t('settings.backups.restoreHint')),
+      inComputer('export', t('settings.export.export'), t('settings.export.exportHint')),
+      inComputer('import', t('settings.export.import'), t('settings.export.importHint')),
     ]),
     inHealth(
       'checks',

@@ -5,6 +5,7 @@ import { backupHandlers } from './handlers/backups.ts'
 import { chatHandlers } from './handlers/chat.ts'
 import { conversationHandlers } from './handlers/conversations.ts'
 import type { HandlerDeps } from './handlers/deps.ts'
+import { exportHandlers } from './handlers/export.ts'
 import { eventHandlers } from './handlers/events.ts'
 import { jobHandlers } from './handlers/jobs.ts'
 import { memoryHandlers } from './handlers/memory.ts'
@@ -38,6 +39,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...outboxHandlers(deps),
     ...publicAddressHandlers(deps),
     ...backupHandlers(deps),
+    ...exportHandlers(deps),
     ...tokenHandlers(deps),
     ...eventHandlers(deps),
   }

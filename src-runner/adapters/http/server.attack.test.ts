@@ -35,6 +35,7 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
   createMemory: { text: 'x' },
   updateMemory: { text: 'x' },
   createToken: { name: 'x', expiresAt: null },
+  importSetup: { head: { deckhand: 'export', version: 1, at: 0, setup: {} }, dryRun: true },
   createTrigger: { name: 'x', taskTemplate: 'x' },
   previewTemplate: { taskTemplate: 'x', payload: '{}' },
   testTrigger: { payload: '{}' },

@@ -132,7 +132,7 @@ export function detachTriggersOfAgent(tx: Tx, agentId: string): void {
 }
 
 function requireFreeSlug(tx: Tx, slug: string): string {
-  if (isTaken(tx, slug)) throw new AppError('trigger_slug_taken', createMessage('slug_taken', { slug }))
+  if (isSlugTaken(tx, slug)) throw new AppError('trigger_slug_taken', createMessage('slug_taken', { slug }))
   return slug
 }
 
@@ -140,11 +140,11 @@ function requireFreeSlug(tx: Tx, slug: string): string {
 function freeSlugFor(tx: Tx, ids: Ids, name: string): string {
   const preferred = slugFor(name, 'webhook')
   let slug = preferred
-  while (isTaken(tx, slug)) slug = `${preferred.slice(0, 55).replace(/-+$/, '')}-${ids.next().slice(-6)}`
+  while (isSlugTaken(tx, slug)) slug = `${preferred.slice(0, 55).replace(/-+$/, '')}-${ids.next().slice(-6)}`
   return slug
 }
 
-function isTaken(tx: Tx, slug: string): boolean {
+export function isSlugTaken(tx: Tx, slug: string): boolean {
   return slug === PROBE_SLUG || tx.select({ seq: triggers.seq }).from(triggers).where(eq(triggers.slug, slug)).get() !== undefined
 }
 

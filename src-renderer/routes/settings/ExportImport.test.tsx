@@ -1,0 +1,59 @@
+import { screen } from '@solidjs/testing-library'
+import { expect, it, vi } from 'vitest'
+import type { ImportResult } from '../../../src-runner/contract/export.ts'
+import { DEFAULT_SETTINGS } from '../../../src-runner/contract/settings.ts'
+import { createFakeRunner } from '../../testing/fake-runner.ts'
+import { renderScreen } from '../../testing/render.tsx'
+import { ExportImport } from './ExportImport.tsx'
+
+const { concurrency, dayBudgetUsd, notifications } = DEFAULT_SETTINGS
+const EMPTY = { agents: [], triggers: [], schedules: [], rules: [], memories: [], settings: { concurrency, dayBudgetUsd, notifications } }
+const HEAD = { deckhand: 'export' as const, version: 1, at: Date.UTC(2026, 10, 23), setup: EMPTY }
+const RESULT: ImportResult = {
+  ...{ agents: ['Ada'], triggers: ['Orders'], schedules: [], rules: 2, allowRules: 1, memories: 0 },
+  ...{ settings: false, rulesLeftOut: 3, modelsUnknown: 1 },
+}
+
+function show() {
+  const runner = createFakeRunner()
+  runner.answer({
+    exportSetup: () => HEAD,
+    exportHistory: () => ({ lines: [], nextCursor: null }),
+    importSetup: () => ({ result: RESULT }),
+  })
+  return { ...renderScreen(ExportImport, { runner }), runner }
+}
+const file = (text: string) => new File([text], 'deckhand.ndjson')
+
+it('saves the set-up and the history as lines of JSON', async () => {
+  const saved: Blob[] = []
+  vi.stubGlobal('URL', Object.assign(URL, { createObjectURL: (blob: Blob) => (saved.push(blob), 'blob:x'), revokeObjectURL: () => {} }))
+  const names: string[] = []
+  const click = vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (this: HTMLAnchorElement) {
+    names.push(this.download)
+  })
+  const { user } = show()
+  await user.click(await screen.findByRole('button', { name: 'Export…' }))
+  await vi.waitFor(() => expect(names).toEqual(['deckhand-2026-11-23.ndjson']))
+  expect(JSON.parse((await saved[0]!.text()).trim())).toEqual(HEAD)
+  click.mockRestore()
+})
+
+it('shows what an import would make, and makes it after a confirmation', async () => {
+  const { user, runner } = show()
+  await user.upload(await screen.findByLabelText('Export file'), file(`${JSON.stringify(HEAD)}\n{"kind":"job"}\n`))
+  expect(await screen.findByText(/1 agent, 1 webhook/)).toBeInTheDocument()
+  expect(screen.getByText(/1 rule permits/)).toBeInTheDocument()
+  expect(screen.getByText(/3 rules for all agents/)).toBeInTheDocument()
+  expect(runner.callsOf('importSetup').map(({ body }) => body.dryRun)).toEqual([true])
+  await user.click(screen.getByRole('button', { name: 'Import' }))
+  expect(await screen.findByText('Imported. Webhooks and schedules are paused.')).toBeInTheDocument()
+  expect(runner.callsOf('importSetup').map(({ body }) => body.dryRun)).toEqual([true, false])
+})
+
+it.each(['', 'not JSON', '{"deckhand":"backup"}', '[]'])('refuses %j, which is not an export', async (text) => {
+  const { user, runner } = show()
+  await user.upload(await screen.findByLabelText('Export file'), file(text))
+  expect(await screen.findByText('This is not an export of Deckhand.')).toBeInTheDocument()
+  expect(runner.callsOf('importSetup')).toEqual([])
+})

@@ -1,0 +1,152 @@
+import { createSignal, Show } from 'solid-js'
+import { ExportHead, type ImportResult } from '../../../src-runner/contract/export.ts'
+import { useApi } from '../../api/ApiProvider.tsx'
+import { useAction } from '../../api/mutations.ts'
+import { sentenceOf } from '../../api/problem.ts'
+import { t } from '../../lib/language.ts'
+import { Button } from '../../ui/Button.tsx'
+import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { Row } from '../../ui/Row.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+
+const tell = (thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) })
+/** More would not be accepted. */
+const MAX_HEAD_CHARS = 2_000_000
+
+type Head = typeof ExportHead._output
+
+/** Saves what a person set up and did as a file, and makes the set-up of such a file here. */
+export function ExportImport() {
+  return (
+    <Panel title={t('settings.export.title')} flush>
+      <Export />
+      <Import />
+    </Panel>
+  )
+}
+
+function Export() {
+  const { client } = useApi()
+  const [isRunning, setRunning] = createSignal(false)
+  async function save(): Promise<void> {
+    setRunning(true)
+    try {
+      const head = await client.call('exportSetup')
+      const lines = [`${JSON.stringify(head)}\n`]
+      for (let cursor: string | null | undefined; cursor !== null;) {
+        const page = await client.call('exportHistory', { query: cursor === undefined ? {} : { cursor } })
+        lines.push(...page.lines.map((line) => `${JSON.stringify(line)}\n`))
+        cursor = page.nextCursor
+      }
+      download(new Blob(lines, { type: 'application/x-ndjson' }), `deckhand-${new Date(head.at).toISOString().slice(0, 10)}.ndjson`)
+    } catch (thrown) {
+      tell(thrown)
+    } finally {
+      setRunning(false)
+    }
+  }
+  return (
+    <Row id="export" label={t('settings.export.export')} hint={t('settings.export.exportHint')}>
+      <Button size="sm" busy={isRunning()} onClick={() => void save()}>
+        {t('settings.export.exportNow')}
+      </Button>
+    </Row>
+  )
+}
+
+function download(blob: Blob, name: string): void {
+  const url = URL.createObjectURL(blob)
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  // The download has read it by then.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+}
+
+function Import() {
+  const doImport = useAction('importSetup')
+  const [offer, setOffer] = createSignal<{ head: Head; result: ImportResult } | null>(null)
+  let input!: HTMLInputElement
+  async function preview(file: File | undefined): Promise<void> {
+    input.value = ''
+    if (file === undefined) return
+    try {
+      const head = await readHead(file)
+      const { result } = await doImport.run({ body: { head, dryRun: true } })
+      setOffer({ head, result })
+    } catch (thrown) {
+      tell(thrown)
+    }
+  }
+  async function confirm(): Promise<void> {
+    await doImport.run({ body: { head: offer()!.head, dryRun: false } })
+    toast({ tone: 'ok', text: t('settings.export.imported') })
+  }
+  return (
+    <Row id="import" label={t('settings.export.import')} hint={t('settings.export.importHint')}>
+      <input
+        ref={(element) => (input = element)}
+        type="file"
+        class="hidden"
+        accept=".ndjson,.json"
+        aria-label={t('settings.export.file')}
+        onChange={(event) => void preview(event.currentTarget.files?.[0])}
+      />
+      <Button size="sm" busy={doImport.isRunning} onClick={() => input.click()}>
+        {t('settings.export.choose')}
+      </Button>
+      <ConfirmDialog
+        open={offer() !== null}
+        onClose={() => setOffer(null)}
+        title={t('settings.export.ask')}
+        confirm={t('settings.export.importNow')}
+        onConfirm={confirm}
+        describeError={sentenceOf}
+      >
+        <Show when={offer()}>{(found) => <Preview result={found().result} />}</Show>
+      </ConfirmDialog>
+    </Row>
+  )
+}
+
+/** The first line. Throws an error for people if it is not one of an export. */
+async function readHead(file: File): Promise<Head> {
+  const text = await file.slice(0, 4 * MAX_HEAD_CHARS).text()
+  const [line = ''] = text.split('\n', 1)
+  try {
+    if (line.length > MAX_HEAD_CHARS) throw new Error('too long')
+    return ExportHead.parse(JSON.parse(line))
+  } catch {
+    throw new Error(t('settings.export.notOurs'))
+  }
+}
+
+function Preview(props: { result: ImportResult }) {
+  const counts = () => {
+    const { agents, triggers, schedules, rules, memories } = props.result
+    return t('settings.export.counts', {
+      ...{ agents: agents.length, triggers: triggers.length, schedules: schedules.length },
+      ...{ rules, memories },
+    })
+  }
+  return (
+    <div class="flex flex-col gap-2 text-sm">
+      <p>{counts()}</p>
+      <Show when={props.result.agents.length > 0}>
+        <p class="text-ink-2 wrap-anywhere">{props.result.agents.join(', ')}</p>
+      </Show>
+      <p class="text-ink-2">{t('settings.export.paused')}</p>
+      <Show when={props.result.allowRules > 0}>
+        <p class="text-warn">{t('settings.export.allows', { count: props.result.allowRules })}</p>
+      </Show>
+      <Show when={props.result.rulesLeftOut > 0}>
+        <p class="text-ink-2">{t('settings.export.leftOut', { count: props.result.rulesLeftOut })}</p>
+      </Show>
+      <Show when={props.result.modelsUnknown > 0}>
+        <p class="text-ink-2">{t('settings.export.models', { count: props.result.modelsUnknown })}</p>
+      </Show>
+    </div>
+  )
+}

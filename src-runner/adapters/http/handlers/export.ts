@@ -1,0 +1,21 @@
+import { EXPORT_VERSION } from '../../../contract/export.ts'
+import { readHistory, readSetup } from '../../../execution/export-setup.ts'
+import { importSetup, readImport } from '../../../execution/import-setup.ts'
+import { readSettings } from '../../../domain/settings/settings.ts'
+import type { Handlers } from '../handler.ts'
+import { requireUsableFolders } from '../usable-folders.ts'
+import type { HandlerDeps } from './deps.ts'
+
+export function exportHandlers({ db, jobs, clock, ids, schedules, webhooks: { time }, dataDir }: HandlerDeps) {
+  const requireFolders = (folders: readonly string[]) =>
+    requireUsableFolders(folders, { dataDir, backupFolder: readSettings(db).backupFolder })
+  return {
+    exportSetup: () => ({ deckhand: 'export', version: EXPORT_VERSION, at: clock.now(), setup: readSetup({ db, time, schedules }) }),
+    exportHistory: ({ query }) => readHistory(db, jobs, query.cursor),
+
+    async importSetup({ body: { head, dryRun } }) {
+      const setup = await readImport(head, { requireFolders })
+      return { result: importSetup({ db, clock, ids, time, schedules, requireFolders }, setup, { dryRun }) }
+    },
+  } satisfies Partial<Handlers>
+}

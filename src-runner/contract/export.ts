@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { AgentBudgets, Autonomy, Folder, Limits } from './agents.ts'
+import { Conversation, Message as ChatMessage } from './conversations.ts'
+import { Job, Step } from './jobs.ts'
+import { NotificationSettings } from './notifications.ts'
+import { Moment, Name } from './primitives.ts'
+import { ProviderKind } from './providers.ts'
+import { CreateRule } from './rules.ts'
+import { CreateSchedule } from './schedules.ts'
+import { Settings } from './settings.ts'
+import { CreateTrigger, SignatureScheme } from './triggers.ts'
+
+/** The first line of an export file is an ExportHead as JSON, each line after it a HistoryLine. */
+export const EXPORT_VERSION = 1
+
+/** A model by the name of its provider, whose key and address are not exported. */
+const NamedModel = z.strictObject({
+  provider: z.strictObject({ kind: ProviderKind, name: z.string().max(200) }),
+  model: z.string().min(1).max(200),
+})
+
+/** A place in the list of agents. */
+const AgentRef = z.number().int().min(0)
+
+/** What a person set up, without ids, secrets and history. Others refer to agents by their place in the list. */
+export const Setup = z.strictObject({
+  agents: z
+    .array(
+      z.strictObject({
+        name: Name,
+        avatar: z.string().max(8).nullable(),
+        instructions: z.string().max(100_000),
+        model: NamedModel.nullable(),
+        fallbacks: z.array(NamedModel).max(5),
+        autonomy: Autonomy,
+        folders: z.array(Folder).max(50),
+        limits: Limits,
+        budgets: AgentBudgets,
+      }),
+    )
+    .max(500),
+  triggers: z
+    .array(
+      z.strictObject({
+        ...CreateTrigger.omit({ agentId: true, signature: true }).required().shape,
+        agent: AgentRef.nullable(),
+        /** Without its secret, so every delivery is refused until a new webhook replaces this one. */
+        signature: SignatureScheme.nullable(),
+      }),
+    )
+    .max(500),
+  schedules: z.array(z.strictObject({ ...CreateSchedule.omit({ agentId: true }).required().shape, agent: AgentRef })).max(500),
+  rules: z.array(z.strictObject({ ...CreateRule.omit({ agentId: true }).shape, agent: AgentRef.nullable() })).max(5000),
+  memories: z
+    .array(z.strictObject({ agent: AgentRef.nullable(), text: z.string().min(1).max(20_000), untrusted: z.boolean() }))
+    .max(20_000),
+  settings: z.strictObject({
+    concurrency: Settings.shape.concurrency,
+    dayBudgetUsd: Settings.shape.dayBudgetUsd,
+    notifications: NotificationSettings,
+  }),
+})
+export type Setup = z.infer<typeof Setup>
+
+export const ExportHead = z.object({ deckhand: z.literal('export'), version: z.number().int(), at: Moment, setup: z.unknown() })
+
+export const HistoryLine = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('conversation'), conversation: Conversation, messages: z.array(ChatMessage) }),
+  z.object({ kind: z.literal('job'), job: Job, steps: z.array(Step) }),
+])
+export type HistoryLine = z.infer<typeof HistoryLine>
+
+/** What an import makes, or would make. */
+export const ImportResult = z.object({
+  agents: z.array(z.string()),
+  /** Paused. */
+  triggers: z.array(z.string()),
+  /** Paused. */
+  schedules: z.array(z.string()),
+  rules: z.number().int(),
+  /** Of them, those that permit something without a question. */
+  allowRules: z.number().int(),
+  memories: z.number().int(),
+  /** Only where there was no agent before. */
+  settings: z.boolean(),
+  /** Rules for everyone that are not made, because they could permit more to the agents that are there. */
+  rulesLeftOut: z.number().int(),
+  /** Agents whose model is not known here. They use the default model. */
+  modelsUnknown: z.number().int(),
+})
+export type ImportResult = z.infer<typeof ImportResult>

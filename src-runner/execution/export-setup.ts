@@ -1,0 +1,104 @@
+import type { Db } from '../platform/db/database.ts'
+import type { MachineTime } from '../platform/time/machine-time.ts'
+import type { HistoryLine, Setup } from '../contract/export.ts'
+import { listAgents } from '../domain/agents/agents.ts'
+import { listConversations, listMessages } from '../domain/conversations/conversations.ts'
+import type { JobStore } from '../domain/jobs/job-store.ts'
+import { listMemories } from '../domain/memory/memories.ts'
+import { listProviders } from '../domain/providers/providers.ts'
+import { listAllRules } from '../domain/rules/rules.ts'
+import type { ScheduleStore } from '../domain/schedules/schedule-store.ts'
+import { readSettings } from '../domain/settings/settings.ts'
+import { listTriggers } from '../domain/triggers/triggers.ts'
+
+const PAGE = 200
+/** A job can have many long steps. */
+const JOBS_A_PAGE = 20
+const ALL_MESSAGES = 1_000_000
+
+type Sources = { db: Db; time: MachineTime; schedules: Pick<ScheduleStore, 'list'> }
+
+/** The oldest first, so that the same things always give the same text. Things of deleted agents are left out. */
+export function readSetup({ db, time, schedules }: Sources): Setup {
+  const agents = allPages((cursor) => {
+    const page = listAgents(db, { limit: PAGE, cursor })
+    return { rows: page.agents, nextCursor: page.nextCursor }
+  }).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const places = new Map(agents.map(({ id }, place) => [id, place]))
+  const isKnown = (agentId: string | null) => agentId === null || places.has(agentId)
+  const placeOf = (agentId: string | null) => (agentId === null ? null : places.get(agentId)!)
+  const providers = new Map(listProviders(db).map((provider) => [provider.id, provider]))
+  const named = ({ providerId, model }: { providerId: string; model: string }) => {
+    const provider = providers.get(providerId)
+    return provider === undefined ? [] : [{ provider: { kind: provider.kind, name: provider.name }, model }]
+  }
+  const { concurrency, dayBudgetUsd, notifications } = readSettings(db)
+  return {
+    agents: agents.map(({ name, avatar, instructions, model, fallbacks, autonomy, folders, limits, budgets }) => ({
+      ...{ name, avatar, instructions, autonomy, folders, limits, budgets },
+      model: (model && named(model)[0]) ?? null,
+      fallbacks: fallbacks.flatMap(named),
+    })),
+    triggers: allPages((cursor) => {
+      const page = listTriggers(db, time, { limit: PAGE, cursor })
+      return { rows: page.triggers, nextCursor: page.nextCursor }
+    })
+      .toReversed()
+      .map(({ agentId, name, slug, taskTemplate, notifyOnSuccess, notifyVia, signature, dedupe, requirePlaceholders }) => ({
+        ...{ name, slug, taskTemplate, notifyOnSuccess, notifyVia, signature, dedupe, requirePlaceholders },
+        agent: isKnown(agentId) ? placeOf(agentId) : null,
+      })),
+    schedules: allPages((cursor) => {
+      const page = schedules.list(db, { limit: PAGE, cursor })
+      return { rows: page.schedules, nextCursor: page.nextCursor }
+    })
+      .toReversed()
+      .filter(({ agentId }) => isKnown(agentId))
+      .map(({ agentId, name, cron, timezone, task, dailyBudgetUsd, catchUpHours, notifyOnSuccess, notifyVia }) => ({
+        ...{ name, cron, timezone, task, dailyBudgetUsd, catchUpHours, notifyOnSuccess, notifyVia },
+        agent: placeOf(agentId)!,
+      })),
+    rules: listAllRules(db)
+      .filter(({ agentId }) => isKnown(agentId))
+      .map(({ effect, tool, pattern, folder, digest, agentId }) => ({
+        ...{ effect, tool, pattern, folder, ...(digest === undefined ? {} : { digest }) },
+        agent: placeOf(agentId),
+      })),
+    memories: allPages((cursor) => {
+      const page = listMemories(db, { limit: PAGE, cursor })
+      return { rows: page.memories, nextCursor: page.nextCursor }
+    })
+      .toReversed()
+      .filter(({ agentId }) => isKnown(agentId))
+      .map(({ agentId, text, untrusted }) => ({ agent: placeOf(agentId), text, untrusted })),
+    settings: { concurrency, dayBudgetUsd, notifications },
+  }
+}
+
+type HistoryPage = { lines: HistoryLine[]; nextCursor: string | null }
+
+/** A few conversations, or when all were read, a few jobs with their steps. `cursor`: of the page before. */
+export function readHistory(db: Db, jobs: Pick<JobStore, 'listJobs' | 'getJob' | 'listSteps'>, cursor: string | undefined): HistoryPage {
+  const [phase = 'conversations', inner = ''] = cursor?.split(/:(.*)/s) ?? []
+  const after = inner === '' ? {} : { cursor: inner }
+  if (phase === 'conversations') {
+    const page = listConversations(db, { limit: JOBS_A_PAGE, ...after })
+    const lines = page.conversations.map((conversation) => {
+      return { kind: 'conversation' as const, conversation, messages: listMessages(db, conversation.id, ALL_MESSAGES) }
+    })
+    return { lines, nextCursor: page.nextCursor === null ? 'jobs:' : `conversations:${page.nextCursor}` }
+  }
+  const page = jobs.listJobs(db, { limit: JOBS_A_PAGE, ...after })
+  const lines = page.jobs.map(({ id }) => ({ kind: 'job' as const, job: jobs.getJob(db, id), steps: jobs.listSteps(db, id) }))
+  return { lines, nextCursor: page.nextCursor === null ? null : `jobs:${page.nextCursor}` }
+}
+
+function allPages<T>(read: (cursor: string | undefined) => { rows: T[]; nextCursor: string | null }): T[] {
+  const all: T[] = []
+  for (let cursor: string | undefined; ;) {
+    const page = read(cursor)
+    all.push(...page.rows)
+    if (page.nextCursor === null) return all
+    cursor = page.nextCursor
+  }
+}

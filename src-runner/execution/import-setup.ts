@@ -1,0 +1,115 @@
+import type { Database } from '../platform/db/database.ts'
+import { transact, type Tx } from '../platform/db/transact.ts'
+import type { MachineTime } from '../platform/time/machine-time.ts'
+import { EXPORT_VERSION, type ExportHead, type ImportResult, Setup } from '../contract/export.ts'
+import type { ModelRef } from '../contract/agents.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Ids } from '../lib/ids.ts'
+import { createMessage } from '../lib/messages.ts'
+import { createAgent, listAgents } from '../domain/agents/agents.ts'
+import { createMemory } from '../domain/memory/memories.ts'
+import { listProviders } from '../domain/providers/providers.ts'
+import { createRule } from '../domain/rules/rules.ts'
+import type { ScheduleStore } from '../domain/schedules/schedule-store.ts'
+import { changeSettings } from '../domain/settings/settings.ts'
+import { createTrigger, isSlugTaken, setTriggerStatus } from '../domain/triggers/triggers.ts'
+
+export type ImportDeps = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  time: MachineTime
+  schedules: Pick<ScheduleStore, 'create' | 'pause'>
+  /** Throws AppError for folders that no agent may have. */
+  requireFolders(folders: readonly string[]): Promise<void>
+}
+
+/**
+ * Checks the first line of an export file. Throws AppError import_refused, saying what does not fit, and AppError
+ * folder_not_usable.
+ */
+export async function readImport(head: typeof ExportHead._output, deps: Pick<ImportDeps, 'requireFolders'>): Promise<Setup> {
+  if (head.version !== EXPORT_VERSION) throw refused(createMessage('import_version', { version: head.version, known: EXPORT_VERSION }))
+  const parsed = Setup.safeParse(head.setup)
+  if (!parsed.success) throw refused(createMessage('import_invalid', { where: parsed.error.issues[0]!.path.join('.') || 'setup' }))
+  const setup = parsed.data
+  const lists = { triggers: setup.triggers, schedules: setup.schedules, rules: setup.rules, memories: setup.memories }
+  for (const [name, list] of Object.entries(lists)) {
+    const at = list.findIndex(({ agent }) => agent !== null && agent >= setup.agents.length)
+    if (at >= 0) throw refused(createMessage('import_broken', { where: `${name}.${at}` }))
+  }
+  await deps.requireFolders(setup.agents.flatMap(({ folders }) => folders))
+  return setup
+}
+
+/** Makes everything in one transaction, with new ids. Nothing of it runs before a person uses or resumes it. */
+export function importSetup(deps: ImportDeps, setup: Setup, { dryRun }: { dryRun: boolean }): ImportResult {
+  if (!dryRun) return transact(deps.db, (tx) => makeSetup(tx, deps, setup))
+  // The same work, undone: a preview cannot promise what the import refuses.
+  let result!: ImportResult
+  try {
+    transact(deps.db, (tx) => {
+      result = makeSetup(tx, deps, setup)
+      throw new Preview()
+    })
+  } catch (error) {
+    if (!(error instanceof Preview)) throw error
+  }
+  return result
+}
+
+class Preview extends Error {}
+
+function makeSetup(tx: Tx, deps: ImportDeps, setup: Setup): ImportResult {
+  const isFirst = listAgents(tx, { limit: 1 }).agents.length === 0
+  const findModel = modelFinder(tx)
+  let modelsUnknown = 0
+  const agentIds = setup.agents.map(({ model, fallbacks, ...fields }) => {
+    const found = model === null ? null : findModel(model)
+    if (model !== null && found === null) modelsUnknown++
+    return createAgent(tx, deps, { ...fields, model: found, fallbacks: fallbacks.flatMap((one) => findModel(one) ?? []) }).id
+  })
+  const idOf = (agent: number | null) => (agent === null ? null : agentIds[agent]!)
+  for (const { agent, signature, slug, ...fields } of setup.triggers) {
+    const id = deps.ids.next()
+    const input = { ...fields, agentId: idOf(agent), signature: signature && { scheme: signature, secret: '' } }
+    createTrigger(tx, deps, id, isSlugTaken(tx, slug) ? input : { ...input, slug })
+    setTriggerStatus(tx, deps.time, id, 'paused')
+  }
+  for (const { agent, ...fields } of setup.schedules) {
+    deps.schedules.pause(tx, deps.schedules.create(tx, { ...fields, agentId: idOf(agent)! }).id)
+  }
+  // A rule for everyone could permit more to agents that are here already.
+  const rules = setup.rules.filter(({ agent, effect }) => isFirst || agent !== null || effect === 'deny')
+  for (const { agent, ...text } of rules) createRule(tx, deps, { ...text, agentId: idOf(agent) }, 'person')
+  for (const { agent, text, untrusted } of setup.memories) {
+    createMemory(tx, deps, { agentId: idOf(agent), text, writer: null, untrusted: untrusted || (!isFirst && agent === null) })
+  }
+  if (isFirst) changeSettings(tx, deps, setup.settings)
+  return {
+    agents: setup.agents.map(({ name }) => name),
+    triggers: setup.triggers.map(({ name }) => name),
+    schedules: setup.schedules.map(({ name }) => name),
+    rules: rules.length,
+    allowRules: rules.filter(({ effect }) => effect === 'allow').length,
+    memories: setup.memories.length,
+    settings: isFirst,
+    rulesLeftOut: setup.rules.length - rules.length,
+    modelsUnknown,
+  }
+}
+
+type NamedModel = NonNullable<Setup['agents'][number]['model']>
+
+function modelFinder(tx: Tx): (named: NamedModel) => ModelRef | null {
+  const providers = listProviders(tx)
+  return ({ provider, model }) => {
+    const found = providers.find(({ kind, name }) => kind === provider.kind && name === provider.name)
+    return found === undefined ? null : { providerId: found.id, model }
+  }
+}
+
+function refused(message: ReturnType<typeof createMessage>): AppError {
+  return new AppError('import_refused', message)
+}
