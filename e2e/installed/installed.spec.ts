@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { type Browser, chromium, expect, type Page, test } from '@playwright/test'
+import type { DesktopApi } from '../../src-main/contract/desktop-api.ts'
+
+const PROGRAM = process.env['DECKHAND_INSTALLED'] ?? '/usr/bin/deckhand'
+/** The folder of a person who changed nothing, not the one of the throw-away desktop. */
+const DATA = join(homedir(), '.local/share')
+const LIMIT_MS = 60_000
+
+type Running = { process: ChildProcess; page: Page; browser: Browser }
+
+test.skip(process.platform !== 'linux', 'the packages of this system are installed otherwise')
+
+function launch(args: string[]): ChildProcess {
+  return spawn(PROGRAM, args, {
+    env: { ...process.env, XDG_DATA_HOME: DATA, LANGUAGE: 'en', RUNNER_PORT: '0', DASHBOARD_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
+/** A test build lets a debugger of pages in. */
+async function start(): Promise<Running> {
+  const app = launch(['--remote-debugging-port=0'])
+  const address = await new Promise<string>((resolve, reject) => {
+    let output = ''
+    app.stderr!.on('data', (chunk: Buffer) => {
+      output += chunk.toString()
+      const found = /DevTools listening on (ws:\S+)/.exec(output)?.[1]
+      if (found !== undefined) resolve(found)
+    })
+    app.once('exit', (code) => reject(new Error(`Deckhand ended with ${code}: ${output}`)))
+  })
+  const browser = await chromium.connectOverCDP(address, { timeout: LIMIT_MS })
+  const context = browser.contexts()[0]!
+  await expect.poll(() => context.pages().map((page) => page.url())).toContainEqual(expect.stringMatching(/^app:\/\/deckhand\//))
+  const page = context.pages().find((each) => each.url().startsWith('app://deckhand/'))!
+  await expect.poll(() => runnerState(page)).toBe('ready')
+  return { process: app, page, browser }
+}
+
+const runnerState = (page: Page) =>
+  page.evaluate(async () => (await (window as unknown as { deckhand: DesktopApi }).deckhand.getState(undefined)).runner.state)
+
+/** As a session that ends: in order, without a question. */
+async function stop({ process: app, browser }: Running): Promise<void> {
+  const gone = new Promise((resolve) => app.once('exit', resolve))
+  app.kill('SIGTERM')
+  await gone
+  await browser.close().catch(() => undefined)
+}
+
+/** The processes that a process has started, and those have, with what Linux says about them. */
+function processesOf(pid: number): { pid: number; command: string; seccomp: string }[] {
+  const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && existsSync(`/proc/${name}/status`))
+  const parents = new Map(all.map((name) => [Number(name), Number(read(name, 'status', /^PPid:\s+(\d+)/m))]))
+  const isBelow = (each: number): boolean => each === pid || (parents.has(each) && parents.get(each) !== 0 && isBelow(parents.get(each)!))
+  return all
+    .map(Number)
+    .filter(isBelow)
+    .map((each) => ({
+      pid: each,
+      command: read(each, 'cmdline', /^([^]*)$/).replaceAll('\0', ' '),
+      seccomp: read(each, 'status', /^Seccomp:\s+(\d)/m),
+    }))
+}
+
+function read(pid: number | string, file: string, what: RegExp): string {
+  try {
+    return what.exec(readFileSync(`/proc/${pid}/${file}`, 'utf8'))?.[1] ?? ''
+  } catch {
+    return ''
+  }
+}
+
+test('an installed Deckhand: a first job, the sandbox, a crash, a link, and the data after a restart', async () => {
+  let deckhand = await start()
+  const { page } = deckhand
+  expect(await page.evaluate(() => typeof (globalThis as { require?: unknown }).require)).toBe('undefined')
+
+  await test.step('Chromium’s sandbox is on', () => {
+    const processes = processesOf(deckhand.process.pid!)
+    expect(processes.filter(({ command }) => command.includes('--no-sandbox'))).toEqual([])
+    const renderers = processes.filter(({ command }) => command.includes('--type=renderer'))
+    expect(renderers.length).toBeGreaterThan(0)
+    // 2: a filter of system calls.
+    expect(renderers.map(({ seccomp }) => seccomp)).toEqual(renderers.map(() => '2'))
+  })
+
+  await test.step('the first job', async () => {
+    await page.getByRole('button', { name: 'Use demo' }).click()
+    await page.getByRole('button', { name: 'Use sample folder' }).click()
+    await page.getByRole('button', { name: 'Create agent' }).click()
+    await page.getByRole('button', { name: 'Run job' }).click()
+    await expect(page.getByRole('heading', { name: 'Your first job is done' })).toBeVisible()
+  })
+
+  await test.step('the runner comes back after a crash', async () => {
+    const runners = () => processesOf(deckhand.process.pid!).filter(({ command }) => command.includes('node.mojom.NodeService'))
+    const [runner] = runners()
+    process.kill(runner!.pid, 'SIGKILL')
+    await expect.poll(() => runners().map(({ pid }) => pid)).not.toContain(runner!.pid)
+    await expect.poll(() => runnerState(page)).toBe('ready')
+  })
+
+  await test.step('a link opens a screen in the window that is there', async () => {
+    const second = launch(['deckhand://open/activity'])
+    expect(await new Promise((resolve) => second.once('exit', resolve))).toBe(0)
+    await expect(page).toHaveURL('app://deckhand/activity')
+    const entry = spawnSync('xdg-mime', ['query', 'default', 'x-scheme-handler/deckhand'], { encoding: 'utf8' })
+    if (entry.error === undefined) expect(entry.stdout.trim()).toBe('deckhand.desktop')
+  })
+
+  await test.step('the data is there after a restart', async () => {
+    await stop(deckhand)
+    expect(existsSync(join(DATA, 'deckhand/deckhand.db'))).toBe(true)
+    deckhand = await start()
+    await deckhand.page.goto('app://deckhand/activity')
+    await expect(deckhand.page.getByRole('main')).toContainText('Look at my folder')
+    await deckhand.page.goto('app://deckhand/settings/about')
+    await expect(deckhand.page.getByRole('main')).toContainText('This build does not receive updates')
+    await stop(deckhand)
+  })
+})
