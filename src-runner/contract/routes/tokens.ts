@@ -5,12 +5,15 @@ import { del, get, Nothing, post } from './route.ts'
 
 export const tokenRoutes = {
   listTokens: get('/api/tokens', {
+    // A token of the dashboard belongs to the installation, so it would outlive a member's account.
+    ownerOnly: true,
     reach: 'workspace',
     summary: 'Access tokens that are not revoked, newest first. `accepted`: the runner accepts them, because AUTH_MODE is bearer-token.',
     answer: z.object({ tokens: z.array(AccessToken), accepted: z.boolean() }),
     shows: ['tokens'],
   }),
   createToken: post('/api/tokens', {
+    ownerOnly: true,
     reach: 'workspace',
     summary: 'Create an access token for an API client. The token is returned only here. It reaches one workspace, and creates no tokens.',
     body: CreateToken,
@@ -19,6 +22,7 @@ export const tokenRoutes = {
     errors: ['entity_not_found', 'owner_only'],
   }),
   revokeToken: del('/api/tokens/:tokenId', {
+    ownerOnly: true,
     reach: 'workspace',
     summary: 'Revoke an access token. It is refused from its next request on.',
     params: z.object({ tokenId: Id }),
