@@ -12,13 +12,13 @@ describe.skipIf(process.platform !== 'linux')('a program with a time limit', () 
   it('leaves no process behind that it started', async () => {
     const { file, pid } = pidFile()
     expect(await run('sh', ['-c', `sleep 3600 & echo $! > ${file}`], { limitMs: 60_000 })).toBe(0)
-    await vi.waitFor(() => expect(isRunning(pid())).toBe(false))
+    await expect.poll(() => isRunning(pid())).toBe(false)
   })
 
   it('is stopped at the limit with everything it started, and has failed', async () => {
     const { file, pid } = pidFile()
     expect(await run('sh', ['-c', `sleep 3600 & echo $! > ${file}; wait`], { limitMs: 500 })).not.toBe(0)
-    await vi.waitFor(() => expect(isRunning(pid())).toBe(false))
+    await expect.poll(() => isRunning(pid())).toBe(false)
   })
 })
 
@@ -55,7 +55,7 @@ describe.skipIf(process.platform !== 'linux')('a script that has started a progr
       const found = output.match(/^\d+$/gm)?.map(Number) ?? []
       expect(found).toHaveLength(2)
       return found
-    }, 10_000)
+    }, 60_000)
     return { child, pids, closed, output: () => output }
   }
 
@@ -73,7 +73,7 @@ describe.skipIf(process.platform !== 'linux')('a script that has started a progr
     child.kill('SIGTERM')
     await closed
     expect(output()).toContain('stopped')
-    await vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]))
+    await expect.poll(() => pids.filter(isRunning)).toEqual([])
   })
 })
 

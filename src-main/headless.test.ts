@@ -92,7 +92,7 @@ describe('headless', () => {
         const { job } = (await (await fetch(`${dashboardUrl}/api/jobs/${jobId}`)).json()) as { job: { status: string } }
         expect(job.status).toBe('completed')
       },
-      { timeout: 15_000, interval: 50 },
+      { timeout: 60_000, interval: 50 },
     )
 
     program.child.kill('SIGTERM')
@@ -249,7 +249,7 @@ describe('headless', () => {
     const program = startHeadless({ RUNNER_PORT: String(port) })
     const { runnerUrl } = await program.ready
     process.kill(runnerPid(program.stderr()), 'SIGKILL')
-    await vi.waitFor(() => expect(program.stderr().match(/"runner ready"/g)).toHaveLength(2), { timeout: 20_000, interval: 20 })
+    await expect.poll(() => program.stderr().match(/"runner ready"/g), { interval: 20 }).toHaveLength(2)
     expect((await fetch(`${runnerUrl}/api/health`)).status).toBe(200)
   })
 
@@ -257,7 +257,7 @@ describe('headless', () => {
     const program = startHeadless()
     const { runnerUrl } = await program.ready
     program.child.kill('SIGKILL')
-    await vi.waitFor(async () => expect(await isUp(runnerUrl)).toBe(false), { timeout: 5_000, interval: 50 })
+    await expect.poll(() => isUp(runnerUrl), { interval: 50 }).toBe(false)
   })
 
   it('starts again on the same data right after it was killed', { timeout: 60_000 }, async () => {

@@ -3,7 +3,7 @@ import { Agent, createServer, get, type IncomingMessage, type Server, type Serve
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { silentLog } from '../log/log.ts'
 import { loadAssets } from './assets.ts'
@@ -271,7 +271,7 @@ describe('a request to the runner', () => {
     behave = (_request, response) => void response.on('close', () => left.resolve())
     const controller = new AbortController()
     const answer = fetch(`${server.url}/api/jobs`, { signal: controller.signal })
-    await vi.waitFor(() => expect(requests).toHaveLength(1))
+    await expect.poll(() => requests).toHaveLength(1)
     controller.abort()
     await expect(answer).rejects.toThrow()
     await left.promise
@@ -609,7 +609,7 @@ describe('the window', () => {
     expect(await (await ask('/')).text()).toContain('Deckhand')
     const posted = await ask('/api/agent', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"task":"x"}' })
     expect(posted.status).toBe(200)
-    await vi.waitFor(() => expect(requests[0]).toMatchObject({ body: '{"task":"x"}', headers: { authorization: `Bearer ${SECRET}` } }))
+    await expect.poll(() => requests[0]).toMatchObject({ body: '{"task":"x"}', headers: { authorization: `Bearer ${SECRET}` } })
     const left = Promise.withResolvers<void>()
     behave = (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n')
@@ -660,7 +660,7 @@ describe('closing', () => {
           .resume(),
       ),
     )
-    await vi.waitFor(() => expect(requests).toHaveLength(1))
+    await expect.poll(() => requests).toHaveLength(1)
     await server.close()
     await ended
   })

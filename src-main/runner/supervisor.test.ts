@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { RunnerConfig } from '../../src-runner/contract/port.ts'
 import type { RunnerState } from '../contract/desktop-api.ts'
 import { silentLog } from '../log/log.ts'
@@ -90,16 +90,16 @@ describe('the runner', () => {
     expect(ready).toEqual({ state: 'ready', runnerUrl: endpoint.url })
     expect(endpoint.secret).toBe(SECRET)
     expect((await fetch(endpoint.url)).status).toBe(200)
-    await vi.waitFor(() =>
-      expect(supervisor.running()).toEqual({
+    await expect
+      .poll(() => supervisor.running())
+      .toEqual({
         jobs: [],
         pending: 2,
         approvals: 1,
         waiting: [],
         pauseAll: false,
         webhooks: { url: null, check: 'unknown', tunnel: null },
-      }),
-    )
+      })
     await supervisor.stop()
     expect(supervisor.state()).toEqual({ state: 'stopped' })
     expect(supervisor.endpoint()).toBeNull()
@@ -126,7 +126,7 @@ describe('the runner', () => {
   it('gets no secret in its environment or arguments', async () => {
     const { supervisor, notifications } = supervise({ tellEnvironment: true })
     await supervisor.start()
-    await vi.waitFor(() => expect(notifications).toHaveLength(1))
+    await expect.poll(() => notifications).toHaveLength(1)
     expect(notifications[0]).not.toContain(SECRET)
     expect(JSON.parse(notifications[0]!).env).not.toHaveProperty('AUTH_MODE')
   })
@@ -134,7 +134,7 @@ describe('the runner', () => {
   it('uses the vault through the port', async () => {
     const { supervisor, notifications } = supervise({ askVault: true })
     await supervisor.start()
-    await vi.waitFor(() => expect(notifications).toHaveLength(2))
+    await expect.poll(() => notifications).toHaveLength(2)
     expect(notifications.map((text) => JSON.parse(text) as object)).toEqual([
       { type: 'vault.answer', requestId: 1, ok: true, value: null, message: null },
       { type: 'vault.answer', requestId: 2, ok: true, value: 'kept', message: null },
@@ -145,7 +145,7 @@ describe('the runner', () => {
     const vault = openVault('keychain', folder, { loadKeychain: () => Promise.reject(new Error('no library')) })
     const { supervisor, notifications } = supervise({ askVault: true }, { vault })
     await supervisor.start()
-    await vi.waitFor(() => expect(notifications).toHaveLength(2))
+    await expect.poll(() => notifications).toHaveLength(2)
     expect(JSON.parse(notifications[1]!)).toMatchObject({ ok: false, value: null, message: { code: 'keychain_absent' } })
   })
 
@@ -155,7 +155,7 @@ describe('the runner', () => {
     const dataDir = join(folder, 'data')
     const { supervisor, notifications } = supervise({ askTrash: file }, { trash: async (path) => renameSync(path, trashed), dataDir })
     await supervisor.start()
-    await vi.waitFor(() => expect(notifications).toEqual([JSON.stringify({ type: 'trash.answer', requestId: 3, ok: true, message: null })]))
+    await expect.poll(() => notifications).toEqual([JSON.stringify({ type: 'trash.answer', requestId: 3, ok: true, message: null })])
     expect([existsSync(file), existsSync(trashed)]).toEqual([false, true])
   })
 
@@ -168,7 +168,7 @@ describe('the runner', () => {
     const { supervisor, notifications } = supervise()
     await supervisor.start()
     supervisor.cancelJob('019a0000-0000-7000-8000-000000000001')
-    await vi.waitFor(() => expect(notifications).toEqual(['cancel 019a0000-0000-7000-8000-000000000001']))
+    await expect.poll(() => notifications).toEqual(['cancel 019a0000-0000-7000-8000-000000000001'])
   })
 })
 
@@ -182,7 +182,7 @@ describe('a message to the runner', () => {
     supervisor.setTunnel('ngrok', false)
     supervisor.setLanguage('de')
     supervisor.reportWake()
-    await vi.waitFor(() => expect(notifications).toHaveLength(5))
+    await expect.poll(() => notifications).toHaveLength(5)
     expect(notifications.map((text) => JSON.parse(text) as object)).toEqual([
       { type: 'answer_approval', ...answer },
       { type: 'set_pause_all', on: true },
@@ -222,10 +222,7 @@ describe('a crash', () => {
     const { supervisor, spawned, states } = supervise()
     await supervisor.start()
     spawned[0]!.kill()
-    await vi.waitFor(() => expect(states.map((s) => s.state)).toEqual(['starting', 'ready', 'restarting', 'ready']), {
-      timeout: 20_000,
-      interval: 5,
-    })
+    await expect.poll(() => states.map((s) => s.state), { interval: 5 }).toEqual(['starting', 'ready', 'restarting', 'ready'])
     expect(states[2]).toEqual({ state: 'restarting', attempt: 1, reason: 'The runner was ended by SIGKILL.' })
     expect((await fetch(supervisor.endpoint()!.url)).status).toBe(200)
   })
@@ -236,7 +233,7 @@ describe('a crash', () => {
     const endpoints: unknown[] = []
     supervisor.onState(() => endpoints.push(supervisor.endpoint()))
     spawned[0]!.kill()
-    await vi.waitFor(() => expect(states.map((s) => s.state)).toContain('restarting'), { interval: 5 })
+    await expect.poll(() => states.map((s) => s.state), { interval: 5 }).toContain('restarting')
     expect(endpoints[0]).toBeNull()
   })
 
@@ -255,10 +252,7 @@ describe('a crash', () => {
     const { supervisor, spawned, states } = supervise({}, { timings: { pingEveryMs: 20, hangAfterMs: 200 } })
     await supervisor.start()
     process.kill(spawned[0]!.pid!, 'SIGSTOP')
-    await vi.waitFor(() => expect(states.map((s) => s.state)).toEqual(['starting', 'ready', 'restarting', 'ready']), {
-      timeout: 5_000,
-      interval: 10,
-    })
+    await expect.poll(() => states.map((s) => s.state), { interval: 10 }).toEqual(['starting', 'ready', 'restarting', 'ready'])
     expect(states[2]).toMatchObject({ reason: expect.stringContaining('did not respond') })
     expect(isGone(spawned[0]!.pid!)).toBe(true)
   })
@@ -317,7 +311,7 @@ describe('stopping', () => {
   it('leaves nothing behind during a start', async () => {
     const { supervisor, spawned } = supervise()
     const started = supervisor.start()
-    await vi.waitFor(() => expect(spawned).toHaveLength(1), { interval: 1 })
+    await expect.poll(() => spawned, { interval: 1 }).toHaveLength(1)
     await supervisor.stop(500)
     expect(await started).toEqual({ state: 'stopped' })
     expect(spawned.every((child) => isGone(child.pid!))).toBe(true)

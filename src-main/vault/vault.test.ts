@@ -175,7 +175,7 @@ describe('a failing keychain', () => {
     expect(vault.state().message).toMatch(/asking for a password in another window/)
     release()
     own.answerWith(async () => undefined)
-    await vi.waitFor(async () => expect(await vault.recheck()).toMatchObject({ state: 'ok' }))
+    await expect.poll(() => vault.recheck()).toMatchObject({ state: 'ok' })
     await vault.set('a', 'b')
     expect(await vault.get('a')).toBe('b')
     expect(vault.isHanging()).toBe(false)

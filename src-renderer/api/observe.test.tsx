@@ -64,7 +64,7 @@ describe('queries', () => {
     await waitFor(() => expect(runner.streams).toHaveLength(1))
     runner.answer({ listAgents: () => ({ agents: [makeAgent({ name: 'New' })], nextCursor: null }) })
     runner.breakStreams()
-    await screen.findByText('New', {}, { timeout: 3000 })
+    await screen.findByText('New')
   })
 
   it('report an error and retry', async () => {

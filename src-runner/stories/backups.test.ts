@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createHandClock } from '../testing/hand-clock.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import { scratchFolder } from '../testing/scratch-folder.ts'
@@ -26,11 +26,11 @@ describe('backups', () => {
     clock.advance(HOUR_MS - 60_000)
     expect(await backups()).toEqual([])
     clock.advance(3 * 60_000)
-    await vi.waitFor(async () => expect(await backups()).toHaveLength(1), { timeout: 30_000 })
+    await expect.poll(() => backups()).toHaveLength(1)
     clock.advance(20 * HOUR_MS)
     expect(await backups()).toHaveLength(1)
     clock.advance(5 * HOUR_MS)
-    await vi.waitFor(async () => expect(await backups()).toHaveLength(2), { timeout: 30_000 })
+    await expect.poll(() => backups()).toHaveLength(2)
   })
 
   it('restores what was there, pauses all agents and keeps what was replaced', async () => {

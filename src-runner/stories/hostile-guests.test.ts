@@ -14,7 +14,7 @@ describe('a guest on Telegram', () => {
   const rig = useTelegramRig()
   const { personOf, setRole, letIn, said, outbox } = rig
   const begin = (fields: Partial<CreateAgent> = {}) => rig.beginConnected({ autonomy: 'on_its_own', ...fields })
-  const untilSaid = (user: ServedUser, text: string) => expect.poll(() => said(user).join('\n'), { timeout: 5000 }).toContain(text)
+  const untilSaid = (user: ServedUser, text: string) => expect.poll(() => said(user).join('\n')).toContain(text)
 
   it('gets no file that the owner has not approved', async () => {
     const { agentId } = await begin()
@@ -95,7 +95,7 @@ describe('a guest on Telegram', () => {
       status: 400,
       body: { error: 'invalid_request', message: expect.stringContaining('The recipient is') as string },
     })
-    await expect.poll(async () => (await outbox({ state: 'pending' })).length, { timeout: 5000 }).toBe(0)
+    await expect.poll(async () => (await outbox({ state: 'pending' })).length).toBe(0)
     expect(said(BEN).join()).not.toContain(SECRET)
   })
 
@@ -126,7 +126,7 @@ describe('a guest on Telegram', () => {
       rig.bot.say(BEN, '/new')
       rig.bot.sendFile(BEN, { name: `${n}.txt`, bytes: Buffer.from(`file ${n}`), caption: `Read ${n}` })
     }
-    await expect.poll(() => said(BEN).filter((text) => text.includes('did not take this one')), { timeout: 5000 }).toHaveLength(2)
+    await expect.poll(() => said(BEN).filter((text) => text.includes('did not take this one'))).toHaveLength(2)
     const { jobs } = await rig.runner.client.ok('listJobs', { query: { channel: 'telegram', limit: 20 } })
     expect(jobs).toHaveLength(5)
     expect(readdirSync(join(folder, 'Received')).sort()).toEqual([1, 2, 3, 4, 5].map((n) => `${n}.txt`))

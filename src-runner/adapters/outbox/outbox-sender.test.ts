@@ -9,7 +9,7 @@ import { failed, openOutboxRig, SENT, turn, type OutboxRig } from '../../testing
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-describe('the outbox sender', { timeout: 20_000 }, () => {
+describe('the outbox sender', () => {
   let rig: OutboxRig
   let channel: string
   beforeEach(() => {

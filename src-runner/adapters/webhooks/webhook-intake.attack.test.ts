@@ -103,7 +103,7 @@ async function taskOf(answer: RawAnswer): Promise<string> {
 
 const withoutDate = ({ text }: RawAnswer) => text.replace(/^date: .*\r\n/im, '')
 
-describe('a wrong address', { timeout: 30_000 }, () => {
+describe('a wrong address', () => {
   let good: Hook
   let other: Hook
   let same: string
@@ -248,7 +248,7 @@ describe('a wrong address', { timeout: 30_000 }, () => {
   })
 })
 
-describe('bodies', { timeout: 30_000 }, () => {
+describe('bodies', () => {
   let hook: Hook
   beforeAll(async () => void (hook = await addHook()))
 
@@ -399,7 +399,7 @@ function writeBeforeReading(bytes: Buffer): Promise<string> {
   })
 }
 
-describe('a sender that writes the whole body before it reads', { timeout: 30_000 }, () => {
+describe('a sender that writes the whole body before it reads', () => {
   const body = Buffer.alloc(5_000_000, ' ')
 
   it.each([
@@ -426,7 +426,7 @@ describe('a sender that writes the whole body before it reads', { timeout: 30_00
   })
 })
 
-describe('JSON', { timeout: 30_000 }, () => {
+describe('JSON', () => {
   let hook: Hook
   beforeAll(async () => void (hook = await addHook()))
 
@@ -500,7 +500,7 @@ describe('JSON', { timeout: 30_000 }, () => {
   })
 })
 
-describe('the text of a delivery in a task', { timeout: 30_000 }, () => {
+describe('the text of a delivery in a task', () => {
   it('comes from the payload only, whatever the template names', async () => {
     const hook = await addHook({
       taskTemplate: '<{__proto__.x}|{constructor.constructor}|{a.__defineGetter__}|{toString}|{a.length}|{a.0.b}|{}|{{c}}|{a..b}>',
@@ -545,7 +545,7 @@ describe('the text of a delivery in a task', { timeout: 30_000 }, () => {
   })
 })
 
-describe('the hourly limit', { timeout: 30_000 }, () => {
+describe('the hourly limit', () => {
   it('refuses the 31st delivery before reading its body, with a retry-after', async () => {
     const hook = await addHook()
     const answers = await Promise.all(Array.from({ length: 30 }, () => post(hook.path)))
@@ -568,7 +568,7 @@ describe('the hourly limit', { timeout: 30_000 }, () => {
   })
 })
 
-describe('slow senders', { timeout: 30_000 }, () => {
+describe('slow senders', () => {
   it('delay nobody and are disconnected', async () => {
     const [slow, quick] = [await addHook(), await addHook()]
     const head = bytesOf(slow.path, { body: '', headers: [['Content-Length', '1000']] })
@@ -624,7 +624,7 @@ function openSlowly(head: Buffer): Promise<{ socket: Socket; closed: Promise<str
 }
 
 // Must stay last: it checks everything that the tests above sent.
-describe('secrets', { timeout: 30_000 }, () => {
+describe('secrets', () => {
   it('are in no log line, file, notification or response', async () => {
     expect(secrets.size).toBeGreaterThan(20)
     const files = readdirSync(test.dataDir, { recursive: true, withFileTypes: true })

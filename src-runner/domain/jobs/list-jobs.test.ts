@@ -114,7 +114,7 @@ describe('filters and pages', () => {
     expect(rig.store.countJobs(rig.db).pending).toBe(210 + waiting.length)
   })
 
-  test('examine a limited number of jobs for a page, and say where the next one continues', { timeout: 30_000 }, () => {
+  test('examine a limited number of jobs for a page, and say where the next one continues', () => {
     const [ada, bob] = agents as [string, string]
     const first = rig.db.prepare<{ seq: number }>('SELECT max(seq) AS seq FROM agent_jobs').get()!.seq
     rig.db.connection.exec(`

@@ -49,7 +49,7 @@ function startAgain(): void {
   transact(rig.db, (tx) => carryOverLimits(tx, { now: machine.wall, time }))
 }
 
-test('accepts at most thirty in any hour of running time, and no fewer', { timeout: 20_000 }, () => {
+test('accepts at most thirty in any hour of running time, and no fewer', () => {
   // Thousands of deliveries, so this does not test a power cut.
   rig.db.connection.pragma('synchronous = OFF')
   const pauses = fc.array(fc.oneof(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: HOUR / 10 })), {

@@ -94,11 +94,11 @@ describe.skipIf(process.platform === 'win32')('a started program', () => {
        startProgram({ file: process.execPath, args: ['-e', ${JSON.stringify(`require('fs').writeFileSync(${JSON.stringify(pidFile)}, String(process.pid));${FOREVER}`)}], env: {}, onLine() {} })`,
     )
     const child = fork(parent, [], { execArgv: [], stdio: 'ignore' })
-    await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8'), { timeout: 10_000 }).toMatch(/^\d+$/)
+    await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8')).toMatch(/^\d+$/)
     const pid = Number(readFileSync(pidFile, 'utf8'))
     expect(isGone(pid)).toBe(false)
     child.kill('SIGKILL')
     await once(child, 'exit')
-    await expect.poll(() => isGone(pid), { timeout: 10_000 }).toBe(true)
+    await expect.poll(() => isGone(pid)).toBe(true)
   })
 })

@@ -7,7 +7,7 @@ import { lstat, mkdir, mkdtemp, open, readFile, readdir, realpath, rename, rm, s
 import { createServer, type Server } from 'node:net'
 import { homedir, hostname, networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { SandboxedOutcome, SandboxOptions } from './sandbox-types.ts'
 import { findSandboxHere, NO_SANDBOX_HERE } from '../../testing/sandbox-here.ts'
 import { noSandbox } from './find-sandbox.ts'
@@ -590,7 +590,7 @@ describe.skipIf(isMissing)('the sandbox', () => {
     const ending = await run(attempt, false)
     if (attempt.control === 'leaks') expect(hasEscaped(ending.output), ending.output).toBe(true)
     if (attempt.control === 'connects') expect(rig.connections()).toBeGreaterThan(connections)
-    if (attempt.control === 'changes') await vi.waitFor(async () => expect(await worldOutside()).not.toEqual(before))
+    if (attempt.control === 'changes') await expect.poll(() => worldOutside()).not.toEqual(before)
     if ((await worldOutside()).victim === 'dead') {
       await rig.close()
       rig = await buildRig()

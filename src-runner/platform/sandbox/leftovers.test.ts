@@ -26,7 +26,7 @@ async function processesOf(mark: RegExp): Promise<number[]> {
   return pids.filter((_, at) => mark.test(environments[at]!) && /^State:\s+[^ZX]/m.test(states[at]!))
 }
 
-describe.skipIf(process.platform !== 'linux')('a sweep', { timeout: 60_000 }, () => {
+describe.skipIf(process.platform !== 'linux')('a sweep', () => {
   it('ends and removes what dead processes left, and nothing else', async () => {
     const folder = await temporary()
     const gone = spawn('/bin/true')

@@ -39,7 +39,7 @@ async function contentsOf(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(files.map(async (file) => [file, await readFile(file, 'latin1')] as const)))
 }
 
-describe.skipIf(isMissing)('a program in the sandbox', { timeout: 30_000 }, () => {
+describe.skipIf(isMissing)('a program in the sandbox', () => {
   it.each([
     ['a repository of the folder', '.git'],
     ['a repository below it', 'packages/inner/.git'],

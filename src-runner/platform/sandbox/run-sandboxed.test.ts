@@ -126,12 +126,12 @@ describe.skipIf(process.platform === 'win32').each(both)('a command %s', (name, 
     let shown = ''
     const script = `trap '' TERM; for i in 1 2 3; do sh -c "trap '' TERM; sleep ${word}.$i & wait; sleep ${word}" & done; echo ready; wait; wait`
     const { process } = await runIn(sandbox, script, { signal: stop.signal, onOutput: (text) => void (shown += text) })
-    await vi.waitFor(() => expect(shown).toContain('ready'), 20_000)
-    if (existsSync('/proc')) await vi.waitFor(async () => expect((await sleepers(word)).length).toBeGreaterThanOrEqual(3), 20_000)
+    await expect.poll(() => shown).toContain('ready')
+    if (existsSync('/proc')) await expect.poll(async () => (await sleepers(word)).length).toBeGreaterThanOrEqual(3)
     const pids = await sleepers(word)
     stop.abort()
     expect(await process.ending).toMatchObject({ ended: 'cancelled', exitCode: null })
-    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), 20_000)
+    await expect.poll(() => pids.filter(isAlive)).toEqual([])
   })
 
   it('is not started when it is already cancelled', async () => {
@@ -150,7 +150,7 @@ describe.skipIf(process.platform === 'win32').each(both)('a command %s', (name, 
     const ending = await resultOf(sandbox, 'sleep 4322 & echo $!; echo over')
     expect(ending).toMatchObject({ ended: 'exited', exitCode: 0 })
     expect(ending.durationMs).toBeLessThan(5_000)
-    await vi.waitFor(async () => expect(await sleepers('4322')).toEqual([]), 2_000)
+    await expect.poll(() => sleepers('4322')).toEqual([])
   })
 
   it('leaves out the middle of a long output', async () => {

@@ -388,7 +388,7 @@ describe('Telegram itself', () => {
     expect(message!.fields).toMatchObject({ link_preview_options: { is_disabled: true } })
   })
 
-  test('truncates a file at 50 MB and says so in it', { timeout: 30_000 }, async () => {
+  test('truncates a file at 50 MB and says so in it', async () => {
     connect()
     server.say(ANNA, 'Hello')
     await expect.poll(texts).toEqual(['Hello'])
