@@ -59,7 +59,7 @@ const isUp = (url: string) =>
   )
 
 describe('headless', () => {
-  it('starts both servers, runs a job and stops in order', { timeout: 30_000 }, async () => {
+  it('starts both servers, runs a job and stops in order', async () => {
     const program = startHeadless()
     const { runnerUrl, dashboardUrl } = await program.ready
     expect(await (await fetch(`${runnerUrl}/api/health`)).json()).toEqual({ ok: true, db: 'ok', llm: 'unchecked' })
@@ -103,7 +103,7 @@ describe('headless', () => {
     expect([await late.exited, late.stderr()]).toEqual([1, `deckhand: no Deckhand is running on the data folder ${folder}\n`])
   })
 
-  it('writes its secret to no log, and stops on Ctrl-C', { timeout: 30_000 }, async () => {
+  it('writes its secret to no log, and stops on Ctrl-C', async () => {
     const program = startHeadless({ WORKER_SECRET: SECRET, LOG_LEVEL: 'trace', AUTH_MODE: 'local-auth' })
     const { runnerUrl, dashboardUrl } = await program.ready
     expect((await fetch(`${runnerUrl}/api/jobs`)).status).toBe(401)
@@ -120,7 +120,7 @@ describe('headless', () => {
     expect(written.join('\n')).toContain('dashboard ready')
   })
 
-  it('prints the secret that it created without starting anything', { timeout: 30_000 }, async () => {
+  it('prints the secret that it created without starting anything', async () => {
     const ask = async (env: Record<string, string> = {}) => {
       const command = startHeadless(env, ['secret'])
       return { code: await command.exited, stdout: command.stdout(), stderr: command.stderr() }
@@ -215,7 +215,7 @@ describe('headless', () => {
     expect([await refused.exited, refused.stderr()]).toEqual([1, expect.stringContaining('is not an export of Deckhand')])
   })
 
-  it('reads its secret from standard input or a file, and refuses it as an argument', { timeout: 30_000 }, async () => {
+  it('reads its secret from standard input or a file, and refuses it as an argument', async () => {
     const program = startHeadless({ AUTH_MODE: 'local-auth' }, ['--worker-secret-file', '-'])
     program.child.stdin!.end(`${SECRET}\n`)
     const { runnerUrl } = await program.ready
@@ -227,7 +227,7 @@ describe('headless', () => {
     expect(refused.stderr()).not.toContain(SECRET)
   })
 
-  it('serves webhooks on a separate port under the configured address', { timeout: 30_000 }, async () => {
+  it('serves webhooks on a separate port under the configured address', async () => {
     const port = await freePort()
     const program = startHeadless({ INGRESS_PORT: String(port) }, ['--public-runner-url=https://hooks.example.com/deckhand/'])
     const { runnerUrl, dashboardUrl } = await program.ready
@@ -244,7 +244,7 @@ describe('headless', () => {
     ]).toEqual([404, 404])
   })
 
-  it('restarts a killed runner at the same addresses', { timeout: 30_000 }, async () => {
+  it('restarts a killed runner at the same addresses', async () => {
     const port = await freePort()
     const program = startHeadless({ RUNNER_PORT: String(port) })
     const { runnerUrl } = await program.ready
@@ -253,7 +253,7 @@ describe('headless', () => {
     expect((await fetch(`${runnerUrl}/api/health`)).status).toBe(200)
   })
 
-  it('leaves no runner behind when it is killed', { timeout: 30_000 }, async () => {
+  it('leaves no runner behind when it is killed', async () => {
     const program = startHeadless()
     const { runnerUrl } = await program.ready
     program.child.kill('SIGKILL')
@@ -277,29 +277,24 @@ describe('headless', () => {
     expect(second.stderr()).toMatch(/Another Deckhand runner \(process \d+\) is using this data folder/)
   })
 
-  it.each(['DASHBOARD_PORT', 'RUNNER_PORT'])(
-    'says which port is taken (%s), and sends nothing to its holder',
-    { timeout: 30_000 },
-    async (name) => {
-      const heard: unknown[] = []
-      const holder = createServer((request) => heard.push(request.headers))
-      holder.on('connection', (socket) => heard.push(socket.remoteAddress))
-      await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', () => resolve()))
-      const { port } = holder.address() as { port: number }
-      const program = startHeadless({ [name]: String(port) })
-      expect(await program.exited).toBe(1)
-      expect(program.stderr()).toMatch(
-        new RegExp(`deckhand: port ${port} of the (runner|dashboard) is taken by another program.*${name}=\\d+\\n$`, 's'),
-      )
-      expect(program.stdout()).toBe('')
-      expect(heard).toEqual([])
-      holder.close()
-    },
-  )
+  it.each(['DASHBOARD_PORT', 'RUNNER_PORT'])('says which port is taken (%s), and sends nothing to its holder', async (name) => {
+    const heard: unknown[] = []
+    const holder = createServer((request) => heard.push(request.headers))
+    holder.on('connection', (socket) => heard.push(socket.remoteAddress))
+    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', () => resolve()))
+    const { port } = holder.address() as { port: number }
+    const program = startHeadless({ [name]: String(port) })
+    expect(await program.exited).toBe(1)
+    expect(program.stderr()).toMatch(
+      new RegExp(`deckhand: port ${port} of the (runner|dashboard) is taken by another program.*${name}=\\d+\\n$`, 's'),
+    )
+    expect(program.stdout()).toBe('')
+    expect(heard).toEqual([])
+    holder.close()
+  })
 
   it.skipIf(process.platform !== 'linux').each(['DASHBOARD_PORT', 'RUNNER_PORT'])(
     'says that Deckhand itself has the port (%s)',
-    { timeout: 30_000 },
     async (name) => {
       const first = startHeadless()
       const { runnerUrl, dashboardUrl } = await first.ready
@@ -321,7 +316,7 @@ describe('headless', () => {
     ],
     [{ RUNNER_HOST: '192.0.2.1', AUTH_MODE: 'local-auth' }, [], /deckhand: RUNNER_HOST 192\.0\.2\.1 is not an address[^\n]*\n$/],
     [{}, ['--runner-port', '99999'], /^deckhand: --runner-port must be a port[^\n]*\n$/],
-  ])('refuses %o %o with one line and exit code 2', { timeout: 15_000 }, async (env, args, line) => {
+  ])('refuses %o %o with one line and exit code 2', async (env, args, line) => {
     const program = startHeadless(env, args)
     expect(await program.exited).toBe(2)
     expect(program.stderr()).toMatch(line)

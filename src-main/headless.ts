@@ -32,7 +32,7 @@ const here = import.meta.dirname
 const fromSource = import.meta.filename.endsWith('.ts')
 const RUNNER_ENTRY = fromSource ? join(here, '../src-runner/main.ts') : join(here, 'runner.js')
 const PAGE_FOLDER = fromSource ? join(here, '../out/renderer') : join(here, '../renderer')
-const HEALTH_LIMIT_MS = 10_000
+const HEALTH_LIMIT_MS = 60_000
 const OR_EMPTY = '"start-empty" in its place keeps it and starts with an empty one'
 /** What can be done about a database that cannot be used, besides what the message says. */
 const WAYS_OUT: Record<string, string> = {

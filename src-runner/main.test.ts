@@ -17,7 +17,7 @@ const COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/node', impor
 const SECRET = 'canary-secret-0123456789-abcdefghijklmnop'
 const KEY = 'canary-key-9876543210'
 
-describe('the runner process', { timeout: 30_000 }, () => {
+describe('the runner process', () => {
   let home: string
   const children: ChildProcess[] = []
   beforeEach(() => {
@@ -65,7 +65,7 @@ describe('the runner process', { timeout: 30_000 }, () => {
         send: (message: ToRunner | object) => void child.send(message),
         heard: <T extends FromRunner['type']>(type: T): Promise<Extract<FromRunner, { type: T }>> =>
           expect
-            .poll(() => said.find((message) => message.type === type), { timeout: 15_000, interval: 5 })
+            .poll(() => said.find((message) => message.type === type), { interval: 5 })
             .toBeDefined()
             .then(() => said.find((message) => message.type === type) as Extract<FromRunner, { type: T }>),
       }
@@ -225,7 +225,7 @@ describe('the runner process', { timeout: 30_000 }, () => {
     }
 
     async function ready(text: { out: string }): Promise<RunnerClient> {
-      await expect.poll(() => text.out, { timeout: 15_000, interval: 5 }).toContain('\n')
+      await expect.poll(() => text.out, { interval: 5 }).toContain('\n')
       return createRunnerClient((JSON.parse(text.out) as { runnerUrl: string }).runnerUrl)
     }
 
