@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startUpdateServer, type UpdateServer } from '../../src-main/testing/update-server.ts'
 import { expect, test as base } from '../fixtures/deckhand.ts'
+import { setUpAgent } from '../fixtures/set-up-agent.ts'
 
 /** The new version, as far as this test needs one: it says that it was started. */
 const NEW_VERSION = Buffer.from(`#!/bin/sh\necho started > "$0.ran"\n# ${'x'.repeat(100_000)}\n`)
@@ -36,6 +37,7 @@ test('an update is found, downloaded, and installed after a backup, while nothin
   page,
   updates,
   appImage,
+  models,
 }) => {
   updates.publish('99.0.0', NEW_VERSION, { notes: 'Lists load faster.\n<img src=x onerror="document.title=1">Fewer faults.' })
   await deckhand.client.ok('updateSettings', { body: { firstStart: 'done' } })
@@ -49,8 +51,17 @@ test('an update is found, downloaded, and installed after a backup, while nothin
   await expect(banner).toContainText('Deckhand 99.0.0 is ready to install.')
   expect(readFileSync(appImage, 'utf8')).toBe('the present version')
 
-  const gone = new Promise((resolve) => deckhand.app.process().once('exit', resolve))
+  // Never in the middle of a job.
+  const agent = await setUpAgent(deckhand.client, models)
+  const held = models.holdBefore(2)
+  const { jobId } = await deckhand.client.ok('submitTask', { body: { task: 'Count the stars', agentId: agent.id } })
+  await expect.poll(async () => (await deckhand.client.ok('getJob', { params: { jobId } })).job.status).toBe('running')
   await banner.getByRole('button', { name: 'Install and restart' }).click()
+  await expect(banner).toContainText('Deckhand 99.0.0 installs when no job is running.')
+  expect(readFileSync(appImage, 'utf8')).toBe('the present version')
+
+  const gone = new Promise((resolve) => deckhand.app.process().once('exit', resolve))
+  held.release()
   await gone
   expect(readFileSync(appImage)).toEqual(NEW_VERSION)
   await expect.poll(() => existsSync(`${appImage}.ran`)).toBe(true)

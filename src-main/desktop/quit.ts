@@ -4,13 +4,16 @@ import { leave, type Host } from '../host.ts'
 import type { Abilities } from './abilities.ts'
 import type { Speech } from './language.ts'
 
+/** If the updater of macOS has not ended the app by then, the present version starts again, and says so. */
+const REPLACE_LIMIT_MS = 120_000
+
 export type Quit = {
   /** Asks first when jobs are running. */
   ask(): void
   /** Quits without asking: a signal, the end of the session. */
   now(): void
-  /** Quits without asking. `last` is called when everything has stopped: it replaces the app. */
-  with(last: () => void): Promise<void>
+  /** Quits without asking. `last` is called when everything has stopped: it replaces the app. true: and ends it. */
+  with(last: () => boolean): Promise<void>
   isQuitting(): boolean
 }
 
@@ -24,29 +27,33 @@ export function createQuit(
   abilities: () => Abilities,
   speech: () => Speech,
   /** What remains to be done when the person quits; null: nothing. */
-  prepare: () => Promise<(() => void) | null>,
+  prepare: () => Promise<(() => boolean) | null>,
 ): Quit {
   let quitting = false
   let asking = false
   let stopped = false
 
-  async function stopAndLeave(last: (() => void) | null = null): Promise<void> {
+  async function stopAndLeave(last: (() => boolean) | null = null): Promise<void> {
     if (quitting) return
     quitting = true
     await host.stop().catch((error: unknown) => process.stderr.write(`deckhand: ${messageOf(error)}\n`))
     stopped = true
-    if (last !== null) replaceApp(last)
-    leave(host, () => app.quit())
+    if (last === null || !replaceApp(last)) return leave(host, () => app.quit())
+    setTimeout(() => {
+      app.relaunch()
+      leave(host, () => app.quit())
+    }, REPLACE_LIMIT_MS)
   }
 
-  function replaceApp(last: () => void): void {
+  function replaceApp(last: () => boolean): boolean {
     // The new version starts before this one has ended, and must not take it for a second instance.
     app.releaseSingleInstanceLock()
     try {
-      last()
+      return last()
     } catch (error) {
       process.stderr.write(`deckhand: the update could not be installed: ${messageOf(error)}\n`)
       app.relaunch()
+      return false
     }
   }
 

@@ -20,7 +20,7 @@ export type AppUpdatesDeps = {
   /** A local server, in window tests; null: none. */
   testFeed: UpdateFeed | null
   quit: () => void
-  quitWith: (install: () => void) => Promise<void>
+  quitWith: (install: () => boolean) => Promise<void>
 }
 
 /** Updates of the app that runs. Nothing of electron-updater is loaded before the first check. */

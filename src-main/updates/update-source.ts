@@ -6,8 +6,11 @@ export type UpdateSource = {
   check(channel: UpdateChannel): Promise<Omit<UpdateOffer, 'crashed'> | null>
   /** Downloads what the last check found, and checks its digest. `percent`: 0 to 100. */
   download(onProgress: (percent: number) => void): Promise<void>
-  /** Puts the downloaded version in place. Called when everything else has stopped; the app quits after it. */
-  install(options: { restart: boolean }): void
+  /**
+   * Puts the downloaded version in place. Called when everything else has stopped; the app quits after it. Throws if it cannot.
+   * Returns true if the updater of the system ends the app itself, as soon as it is ready.
+   */
+  install(options: { restart: boolean }): boolean
 }
 
 export class UpdateError extends Error {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { AppUpdater } from 'electron-updater'
+import type { AppUpdater, BaseUpdater } from 'electron-updater'
 import { z } from 'zod'
 import type { InstallKind, UpdateChannel } from '../contract/updates.ts'
 import { messageOf, type Log } from '../log/log.ts'
@@ -140,9 +140,18 @@ export function createUpdater(deps: UpdaterDeps): UpdateSource {
     install({ restart }) {
       if (found === null || downloaded === null) throw new UpdateError('internal', 'nothing was downloaded')
       const { updater } = found
-      if (deps.appImage === null) return updater.quitAndInstall(true, restart)
-      replaceAppImage(downloaded, deps.appImage)
-      if (restart) startAppImage(deps.appImage)
+      if (deps.appImage !== null) {
+        replaceAppImage(downloaded, deps.appImage)
+        if (restart) startAppImage(deps.appImage)
+        return false
+      }
+      if ('install' in updater) {
+        if (!(updater as BaseUpdater).install(true, restart)) throw new UpdateError('not_installed', 'the installer could not be started')
+        return false
+      }
+      updater.autoRunAppAfterInstall = restart
+      updater.quitAndInstall()
+      return true
     },
   }
 }

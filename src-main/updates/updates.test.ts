@@ -51,7 +51,10 @@ function open({ kind = 'app', settings: given = {}, hasSource = true }: Options 
             const fault = world.downloadFails.shift()
             if (fault) throw new UpdateError(fault, 'as planned')
           },
-          install: ({ restart }) => void world.installed.push(restart),
+          install({ restart }) {
+            world.installed.push(restart)
+            return false
+          },
         }
       : null,
     reason: 'no_source',
@@ -65,7 +68,7 @@ function open({ kind = 'app', settings: given = {}, hasSource = true }: Options 
       world.duringBackup()
       if (world.backupFails) throw new Error('the disk is full')
     },
-    quitWith: async (install) => install(),
+    quitWith: async (install) => void install(),
     clock: {
       now: () => time.wall,
       monotonic: () => time.monotonic,

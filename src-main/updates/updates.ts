@@ -30,7 +30,7 @@ export type UpdatesDeps = {
   /** Makes a backup of the data and checks it. Rejects if there is none. */
   backUp: () => Promise<void>
   /** Stops everything, calls the function, and quits. */
-  quitWith: (install: () => void) => Promise<void>
+  quitWith: (install: () => boolean) => Promise<void>
   clock: UpdateClock
   log: Log
 }
@@ -53,7 +53,7 @@ export type Updates = {
   /** Does what the person asks for. Never rejects: the state shows how it went. */
   act(action: UpdateAction): Promise<void>
   /** The person quits. Resolves with what to call when everything has stopped; null: nothing. */
-  prepareQuit(): Promise<(() => void) | null>
+  prepareQuit(): Promise<(() => boolean) | null>
 }
 
 /** Finds, downloads and installs new versions: never in the middle of a job, and never without a backup before it. */
