@@ -19,7 +19,7 @@ export default defineConfig({
       outDir: 'out/main',
       rolldownOptions: {
         input: {
-          main: here('src-main/main.ts'),
+          main: here('src-main/entry.ts'),
           headless: here('src-main/headless.ts'),
           runner: here('src-runner/main.ts'),
           'damage-thread': here('src-runner/platform/db/damage-thread.ts'),

@@ -17,7 +17,6 @@ import { hasTray } from './desktop/tray-support.ts'
 import { codeCacheOf, createHost, logsDirOf } from './host.ts'
 import { messageOf } from './log/log.ts'
 import { createUtilityRunner } from './runner/utility-runner.ts'
-import { isTestBuild, refuseUnsafeArguments } from './security/arguments.ts'
 import { guardContents, guardSession } from './security/guard.ts'
 import { readEnvironment } from './settings/environment.ts'
 import { StartError } from './settings/start-error.ts'
@@ -27,7 +26,8 @@ import { testFeed } from './updates/feed.ts'
 import { createMainWindow } from './window/main-window.ts'
 import { menuTemplate } from './window/menu.ts'
 
-const here = import.meta.dirname
+/** This module is a chunk of its own, which lies deeper. */
+const here = join(app.getAppPath(), 'out/main')
 const resources = app.isPackaged ? process.resourcesPath : join(here, '../../resources')
 // A packaged app has no test hooks, so nobody who starts it can replace its dialogs.
 const isTest = !app.isPackaged && process.env['DECKHAND_TEST'] === '1'
@@ -41,12 +41,8 @@ start().catch((error: unknown) => {
 })
 
 async function start(): Promise<void> {
-  if (app.isPackaged && !isTestBuild(join(app.getAppPath(), 'package.json'))) refuseUnsafeArguments(process.argv)
   const environment = readEnvironment({ env: process.env, isTest, platform: process.platform, home: homedir(), cwd: process.cwd() })
   const { dataDir } = environment
-  // Before any use of Electron: its lock and the page's storage are in this folder.
-  app.setPath('userData', join(dataDir, 'window'))
-  if (!app.requestSingleInstanceLock()) return app.exit(0)
   registerAppScheme()
   // macOS passes links here. The one that started the app comes before there is a window.
   const early: string[] = []

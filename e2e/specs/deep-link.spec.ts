@@ -45,10 +45,11 @@ test('a second start hands its link over: a screen opens, and a task is only pro
 
 test('a link that asks for more only brings the window to the front', async ({ deckhand, page }) => {
   await deckhand.client.ok('updateSettings', { body: { firstStart: 'done' } })
-  const before = page.url()
+  await page.goto('app://deckhand/activity')
+  await expect(page.getByRole('heading', { name: 'Activity' })).toBeVisible()
   for (const link of ['deckhand://approve?id=1', 'deckhand://task?text=a&run=1', 'deckhand://open/%2e%2e/x'])
     expect(await startAgain(deckhand, [link, '--inspect=0', '--remote-debugging-port=0'])).toBe(0)
-  expect(page.url()).toBe(before)
+  expect(page.url()).toBe('app://deckhand/activity')
   expect((await deckhand.hooks()).questions).toEqual([])
   expect((await deckhand.client.ok('listJobs', {})).jobs).toEqual([])
 })

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { defaultDataDir } from './data-dir.ts'
+import { defaultDataDir } from './data-dir-path.ts'
 import { readEnvironment } from './environment.ts'
 import { StartError } from './start-error.ts'
 

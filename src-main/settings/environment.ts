@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { isIPv4, isIPv6 } from 'node:net'
-import { isAbsolute, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { z } from 'zod'
 import { AuthMode, LogLevel } from '../../src-runner/contract/port.ts'
 import { messageOf } from '../log/log.ts'
-import { defaultDataDir } from './data-dir.ts'
+import { dataDirPath } from './data-dir-path.ts'
 import { StartError } from './start-error.ts'
 
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '::1'])
@@ -152,8 +152,8 @@ export function readEnvironment(source: EnvironmentSource): Environment {
     values[keyOf(name)] = parsed.data
   }
   const given = values as Partial<Environment> & { workerSecretFile?: string }
-  const { workerSecretFile, dataDir = defaultDataDir(source.platform, source.env, source.home), ...rest } = given
-  const environment: Environment = { ...DEFAULTS, ...rest, dataDir: isAbsolute(dataDir) ? dataDir : resolve(source.cwd, dataDir) }
+  const { workerSecretFile, dataDir, ...rest } = given
+  const environment: Environment = { ...DEFAULTS, ...rest, dataDir: dataDirPath(dataDir, source) }
   if (workerSecretFile !== undefined) environment.workerSecret = readSecretFile(workerSecretFile, source.cwd)
   if (source.isTest === true) environment.clockAheadMs = Number(source.env['DECKHAND_TEST_CLOCK_AHEAD_MS'] ?? 0)
   refuseUnsafe(environment)
