@@ -15,12 +15,22 @@ await begin(async () => {
   await setUp(['window', 'sandbox', 'tests'])
   const seed = process.env.SEED || String(Math.floor(Math.random() * 2 ** 31))
   say(`seed: ${seed}`)
-  const LONG = { SEED: seed, WALK_TIMES: '30', KILLS: '100', EVERY_PICTURE: '1', EVERY_ZONE: '1', INSTANCES: 'long' }
+  const LONG = {
+    SEED: seed,
+    WALK_TIMES: '30',
+    KILLS: '100',
+    EVERY_PICTURE: '1',
+    EVERY_ZONE: '1',
+    INSTANCES: 'long',
+    DAMAGED_FILES: '240',
+    CUTS: '1000',
+    DISK_CYCLES: '50',
+  }
   const [desktop, ...inDesktop] = onVirtualDesktop(['playwright', 'test', '--config', 'e2e/playwright.config.ts'])
   const suites = {
     'walks and comparisons': [
       ...['vitest', 'run', '--config', 'build/vitest.config.ts', '--testTimeout', String(HOUR_MS)],
-      ...['.walk.test', '.crash.test', '.croner.test', '.oracle.test'],
+      ...['.walk.test', '.crash.test', '.croner.test', '.oracle.test', '.damage.test', 'full-disk.test'],
     ],
     'kills at random moments': [projectNode, 'build/kill-test.ts', '--kills', '200'],
     'kills at each phase of a job': [projectNode, 'build/kill-phases.ts'],
