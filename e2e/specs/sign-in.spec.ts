@@ -14,7 +14,12 @@ const PASSWORD = 'password-canary-7f3a91'
 const PICTURES = join(import.meta.dirname, '../../test-results/screens')
 
 /** Two browsers at the width of a phone, each with cookies of its own, and a Deckhand without a desktop. */
-const test = base.extend<{ server: Headless; models: ModelServer; folder: RealFolder; browsers: { first: Page; second: Page } }>({
+const test = base.extend<{
+  server: Headless
+  models: ModelServer
+  folder: RealFolder
+  browsers: { first: Page; second: Page; widen: () => Promise<void> }
+}>({
   // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs from here.
   server: async ({}, use) => {
     const headless = await startHeadless({ AUTH_MODE: 'local-auth', WORKER_SECRET: SECRET, LOG_LEVEL: 'trace' })
@@ -40,7 +45,11 @@ const test = base.extend<{ server: Headless; models: ModelServer; folder: RealFo
     const app = await _electron.launch({ args, chromiumSandbox: hasChromiumSandbox(), colorScheme: null })
     await expect.poll(() => app.windows().length).toBe(2)
     const named = (name: string) => app.windows().find((page) => page.url().endsWith(name))!
-    await use({ first: named('first'), second: named('second') })
+    const widen = () =>
+      app.evaluate(({ BrowserWindow }) => {
+        for (const window of BrowserWindow.getAllWindows()) window.setContentSize(1200, 800)
+      })
+    await use({ first: named('first'), second: named('second'), widen })
     await app.close()
     rmSync(storage, { recursive: true, force: true })
   },
@@ -152,8 +161,18 @@ test('people sign in from a phone, work there, and are signed out from elsewhere
   await phone.reload()
   await expect(phone.getByRole('heading', { name: 'Sign in' })).toBeVisible()
 
-  // Neither the password nor a link is in a log or a file.
+  // As wide as a desktop, the account has a menu at the side.
+  await browsers.widen()
+  await picture(tablet, 'wide')
+  await tablet.getByRole('button', { name: 'Account of Ben' }).click()
+  await expect(tablet.getByRole('menuitem', { name: 'Sign out' })).toBeVisible()
+  await picture(tablet, 'menu')
   const cookies = await tablet.context().cookies()
+  await tablet.getByRole('menuitem', { name: 'Sign out' }).click()
+  await expect(tablet.getByRole('heading', { name: 'Sign in' })).toBeVisible()
+  await picture(tablet, 'wide-out')
+
+  // Neither the password nor a link is in a log or a file.
   const tokens = cookies.map(({ value }) => decodeURIComponent(value).split('.')[0]!)
   for (const entry of readdirSync(server.dataDir, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue

@@ -163,6 +163,19 @@ describe('sessions', () => {
     expect(await accounts.sessionOf(bens)).toBeNull()
   })
 
+  it('end after thirty days without use, and leave nothing behind', async () => {
+    await accounts.createOwner({ name: 'anna', password: PASSWORD })
+    const { token } = await signIn('anna')
+    clock += 30 * 24 * 60 * MINUTE + 1000
+    expect(accounts.resolveSession(token)).toBeNull()
+    expect(accounts.listDevices({ personId: null, thisDevice: null })).toEqual([])
+    // The library has a clock of its own, which is behind this one, so the new session counts as ended too.
+    await signIn('anna')
+    const sqlite = new Sqlite(join(dataDir, 'auth.db'), { readonly: true })
+    expect(sqlite.prepare('SELECT token FROM session').all()).not.toContainEqual({ token })
+    sqlite.close()
+  })
+
   it('end when the person is removed', async () => {
     await accounts.createOwner({ name: 'anna', password: PASSWORD })
     const { person, cookie } = await invited('ben')

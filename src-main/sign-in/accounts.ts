@@ -135,6 +135,9 @@ export async function openAccounts({ dataDir, secret, now, onPasswordCheck }: Ac
       returnHeaders: true,
     })
     await endSessionOf(client)
+    db.delete(session)
+      .where(lte(session.expiresAt, new Date(now())))
+      .run()
     return { person: personOf(personWith(response.user.id)!), cookies: headers.getSetCookie(), token: response.token }
   }
 
