@@ -1377,6 +1377,7 @@ export type TextParams = {
   'settings.sections.tools': NoParams
   'settings.sections.webhooks': NoParams
   'settings.sections.people': NoParams
+  'settings.sections.tokens': NoParams
   'settings.sections.computer': NoParams
   'settings.sections.health': NoParams
   'settings.sections.about': NoParams
@@ -1568,6 +1569,37 @@ export type TextParams = {
   'settings.keys.states.timeout': NoParams
   'settings.keys.states.damaged': NoParams
   'settings.keys.recheck': NoParams
+  'settings.tokens.title': NoParams
+  'settings.tokens.about': NoParams
+  'settings.tokens.create': NoParams
+  'settings.tokens.notAccepted': NoParams
+  'settings.tokens.none': NoParams
+  'settings.tokens.neverUsed': NoParams
+  'settings.tokens.lastUsed': NoParams
+  'settings.tokens.neverExpires': NoParams
+  'settings.tokens.expires': NoParams
+  'settings.tokens.expired': NoParams
+  'settings.tokens.revoke': NoParams
+  'settings.tokens.revokeNamed': { name: string }
+  'settings.tokens.revokeTitle': { name: string }
+  'settings.tokens.revokeWhy': NoParams
+  'settings.tokens.createTitle': NoParams
+  'settings.tokens.reaches': NoParams
+  'settings.tokens.name': NoParams
+  'settings.tokens.nameHint': NoParams
+  'settings.tokens.nameMissing': NoParams
+  'settings.tokens.lifetime': NoParams
+  'settings.tokens.lifetimes.30': NoParams
+  'settings.tokens.lifetimes.90': NoParams
+  'settings.tokens.lifetimes.365': NoParams
+  'settings.tokens.lifetimes.never': NoParams
+  'settings.tokens.freshTitle': NoParams
+  'settings.tokens.done': NoParams
+  'settings.tokens.freshOnce': NoParams
+  'settings.tokens.copy': NoParams
+  'settings.tokens.leaveTitle': NoParams
+  'settings.tokens.leaveText': NoParams
+  'settings.tokens.leaveNow': NoParams
   'settings.backups.title': NoParams
   'settings.backups.daily': NoParams
   'settings.backups.dailyHint': NoParams

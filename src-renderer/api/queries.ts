@@ -128,6 +128,8 @@ export const useSandbox = () => useRoute('getSandbox', () => ({}))
 
 export const useBackups = () => useRoute('listBackups', () => ({}))
 
+export const useTokens = () => useRoute('listTokens', () => ({}))
+
 export const useTools = () => useRoute('listTools', () => ({}))
 
 /** Accounts and devices change without an event of ours. */

@@ -5,6 +5,7 @@ import ChevronRight from 'lucide-solid/icons/chevron-right'
 import Gauge from 'lucide-solid/icons/gauge'
 import HeartPulse from 'lucide-solid/icons/heart-pulse'
 import Info from 'lucide-solid/icons/info'
+import KeyRound from 'lucide-solid/icons/key-round'
 import Monitor from 'lucide-solid/icons/monitor'
 import Search from 'lucide-solid/icons/search'
 import SlidersHorizontal from 'lucide-solid/icons/sliders-horizontal'
@@ -22,6 +23,7 @@ import { Panel } from '../../ui/Panel.tsx'
 import { Row } from '../../ui/Row.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 import { About } from './About.tsx'
+import { AccessTokens } from './AccessTokens.tsx'
 import { Addresses } from './Addresses.tsx'
 import { AgentTools } from './AgentTools.tsx'
 import { Backups } from './Backups.tsx'
@@ -48,6 +50,7 @@ const CONTENT: Record<SettingsSection, { icon: Icon; content: () => JSX.Element 
   tools: { icon: Wrench, content: () => <AgentTools /> },
   webhooks: { icon: Webhook, content: () => <OutsideWebhooks /> },
   people: { icon: Users, content: () => <People /> },
+  tokens: { icon: KeyRound, content: () => <AccessTokens /> },
   computer: { icon: Monitor, content: () => <Computer /> },
   health: {
     icon: HeartPulse,

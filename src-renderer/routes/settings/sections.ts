@@ -5,7 +5,18 @@ import { LANGUAGES } from '../../../resources/locales/texts.ts'
 import { languageName, t } from '../../lib/language.ts'
 
 /** The sections; each has its own path, such as `/settings/webhooks`. */
-export const SETTINGS_SECTIONS = ['general', 'jobs', 'notifications', 'tools', 'webhooks', 'people', 'computer', 'health', 'about'] as const
+export const SETTINGS_SECTIONS = [
+  'general',
+  'jobs',
+  'notifications',
+  'tools',
+  'webhooks',
+  'people',
+  'tokens',
+  'computer',
+  'health',
+  'about',
+] as const
 export type SettingsSection = (typeof SETTINGS_SECTIONS)[number]
 
 /** A setting for the search. `id` is the id of its row: `/settings/general#theme`. */
@@ -52,6 +63,7 @@ export function allSettings(inApp: boolean): Setting[] {
     inWebhooks('tunnel', t('settings.outside.tunnel'), t('settings.outside.tunnelNone')),
     inPeople('people', t('settings.people.people'), t('settings.people.peopleHint')),
     inPeople('devices', t('settings.people.devices'), t('settings.people.devicesHint')),
+    of('tokens')('access-tokens', t('settings.tokens.title'), t('settings.tokens.about')),
     ...app([
       inComputer('dashboard', t('settings.servers.dashboard'), `${t('settings.servers.dashboardHint')} ${t('settings.servers.port')}`),
       inComputer('runner', t('settings.servers.runner'), `${t('settings.servers.runnerHint')} ${t('settings.servers.port')}`),
