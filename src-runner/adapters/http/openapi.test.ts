@@ -34,6 +34,15 @@ describe('the OpenAPI document', () => {
     }
   })
 
+  it('says where access tokens are accepted, and where only the secret is', () => {
+    const securityOf = (route: Route) => (operationOf(route) as Operation & { security: object[] }).security
+    expect(securityOf(ROUTES.listAgents)).toEqual([{}, { workerSecret: [] }, { accessToken: [] }])
+    expect(securityOf(ROUTES.updateSettings)).toEqual([{}, { workerSecret: [] }])
+    expect(operationOf(ROUTES.updateSettings).responses[403]!.description).toContain('owner_only')
+    expect(securityOf(ROUTES.runWorker)).toEqual([{ workerSecret: [] }])
+    expect(securityOf(ROUTES.health)).toEqual([])
+  })
+
   it('has the routes of every noun, without a name twice', async () => {
     const folder = new URL('../../contract/routes/', import.meta.url)
     const names: string[] = []

@@ -46,14 +46,22 @@ function makeDocument(): Json {
       title: 'Deckhand runner',
       version: '1',
       description:
-        'Runs the jobs of AI agents on this machine. In the mode local-trust only the worker route asks for a bearer; in local-auth everything ' +
-        'does except health. Requests from web pages are refused in every mode.',
+        'Runs the jobs of AI agents on this machine. In the mode local-trust only the worker route asks for a bearer; in local-auth and ' +
+        'bearer-token everything does except health. In bearer-token, access tokens and sessions of accounts are accepted too: they reach one ' +
+        'workspace, and things of others answer as if they did not exist. Requests from web pages are refused in every mode.',
     },
     servers: [{ url: 'http://127.0.0.1:3001' }],
     paths,
     components: {
       schemas,
-      securitySchemes: { workerSecret: { type: 'http', scheme: 'bearer', description: 'The WORKER_SECRET of this installation.' } },
+      securitySchemes: {
+        workerSecret: { type: 'http', scheme: 'bearer', description: 'The WORKER_SECRET of this installation.' },
+        accessToken: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An access token (dkh_…) or the session token of an account, in the mode bearer-token. It reaches one workspace.',
+        },
+      },
     },
   }
 }
@@ -119,9 +127,15 @@ function operationOf(name: RouteName, route: Route, schemas: Json): Json {
   if (route.body !== undefined) {
     operation['requestBody'] = { required: true, content: { 'application/json': { schema: schemaOf(route.body, 'input', schemas) } } }
   }
-  // Two choices: the bearer, or nothing (local-trust). The worker route has only the first.
-  operation['security'] = route.access === 'public' ? [] : route.access === 'worker' ? [{ workerSecret: [] }] : [{}, { workerSecret: [] }]
+  operation['security'] = securityOf(route)
   return operation
+}
+
+/** Choices. `{}` is nothing, which is enough in local-trust. */
+function securityOf({ access, reach }: Route): Json[] {
+  if (access === 'public') return []
+  if (access === 'worker') return [{ workerSecret: [] }]
+  return reach === 'machine' ? [{}, { workerSecret: [] }] : [{}, { workerSecret: [] }, { accessToken: [] }]
 }
 
 function parametersOf(route: Route, schemas: Json): Json[] {
@@ -162,7 +176,8 @@ function errorsOf(route: Route): ErrorCode[] {
   const codes: ErrorCode[] = [
     ...(['forbidden_host', 'forbidden_origin', 'forbidden_forwarded', 'unknown_field', 'internal', 'database_unavailable'] as const),
     ...route.errors,
-    ...(route.access === 'runner' ? (['unauthorized'] as const) : []),
+    ...(route.access === 'runner' ? (['unauthorized', 'sign_in_unavailable'] as const) : []),
+    ...(route.access === 'runner' && route.reach === 'machine' ? (['owner_only'] as const) : []),
     ...(route.access === 'worker' ? (['invalid_worker_secret'] as const) : []),
     ...(writes || route.params !== undefined || route.query !== undefined ? (['invalid_request'] as const) : []),
     ...(writes ? (['unsupported_media_type', 'payload_too_large', 'request_timeout', 'disk_full'] as const) : []),
