@@ -2291,6 +2291,8 @@ export type TextParams = {
   'messages.slug_taken': { slug: string }
   'messages.slug_by_owner': NoParams
   'messages.folders_by_owner': NoParams
+  'messages.autonomy_by_owner': NoParams
+  'messages.approval_by_owner': NoParams
   'messages.memory_by_owner': NoParams
   'messages.token_by_token': NoParams
   'messages.token_expiry_over': NoParams

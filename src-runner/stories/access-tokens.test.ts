@@ -1,16 +1,32 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import type { SignedInUser } from '../contract/port.ts'
 import { createMessage } from '../lib/messages.ts'
 import { HEARTBEAT_MS } from '../adapters/http/stream.ts'
 import { ANSWER_HOLDS_MS, LONGEST_SESSION_TOKEN, type ResolveUser } from '../adapters/http/identify-caller.ts'
+import { defineTool } from '../agent/tools/tool.ts'
 import { createTestRunner, TEST_SECRET, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
 import { createHandClock, type HandClock } from '../testing/hand-clock.ts'
 import { sendRaw } from '../testing/raw-http.ts'
 import { createRunnerClient, type RunnerClient } from '../testing/runner-client.ts'
 
 const DAY_MS = 24 * 3_600_000
+
+/** Runs code, or sends something. */
+const program = defineTool({
+  name: 'program',
+  description: 'Runs a program.',
+  args: z.object({ runs: z.boolean() }),
+  effect: 'once',
+  parallel: false,
+  facts: ({ runs }) => ({
+    ...{ paths: [], costsMoney: false, deletes: false, overwrites: false },
+    ...{ subject: 'x', summary: 'Run x', runsCode: runs, leavesMachine: !runs },
+  }),
+  run: async () => ({ ok: true, output: 'done' }),
+})
 
 describe('API clients', () => {
   let runner: TestRunner
@@ -267,6 +283,38 @@ describe('API clients', () => {
     const { trigger } = await bo.ok('createTrigger', { body: { name: 'Orders', taskTemplate: 'x' } })
     expect(trigger.entityId).toBe(agent.entityId)
     expect((await bo.ask('getSpend', { query: { timezone: 'Europe/Berlin' } })).status).toBe(400)
+  })
+
+  it('neither approve programs, nor create rules, nor let an agent with folders do more without asking', async () => {
+    await open({ tools: [program] })
+    const { id: providerId } = await runner.addProvider()
+    const bo = as('session-of-bo')
+    const { agent } = await bo.ok('createAgent', { body: { name: 'Bo’s', model: { providerId, model: 'small' }, autonomy: 'ask_first' } })
+    const params = { agentId: agent.id }
+    await bo.ok('updateAgent', { params, body: { autonomy: 'ask_when_it_matters' } })
+    await runner.client.ok('updateAgent', { params, body: { folders: [runner.makeFolder()] } })
+    expect((await bo.ask('updateAgent', { params, body: { autonomy: 'on_its_own' } })).body).toMatchObject({
+      error: 'owner_only',
+      detail: createMessage('autonomy_by_owner'),
+    })
+    await bo.ok('updateAgent', { params, body: { autonomy: 'ask_first' } })
+    runner.modelServer.play({ toolCalls: [{ id: 'a', name: 'program', args: { runs: true } }] }, { text: ['Done.'] })
+    const { jobId } = await bo.ok('submitTask', { body: { task: 'Run it', agentId: agent.id } })
+    await runner.ended(jobId)
+    const { approvals } = await bo.ok('listApprovals', { query: { jobId } })
+    const approve = { approvalId: approvals[0]!.id, decision: 'approve' as const }
+    expect(await bo.ask('resolveApproval', { body: approve })).toMatchObject({ status: 403, body: { error: 'owner_only' } })
+    await runner.client.ok('resolveApproval', { body: approve })
+    expect((await runner.ended(jobId)).status).toBe('completed')
+
+    runner.modelServer.play({ toolCalls: [{ id: 'b', name: 'program', args: { runs: false } }] }, { text: ['Done.'] })
+    const next = await bo.ok('submitTask', { body: { task: 'Send it', agentId: agent.id } })
+    await runner.ended(next.jobId)
+    const [sending] = (await bo.ok('listApprovals', { query: { jobId: next.jobId } })).approvals
+    const body = { approvalId: sending!.id, decision: 'approve' as const }
+    expect(await bo.ask('resolveApproval', { body: { ...body, remember: 'always' } })).toMatchObject({ status: 403 })
+    await bo.ok('resolveApproval', { body })
+    expect((await runner.ended(next.jobId)).status).toBe('completed')
   })
 
   it('join no turn of another workspace by the id of its client', async () => {

@@ -46,7 +46,7 @@ export const channelRoutes = {
     errors: ['channel_not_found', 'vault_unavailable'],
   }),
   updateChannelPerson: patch('/api/channels/:channelId/people/:personId', {
-    reach: 'workspace',
+    reach: 'machine',
     summary: 'Make somebody on a channel its owner, allow them, or refuse them.',
     params: z.object({ channelId: Id, personId: Id }),
     body: UpdateChannelPerson,

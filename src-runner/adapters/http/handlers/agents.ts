@@ -1,5 +1,5 @@
 import { transact } from '../../../platform/db/transact.ts'
-import type { Agent, ModelRef } from '../../../contract/agents.ts'
+import { Autonomy, type Agent, type ModelRef, type UpdateAgent } from '../../../contract/agents.ts'
 import { createAgent, getAgent, listAgents, updateAgent } from '../../../domain/agents/agents.ts'
 import { getProvider } from '../../../domain/providers/providers.ts'
 import { deleteAgent } from '../../../execution/delete-agent.ts'
@@ -27,14 +27,14 @@ export function agentHandlers({ db, jobs, clock, ids, dataDir, models }: Handler
     getAgent: ({ params }) => withUnpriced(getAgent(db, params.agentId)),
 
     async createAgent({ body }, { caller }) {
-      requireGranted(body.folders, [], caller)
+      requireAllowed(body, { folders: [], autonomy: 'ask_first' }, caller)
       await requireUsableFolders(body.folders ?? [], ownFolders())
       requireProviders(body)
       return withUnpriced(transact(db, (tx) => createAgent(tx, { clock, ids }, body)))
     },
 
     async updateAgent({ params, body }, { caller }) {
-      requireGranted(body.folders, getAgent(db, params.agentId).folders, caller)
+      requireAllowed(body, getAgent(db, params.agentId), caller)
       await requireUsableFolders(body.folders ?? [], ownFolders())
       requireProviders(body)
       return withUnpriced(transact(db, (tx) => updateAgent(tx, { clock }, params.agentId, body)))
@@ -47,8 +47,19 @@ export function agentHandlers({ db, jobs, clock, ids, dataDir, models }: Handler
   } satisfies Partial<Handlers>
 }
 
-/** Only the owner of the installation grants folders, and with them the programs that run in them. */
-function requireGranted(folders: string[] = [], granted: readonly string[], { entityId }: Caller): void {
-  if (entityId === undefined || folders.every((folder) => granted.includes(folder))) return
-  throw new AppError('owner_only', createMessage('folders_by_owner'))
+/**
+ * Only the owner of the installation grants folders, and with them the programs that run in them. What an agent may do there
+ * without asking is the owner's choice too.
+ */
+function requireAllowed(
+  { folders = [], autonomy }: Pick<UpdateAgent, 'folders' | 'autonomy'>,
+  before: Pick<Agent, 'folders' | 'autonomy'>,
+  { entityId }: Caller,
+): void {
+  if (entityId === undefined) return
+  if (!folders.every((folder) => before.folders.includes(folder))) throw new AppError('owner_only', createMessage('folders_by_owner'))
+  const rankOf = (level: Autonomy) => Autonomy.options.indexOf(level)
+  if (before.folders.length > 0 && autonomy !== undefined && rankOf(autonomy) > rankOf(before.autonomy)) {
+    throw new AppError('owner_only', createMessage('autonomy_by_owner'))
+  }
 }
