@@ -1,0 +1,117 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Page } from '@playwright/test'
+import { REBOUND, startBrowser, type Browser } from '../fixtures/browser.ts'
+import { expect, test as base } from '../fixtures/deckhand.ts'
+
+const test = base.extend<{ browser: Browser }>({
+  // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs from here.
+  browser: async ({}, use) => {
+    const browser = await startBrowser()
+    await use(browser)
+    await browser.close()
+  },
+})
+
+/** Another program with a page of its own. */
+async function serveElsewhere(host: string, port = 0): Promise<{ server: Server; port: number }> {
+  const server = createServer((_request, response) => response.setHeader('content-type', 'text/html').end('<h1>Elsewhere</h1>'))
+  server.listen(port, host)
+  await once(server, 'listening')
+  return { server, port: (server.address() as AddressInfo).port }
+}
+
+/** What a hostile script tries at an address: to read, to change, and to send what needs no permission. */
+async function attack(page: Page, url: string): Promise<string[]> {
+  return page.evaluate(async (base) => {
+    const seen = async (call: Promise<Response>) =>
+      call.then(
+        async (answer) => `${answer.status} ${(await answer.text()).slice(0, 30)}`,
+        () => 'blocked',
+      )
+    const json = { 'content-type': 'application/json' }
+    await fetch(`${base}/api/agents`, { method: 'POST', mode: 'no-cors', body: '{"name":"Intruder"}' }).catch(() => null)
+    await fetch(`${base}/api/cron`, { method: 'POST', mode: 'no-cors' }).catch(() => null)
+    return Promise.all([
+      seen(fetch(`${base}/api/agents`)),
+      seen(fetch(`${base}/api/agents`, { method: 'POST', headers: json, body: '{"name":"Intruder"}' })),
+      seen(fetch(`${base}/api/approvals`, { credentials: 'include' })),
+    ])
+  }, url)
+}
+
+test('a browser gets access by a link, and a tab that another program left behind gets none', async ({ deckhand, browser }) => {
+  const { dashboardUrl } = deckhand
+  const port = Number(new URL(dashboardUrl).port)
+  await deckhand.quit()
+  const other = await serveElsewhere('127.0.0.1', port)
+  const left = await browser.openTab(`${dashboardUrl}/`)
+  await expect(left.getByRole('heading', { name: 'Elsewhere' })).toBeVisible()
+  const rebound = await browser.openTab(`http://${REBOUND}:${port}/`)
+  other.server.closeAllConnections()
+  other.server.close()
+  await deckhand.start({ DASHBOARD_PORT: String(port) })
+  const refused = Array(3).fill('401 {"error":"link_required"}')
+  expect(await attack(left, '')).toEqual(refused)
+
+  // The name of another page leads here by now.
+  expect(await attack(rebound, '')).toEqual(Array(3).fill('403 {"error":"forbidden_host"}'))
+
+  const stranger = await browser.openTab(`${dashboardUrl}/jobs`)
+  await expect(stranger.getByRole('heading', { name: 'Open Deckhand from its menu' })).toBeVisible()
+
+  await deckhand.app.evaluate(({ Menu }) => {
+    const items = Menu.getApplicationMenu()!.items.flatMap(({ submenu }) => submenu?.items ?? [])
+    items.find(({ label }) => label === 'Open in Browser')!.click()
+  })
+  await expect.poll(async () => (await deckhand.hooks()).opened).toHaveLength(1)
+  const [link] = (await deckhand.hooks()).opened
+  expect(link).toMatch(new RegExp(`^${dashboardUrl}/#open=`))
+  const page = await browser.openTab(link!)
+  await expect(page.getByRole('heading', { name: 'Choose a model' })).toBeVisible()
+  expect(page.url()).not.toContain('open=')
+  await page.reload()
+  await expect(page.getByRole('heading', { name: 'Choose a model' })).toBeVisible()
+
+  // The tab has the cookie now, but not the key of the page, and cannot get it from a page that it opens.
+  expect(await attack(left, '')).toEqual(refused)
+  const stolen = await left.evaluate(async () => {
+    const html = await (await fetch('/', { headers: { accept: 'text/html' } })).text()
+    const frame = document.createElement('iframe')
+    frame.src = '/'
+    const loaded = new Promise((resolve) => frame.addEventListener('load', resolve))
+    document.body.append(frame)
+    await loaded
+    return [html.includes('deckhand-page'), frame.contentDocument === null, JSON.stringify(sessionStorage)]
+  })
+  expect(stolen).toEqual([false, true, '{}'])
+
+  const again = await browser.openTab(link!)
+  await expect(again.getByRole('heading', { name: 'Choose a model' })).toBeVisible()
+  expect((await deckhand.client.ok('listAgents')).agents).toEqual([])
+})
+
+test('no page of another origin reads or changes anything', async ({ deckhand, browser }) => {
+  const { dashboardUrl, runnerUrl } = deckhand
+  const { port } = new URL(dashboardUrl)
+  const before = await deckhand.client.ok('listAgents')
+  const elsewhere = await serveElsewhere('127.0.0.1')
+  const sixth = await serveElsewhere('::1', Number(port)).catch(() => null)
+  const pages = [`http://127.0.0.1:${elsewhere.port}/`, `http://localhost:${elsewhere.port}/`, ...(sixth ? [`http://[::1]:${port}/`] : [])]
+  for (const address of pages) {
+    const page = await browser.openTab(address)
+    for (const url of [dashboardUrl, runnerUrl, `http://localhost:${port}`]) {
+      const seen = await attack(page, url)
+      expect([address, url, seen.filter((what) => !/^(blocked|200 <h1>Elsewhere)/.test(what))]).toEqual([address, url, []])
+    }
+  }
+  // A name of somebody else that leads here: no page is served.
+  for (const url of [dashboardUrl, runnerUrl]) {
+    const rebound = await browser.openTab(url.replace('127.0.0.1', REBOUND))
+    await expect(rebound.getByText('forbidden_host')).toBeVisible()
+  }
+  expect(await deckhand.client.ok('listAgents')).toEqual(before)
+  for (const made of [elsewhere, sixth]) made?.server.closeAllConnections()
+  for (const made of [elsewhere, sixth]) made?.server.close()
+})
