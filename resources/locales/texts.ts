@@ -2491,6 +2491,7 @@ export type TextParams = {
   'messages.error_too_many_deliveries': NoParams
   'messages.error_unauthorized': NoParams
   'messages.error_link_required': NoParams
+  'messages.error_forbidden_account': NoParams
   'messages.error_invalid_worker_secret': NoParams
   'messages.error_forbidden_host': NoParams
   'messages.error_forbidden_origin': NoParams

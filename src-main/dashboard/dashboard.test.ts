@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { Agent, createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { silentLog } from '../log/log.ts'
@@ -466,6 +468,21 @@ describe('the request gate', () => {
     expect(
       statusOf(await raw(['GET /api/jobs HTTP/1.1', 'Host: deck.example.org', 'Origin: https://deck.example.org', ...(await openPage())])),
     ).toBe(200)
+  })
+})
+
+describe('another account of this machine', () => {
+  // Only root can start a program as another account.
+  it.runIf(process.platform === 'linux' && process.getuid!() === 0)('gets nothing in local-trust, not even the page', async () => {
+    const asNobody = async (path: string) => {
+      const script = `fetch('${server.url}${path}').then(async (answer) => console.log(answer.status, await answer.text()))`
+      const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { uid: 65_534, gid: 65_534, env: {}, cwd: '/' })
+      return stdout.trim()
+    }
+    for (const path of ['/', '/api/jobs', '/api/browser']) expect(await asNobody(path)).toBe('403 {"error":"forbidden_account"}')
+    await serve('local-auth')
+    expect(await asNobody('/api/jobs')).toMatch(/^401 /)
+    expect(requests).toEqual([])
   })
 })
 

@@ -5,6 +5,7 @@ import fastify from 'fastify'
 import { isHostOfOrigin, refuseAtGate, type GateConfig } from '../../src-runner/contract/gate.ts'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { messageOf, type Log } from '../log/log.ts'
+import { isOwnPeer } from '../net/own-peer.ts'
 import { boundNamesOf, namesOf, urlOf } from '../net/address.ts'
 import type { Dashboard } from './dashboard.ts'
 import { API_HEADERS } from './hardening.ts'
@@ -54,7 +55,9 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
       createHttpServer((request, response) => {
         const { httpVersion, rawHeaders } = request
         const gate = gateNow()
-        const refused = refuseAtGate({ method: request.method!, path: pathOf(request), httpVersion, rawHeaders }, gate)
+        const refusedAtGate = refuseAtGate({ method: request.method!, path: pathOf(request), httpVersion, rawHeaders }, gate)
+        const isForeign = refusedAtGate === null && gate.authMode === 'local-trust' && !isOwnPeer(request.socket)
+        const refused = isForeign ? 'forbidden_account' : refusedAtGate
         // An absolute target names an authority that the gate did not check. Upgrades are not supported (h2c is only an offer).
         const unreadable = !request.url!.startsWith('/') || (request.headers.upgrade ?? 'h2c').toLowerCase() !== 'h2c'
         if (refused === null && !unreadable) {

@@ -12,6 +12,8 @@ export const ERROR_STATUS = {
   link_required: 401,
   invalid_worker_secret: 403,
   forbidden_host: 403,
+  /** In `local-trust`: the program belongs to another account, or is not on this machine. */
+  forbidden_account: 403,
   forbidden_origin: 403,
   forbidden_forwarded: 403,
   owner_only: 403,

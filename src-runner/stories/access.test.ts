@@ -1,6 +1,8 @@
 import { Agent, request } from 'node:http'
 import { connect, createServer } from 'node:net'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Access } from '../contract/port.ts'
 import { createTestRunner, TEST_SECRET, type TestRunner } from '../testing/create-test-runner.ts'
@@ -86,6 +88,36 @@ describe('changing the access while the runner runs', () => {
     await expect(test.runner.changeAccess({ ...SHARED, authMode: 'local-trust' })).rejects.toThrow('open the runner to the network')
     expect(await reach()).toBe('refused')
   })
+
+  // Only root can start a program as another account.
+  it.runIf(process.platform === 'linux' && process.getuid!() === 0)(
+    'another account of this machine gets in with the secret only',
+    async () => {
+      const script = `
+      const send = (path, init) => fetch('${test.url}' + path, init).then(async (r) => r.status + ' ' + (await r.text()).slice(0, 32))
+      const body = JSON.stringify({ name: 'Intruder' })
+      const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+      const answers = [await send('/api/health'), await send('/api/agents'), await send('/api/agents', post), await send('/nowhere')]
+      // Closed at once, so that the kernel no longer knows whose it was.
+      for (let i = 0; i < 20; i++) {
+        const socket = require('node:net').connect(${test.port}, '127.0.0.1')
+        await new Promise((resolve) => socket.once('connect', resolve))
+        await new Promise((resolve) => socket.end('POST /api/agents HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Type: application/json\\r\\nContent-Length: ' + body.length + '\\r\\n\\r\\n' + body, resolve))
+        socket.destroy()
+      }
+      console.log(JSON.stringify(answers))`
+      const asNobody = () =>
+        promisify(execFile)(process.execPath, ['-e', `(async () => {${script}})()`], { uid: 65_534, gid: 65_534, env: {}, cwd: '/' })
+      const refused = '403 {"error":"forbidden_account"}'
+      expect(JSON.parse((await asNobody()).stdout)).toEqual([
+        '200 {"ok":true,"db":"ok","llm":"unch',
+        ...Array(3).fill(refused.slice(0, 36)),
+      ])
+      expect((await test.client.ok('listAgents')).agents).toEqual([])
+      await test.runner.changeAccess({ ...LOCAL, authMode: 'local-auth' })
+      expect(JSON.parse((await asNobody()).stdout)[1]).toBe('401 {"error":"unauthorized"}')
+    },
+  )
 
   function reach(): Promise<'reached' | 'refused'> {
     return new Promise((resolve) => {

@@ -1,9 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { sendFixedResponse, COMMON_HEADERS } from '../../platform/net/fixed-responses.ts'
 import type { ErrorCode } from '../../contract/errors.ts'
+import { ROUTES } from '../../contract/routes.ts'
 import { refuseAtGate, type GateConfig } from '../../contract/gate.ts'
+import { isOwnPeer } from '../../platform/net/own-peer.ts'
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => void
+
+const HEALTH = ROUTES.health.path
 
 /** Handles a delivery to a webhook. Returns false if the request is none. */
 export type TakeDelivery = (req: IncomingMessage, res: ServerResponse) => boolean
@@ -37,7 +41,8 @@ function refuse(req: IncomingMessage, gate: GateConfig): ErrorCode | null {
   if (refusal !== null) return refusal
   // Absolute-form (`GET http://other/…`) names an authority that was not checked; authority-form is for proxies.
   if (!target.startsWith('/')) return target === '*' ? 'not_found' : 'invalid_request'
-  return asksForUpgrade(req) ? 'invalid_request' : null
+  if (asksForUpgrade(req)) return 'invalid_request'
+  return gate.authMode === 'local-trust' && pathOf(target) !== HEALTH && !isOwnPeer(req.socket) ? 'forbidden_account' : null
 }
 
 export function pathOf(target: string): string {

@@ -1,0 +1,10 @@
+import { readFileSync } from 'node:fs'
+import { endianness } from 'node:os'
+import { createPeerCheck } from '../../contract/peer.ts'
+
+/** Whether the other end of a socket is a program of this account on this machine; see the contract. */
+export const isOwnPeer = createPeerCheck({
+  ownUid: process.platform === 'linux' ? process.getuid!() : null,
+  isLittleEndian: endianness() === 'LE',
+  readTable: (name) => readFileSync(`/proc/net/${name}`, 'latin1'),
+})
