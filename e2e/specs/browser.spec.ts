@@ -5,9 +5,9 @@ import type { Page } from '@playwright/test'
 import { REBOUND, startBrowser, type Browser } from '../fixtures/browser.ts'
 import { expect, test as base } from '../fixtures/deckhand.ts'
 
-const test = base.extend<{ browser: Browser }>({
+const test = base.extend<{ elsewhere: Browser }>({
   // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs from here.
-  browser: async ({}, use) => {
+  elsewhere: async ({}, use) => {
     const browser = await startBrowser()
     await use(browser)
     await browser.close()
@@ -41,7 +41,7 @@ async function attack(page: Page, url: string): Promise<string[]> {
   }, url)
 }
 
-test('a browser gets access by a link, and a tab that another program left behind gets none', async ({ deckhand, browser }) => {
+test('a browser gets access by a link, and a tab that another program left behind gets none', async ({ deckhand, elsewhere: browser }) => {
   const { dashboardUrl } = deckhand
   const port = Number(new URL(dashboardUrl).port)
   await deckhand.quit()
@@ -92,13 +92,13 @@ test('a browser gets access by a link, and a tab that another program left behin
   expect((await deckhand.client.ok('listAgents')).agents).toEqual([])
 })
 
-test('no page of another origin reads or changes anything', async ({ deckhand, browser }) => {
+test('no page of another origin reads or changes anything', async ({ deckhand, elsewhere: browser }) => {
   const { dashboardUrl, runnerUrl } = deckhand
   const { port } = new URL(dashboardUrl)
   const before = await deckhand.client.ok('listAgents')
-  const elsewhere = await serveElsewhere('127.0.0.1')
+  const third = await serveElsewhere('127.0.0.1')
   const sixth = await serveElsewhere('::1', Number(port)).catch(() => null)
-  const pages = [`http://127.0.0.1:${elsewhere.port}/`, `http://localhost:${elsewhere.port}/`, ...(sixth ? [`http://[::1]:${port}/`] : [])]
+  const pages = [`http://127.0.0.1:${third.port}/`, `http://localhost:${third.port}/`, ...(sixth ? [`http://[::1]:${port}/`] : [])]
   for (const address of pages) {
     const page = await browser.openTab(address)
     for (const url of [dashboardUrl, runnerUrl, `http://localhost:${port}`]) {
@@ -112,6 +112,6 @@ test('no page of another origin reads or changes anything', async ({ deckhand, b
     await expect(rebound.getByText('forbidden_host')).toBeVisible()
   }
   expect(await deckhand.client.ok('listAgents')).toEqual(before)
-  for (const made of [elsewhere, sixth]) made?.server.closeAllConnections()
-  for (const made of [elsewhere, sixth]) made?.server.close()
+  for (const made of [third, sixth]) made?.server.closeAllConnections()
+  for (const made of [third, sixth]) made?.server.close()
 })
