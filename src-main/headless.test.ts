@@ -95,10 +95,21 @@ describe('headless', () => {
       { timeout: 60_000, interval: 50 },
     )
 
+    const rotation = startHeadless({}, ['secret', '--rotate'])
+    expect([await rotation.exited, rotation.stderr()]).toEqual([1, expect.stringContaining('Deckhand is running')])
+
     program.child.kill('SIGTERM')
     expect(await program.exited).toBe(0)
     expect(program.stdout().trim().split('\n')).toHaveLength(1)
     expect(await Promise.all([isUp(runnerUrl), isUp(dashboardUrl)])).toEqual([false, false])
+    const ask = async (...args: string[]) => {
+      const command = startHeadless({}, args)
+      await command.exited
+      return command.stdout().trim()
+    }
+    const old = await ask('secret')
+    const replaced = await ask('secret', '--rotate')
+    expect([replaced.length, replaced === old, await ask('secret')]).toEqual([43, false, replaced])
     const late = startHeadless({}, ['link'])
     expect([await late.exited, late.stderr()]).toEqual([1, `deckhand: no Deckhand is running on the data folder ${folder}\n`])
   })

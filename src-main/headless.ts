@@ -18,13 +18,13 @@ import { readEnvironment, type Environment } from './settings/environment.ts'
 import { readLinkFile } from './settings/link-file.ts'
 import { openMachineSettings } from './settings/machine-settings.ts'
 import { StartError } from './settings/start-error.ts'
-import { openVault, readCreatedSecret } from './vault/open-vault.ts'
+import { openVault, readCreatedSecret, replaceWorkerSecret } from './vault/open-vault.ts'
 import { VaultError } from './vault/vault.ts'
 
 /**
  * Deckhand without a desktop: the parts of main.ts without a window. When both servers are healthy, prints one line of
  * JSON to stdout and nothing else. Stops in order on SIGTERM and SIGINT. `secret` as its first argument prints the secret that
- * Deckhand created and exits. `link` prints a link that opens the dashboard of the Deckhand that is running. `restore` starts
+ * Deckhand created and exits; with `--rotate`, while Deckhand is stopped, it creates another one. `link` prints a link that opens the dashboard of the Deckhand that is running. `restore` starts
  * with the newest sound backup, or with the one that is named next, and `start-empty` with an empty database beside the present
  * one. `export` and `import` take a file, and exit. `diagnostics` writes a zip for a report about a problem and exits.
  */
@@ -57,7 +57,7 @@ async function run(): Promise<void> {
     home: homedir(),
     cwd: process.cwd(),
   })
-  if (command === 'secret') return printSecret(environment)
+  if (command === 'secret' || command === 'rotate-secret') return printSecret(environment, command === 'rotate-secret')
   if (command === 'link') return printLink(environment)
   if (command === 'diagnostics') return writeDiagnostics(environment, file)
   const assets = await loadAssets(PAGE_FOLDER)
@@ -75,8 +75,8 @@ async function run(): Promise<void> {
     const { runnerUrl, dashboardUrl } = await startBoth(host, replacementFor(command, backup))
     await Promise.all([untilHealthy(runnerUrl), untilHealthy(dashboardUrl)])
     if (command === 'export' || command === 'import') return await finish(host, command, file)
-    if (environment.authMode === 'local-auth') await offerSetup(host, environment.appUrl ?? dashboardUrl)
-    if (environment.authMode === 'local-trust') {
+    if (host.authMode() === 'local-auth') await offerSetup(host, environment.appUrl ?? dashboardUrl)
+    if (host.authMode() === 'local-trust') {
       process.stderr.write(
         `deckhand: open ${host.browserLink()} in a browser (once, within ten minutes); "npm run headless -- link" prints another\n`,
       )
@@ -102,17 +102,24 @@ async function offerSetup(host: Host, baseUrl: string): Promise<void> {
 }
 
 /** Prints the secret. Reading the vault already gives access to everything that the secret protects. */
-async function printSecret({ dataDir, vault: kind, workerSecret }: Environment): Promise<void> {
+async function printSecret({ dataDir, vault: kind, workerSecret }: Environment, rotate: boolean): Promise<void> {
   if (workerSecret !== null) {
     throw new StartError(1, 'WORKER_SECRET or --worker-secret-file sets the secret, so Deckhand creates none')
   }
   const none = `there is no secret in ${dataDir} yet: start Deckhand once to create it`
   if (!existsSync(dataDir)) throw new StartError(1, none)
   const vault = openVault(kind, dataDir)
-  const secret = await readCreatedSecret(vault).catch((error: unknown) => {
+  const explain = (error: unknown) => {
     throw error instanceof VaultError ? new StartError(1, error.message, { cause: error }) : error
-  })
+  }
+  let secret = await readCreatedSecret(vault).catch(explain)
   if (secret === null) throw new StartError(1, `${none}. If it runs with another DECKHAND_VAULT than ${kind}, set that here too`)
+  if (rotate) {
+    const running = readLinkFile(dataDir)
+    if (running !== null && (await isUp(running.url)))
+      throw new StartError(1, 'Deckhand is running: replace the secret in its settings, or stop it first')
+    secret = await replaceWorkerSecret(vault).catch(explain)
+  }
   await new Promise<void>((resolve) => process.stdout.write(`${secret}\n`, () => resolve()))
 }
 
@@ -152,7 +159,7 @@ async function finish(host: Host, command: 'export' | 'import', file: string): P
 }
 
 type Command = {
-  command: 'start' | 'secret' | 'link' | 'restore' | 'start-empty' | 'diagnostics' | 'export' | 'import'
+  command: 'start' | 'secret' | 'rotate-secret' | 'link' | 'restore' | 'start-empty' | 'diagnostics' | 'export' | 'import'
   backup: string | null
   file: string
   flags: string[]
@@ -160,6 +167,7 @@ type Command = {
 
 function readCommand([first, ...rest]: string[]): Command {
   const none = { backup: null, file: 'deckhand-diagnostics.zip' }
+  if (first === 'secret' && rest[0] === '--rotate') return { ...none, command: 'rotate-secret', flags: rest.slice(1) }
   if (first === 'secret' || first === 'link' || first === 'start-empty') return { ...none, command: first, flags: rest }
   if (first === 'export' || first === 'import') {
     const [path, ...flags] = rest
@@ -204,14 +212,17 @@ async function portTaken(what: string, setting: string, taken: { port: number; s
   return new StartError(1, message)
 }
 
+async function isUp(url: string): Promise<boolean> {
+  return fetch(`${url}/api/health`, { signal: AbortSignal.timeout(HEALTH_LIMIT_MS) }).then(
+    (response) => response.ok,
+    () => false,
+  )
+}
+
 async function untilHealthy(url: string): Promise<void> {
   const until = performance.now() + HEALTH_LIMIT_MS
   for (;;) {
-    const healthy = await fetch(`${url}/api/health`, { signal: AbortSignal.timeout(HEALTH_LIMIT_MS) }).then(
-      (response) => response.ok,
-      () => false,
-    )
-    if (healthy) return
+    if (await isUp(url)) return
     if (performance.now() > until) throw new StartError(1, `${url} is not healthy; see the logs`)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Language } from '../resources/locales/texts.ts'
 import { chooseLanguage } from '../resources/locales/translate.ts'
-import type { RunnerConfig } from '../src-runner/contract/port.ts'
-import type { DashboardState, RunnerState } from './contract/desktop-api.ts'
+import type { AuthMode, RunnerConfig } from '../src-runner/contract/port.ts'
+import type { DashboardState, RunnerState, Sharing } from './contract/desktop-api.ts'
 import type { Assets } from './dashboard/assets.ts'
 import { createBrowserLink, createBrowserProof } from './dashboard/browser-proof.ts'
 import { createDashboard, type Dashboard } from './dashboard/dashboard.ts'
@@ -13,6 +13,7 @@ import { keepCrashReport } from './diagnostics/crash-reports.ts'
 import { messageOf } from './log/log.ts'
 import { createMainLog, type MainLog } from './log/main-log.ts'
 import { namesOf, suggestPort } from './net/address.ts'
+import { createSharing } from './net/sharing.ts'
 import type { SpawnRunner } from './runner/runner-process.ts'
 import { createSupervisor, type Supervisor } from './runner/supervisor.ts'
 import type { MoveToTrash } from './runner/trash-requests.ts'
@@ -22,7 +23,7 @@ import { prepareDataDir } from './settings/data-dir.ts'
 import type { Environment } from './settings/environment.ts'
 import { openMachineSettings, type MachineSettingsStore } from './settings/machine-settings.ts'
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts'
-import { openVault, readWorkerSecret } from './vault/open-vault.ts'
+import { openVault, readWorkerSecret, replaceWorkerSecret } from './vault/open-vault.ts'
 import type { Vault } from './vault/vault.ts'
 
 /** What the app and headless share: two servers, a runner, a vault, settings and a log. */
@@ -40,6 +41,13 @@ export type Host = {
   onDashboardState(listener: (state: DashboardState) => void): () => void
   /** The runner's secret. Rejects with a VaultError if it cannot be read. */
   workerSecret(): Promise<string>
+  /** How requests are judged at this moment. */
+  authMode(): AuthMode
+  sharing(): Sharing
+  onSharing(listener: () => void): () => void
+  share(isOn: boolean): Promise<'done' | 'needs_owner' | 'fixed'>
+  /** Replaces the runner's secret in the vault and in the runner. Rejects with a VaultError, or if the environment sets it. */
+  rotateSecret(): Promise<string>
   /** An address that opens the dashboard in a browser; in `local-trust` it works once, within ten minutes. null: no server. */
   browserLink(): string | null
   /** Starts the dashboard's server on the present port. Returns its state; never rejects. */
@@ -86,7 +94,8 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
   const runnerPort = () => chosen.runner ?? environment.runnerPort ?? settings.current().runnerPort
   const dashboardPort = () => chosen.dashboard ?? environment.dashboardPort ?? settings.current().dashboardPort
 
-  const authMode = () => environment.authMode
+  const sharing = createSharing({ environment, settings, hasOwner: signIn.hasOwner, apply: applyAccess, log })
+  const { authMode } = sharing
   const linkKey = randomBytes(32).toString('base64url')
   let secret: string | null = null
   let server: DashboardServer | null = null
@@ -106,13 +115,13 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     await serverStart
     return {
       dataDir,
-      host: environment.runnerHost,
+      host: sharing.runnerHost(),
       port: runnerPort(),
       authMode: authMode(),
       workerSecret: opening,
       logLevel: level(),
       origins: [...(server?.origins() ?? [])],
-      hosts: namesOf(environment.runnerHost),
+      hosts: namesOf(sharing.runnerHost()),
       safeMode,
       ingressPort: environment.ingressPort,
       publicRunnerUrl: environment.publicRunnerUrl,
@@ -148,7 +157,7 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
   })
 
   async function listen(): Promise<DashboardState> {
-    const host = environment.dashboardHost
+    const host = sharing.dashboardHost()
     const port = dashboardPort()
     try {
       await server?.close()
@@ -162,13 +171,27 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
   }
 
   async function startServer(): Promise<DashboardState> {
-    const attempt = serverStart.then(listen)
+    const attempt = serverStart.then(sharing.prepare).then(listen)
     serverStart = attempt
+    return settleServer(attempt)
+  }
+
+  async function settleServer(attempt: Promise<DashboardState>): Promise<DashboardState> {
     dashboardState = await attempt
     if (dashboardState.state === 'ready') writeLinkFile(dataDir, { url: dashboardState.dashboardUrl, key: linkKey })
     log.info({ dashboard: dashboardState }, `dashboard ${dashboardState.state}`)
     for (const listener of listeners) listener(dashboardState)
     return dashboardState
+  }
+
+  /** Both servers get the present hosts, mode and secret. Resolves with what went wrong, or null. */
+  async function applyAccess(): Promise<string | null> {
+    // The same port again, also if the system chose it.
+    chosen.dashboard = server?.port ?? chosen.dashboard
+    const attempt = serverStart.then(listen)
+    serverStart = attempt
+    await settleServer(attempt)
+    return supervisor.changeAccess()
   }
 
   return {
@@ -186,6 +209,17 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
       return () => listeners.delete(listener)
     },
     workerSecret,
+    authMode,
+    sharing: () => sharing.state(server?.port ?? null),
+    onSharing: sharing.onChange,
+    share: sharing.change,
+    async rotateSecret() {
+      if (environment.workerSecret !== null) throw new Error('WORKER_SECRET or --worker-secret-file sets the secret')
+      secret = await replaceWorkerSecret(vault)
+      log.hide(secret)
+      await supervisor.changeAccess()
+      return secret
+    },
     browserLink() {
       if (dashboardState.state !== 'ready') return null
       return authMode() === 'local-trust' ? createBrowserLink(dashboardState.dashboardUrl, linkKey) : dashboardState.dashboardUrl

@@ -11,6 +11,8 @@ const CALLS = {
   restartRunner: true,
   recheckVault: true,
   revealSecret: true,
+  share: true,
+  rotateSecret: true,
   pickFolder: true,
   openExternal: true,
   showFolder: true,

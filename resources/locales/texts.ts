@@ -1541,8 +1541,20 @@ export type TextParams = {
   'settings.healthCheck.states.ok': NoParams
   'settings.healthCheck.states.warning': NoParams
   'settings.healthCheck.states.problem': NoParams
+  'settings.sharing.title': NoParams
+  'settings.sharing.share': NoParams
+  'settings.sharing.shareHint': NoParams
+  'settings.sharing.fixed': { variable: string }
+  'settings.sharing.needsOwner': NoParams
+  'settings.sharing.needsOwnerHint': NoParams
+  'settings.sharing.createOwner': NoParams
+  'settings.sharing.runnerProblem': NoParams
+  'settings.sharing.addresses': NoParams
+  'settings.sharing.addressesHint': NoParams
+  'settings.sharing.code': { address: string }
   'settings.servers.title': NoParams
   'settings.servers.about': NoParams
+  'settings.servers.aboutShared': NoParams
   'settings.servers.dashboard': NoParams
   'settings.servers.dashboardHint': NoParams
   'settings.servers.runner': NoParams
@@ -1551,6 +1563,7 @@ export type TextParams = {
   'settings.servers.secretHint': NoParams
   'settings.servers.showSecret': NoParams
   'settings.servers.hideSecret': NoParams
+  'settings.servers.rotateSecret': NoParams
   'settings.servers.notRunning': NoParams
   'settings.servers.port': NoParams
   'settings.servers.changePort': NoParams
@@ -1979,6 +1992,10 @@ export type TextParams = {
   'desktop.questions.secretText': NoParams
   'desktop.questions.secretYes': NoParams
   'desktop.questions.secretNo': NoParams
+  'desktop.questions.rotate': NoParams
+  'desktop.questions.rotateText': NoParams
+  'desktop.questions.rotateYes': NoParams
+  'desktop.questions.rotateNo': NoParams
   'desktop.questions.openLink': { host: string }
   'desktop.questions.openLinkYes': NoParams
   'desktop.questions.openLinkNo': NoParams

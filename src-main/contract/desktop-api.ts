@@ -40,6 +40,8 @@ export const MachineSettings = z.object({
   runnerPort: z.number().int().min(1).max(65_535),
   dashboardPort: z.number().int().min(1).max(65_535),
   startAtLogin: z.boolean(),
+  /** Changed by `share` only. */
+  shareOnNetwork: z.boolean(),
   closeToTray: z.boolean(),
   theme: z.enum(['system', 'light', 'dark']),
   /** The page's language, so that menus and notifications match it. */
@@ -62,11 +64,23 @@ export const MachineInfo = z.object({
 })
 export type MachineInfo = z.infer<typeof MachineInfo>
 
+/** "Share on this network". */
+export const Sharing = z.object({
+  isOn: z.boolean(),
+  /** The variable of the environment that decides instead. */
+  fixedBy: z.enum(['AUTH_MODE', 'DASHBOARD_HOST', 'RUNNER_HOST']).nullable(),
+  /** Addresses for other devices, the one most likely to work first. Empty while it is off. */
+  urls: z.array(z.string()),
+  problem: z.string().nullable(),
+})
+export type Sharing = z.infer<typeof Sharing>
+
 export const DesktopState = z.object({
   runner: RunnerState,
   dashboard: DashboardState,
   vault: VaultState,
   settings: MachineSettings,
+  sharing: Sharing,
   info: MachineInfo,
   updates: UpdateState,
 })
@@ -85,7 +99,7 @@ export type DesktopCommand = z.infer<typeof DesktopCommand>
 /** Requests: name → argument and result. */
 export const DESKTOP_CALLS = {
   getState: { argument: z.undefined(), result: DesktopState },
-  changeSettings: { argument: MachineSettings.partial(), result: MachineSettings },
+  changeSettings: { argument: MachineSettings.omit({ shareOnNetwork: true }).partial(), result: MachineSettings },
   /** Saves the port and starts the server on it. */
   usePort: {
     argument: z.object({ server: z.enum(['runner', 'dashboard']), port: z.number().int().min(1).max(65_535) }),
@@ -98,6 +112,10 @@ export const DESKTOP_CALLS = {
   recheckVault: { argument: z.undefined(), result: VaultState },
   /** The secret of this installation, after a confirmation dialog. null: the person refused. Never part of the state. */
   revealSecret: { argument: z.undefined(), result: z.string().nullable() },
+  /** Shares both servers on the network, or stops it. Needs an owner account. */
+  share: { argument: z.object({ on: z.boolean() }), result: z.enum(['done', 'needs_owner', 'fixed']) },
+  /** Replaces the secret after a confirmation dialog; the old one is refused at once. null: the person refused. */
+  rotateSecret: { argument: z.undefined(), result: z.string().nullable() },
   /** Opens the system's folder dialog. null: the person closed it. */
   pickFolder: { argument: z.undefined(), result: z.string().nullable() },
   /** Shows the host and asks first. http and https only. true: it was opened. */

@@ -56,6 +56,10 @@ export function handleDesktopCalls(deps: {
       // The desktop asks, not the page, so that nothing in the page can confirm for the person.
       return (await abilities.confirm(questionOf(deps.speech(), 'secret'))) ? host.workerSecret() : null
     },
+    share: ({ on }) => host.share(on),
+    async rotateSecret() {
+      return (await abilities.confirm(questionOf(deps.speech(), 'rotate'))) ? host.rotateSecret() : null
+    },
     pickFolder: () => abilities.pickFolder(),
     openExternal: ({ url }) => deps.openLink(url),
     async showFolder(which) {

@@ -9,6 +9,7 @@ export function createDesktopState(host: Host, updates: Updates, info: Omit<Mach
     dashboard: host.dashboardState(),
     vault: host.vault.state(),
     settings: host.settings.current(),
+    sharing: host.sharing(),
     info: { ...info, safeMode: host.supervisor.isSafeMode() },
     updates: updates.state(),
   })
@@ -20,6 +21,7 @@ export function createDesktopState(host: Host, updates: Updates, info: Omit<Mach
       host.onDashboardState(report)
       host.vault.onState(report)
       host.settings.onChange(report)
+      host.onSharing(report)
       updates.onState(report)
     },
   }

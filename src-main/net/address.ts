@@ -1,5 +1,5 @@
 import { createServer } from 'node:net'
-import { networkInterfaces } from 'node:os'
+import { hostname, networkInterfaces } from 'node:os'
 
 /** The address at which this machine itself reaches a server that listens on `host`. */
 export function urlOf(host: string, port: number): string {
@@ -7,14 +7,20 @@ export function urlOf(host: string, port: number): string {
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }
 
-/** Host names of a server on `host`, besides the loopback names. Lower case. */
+/** The name of this machine in its network, as Bonjour and Avahi announce it. */
+export function localName(): string {
+  return `${hostname().toLowerCase().split('.')[0]!}.local`
+}
+
+/** Host names of a server on `host`, besides the loopback names, as the network is now. Lower case. */
 export function namesOf(host: string): string[] {
   const bracket = (address: string) => (address.includes(':') ? `[${address}]` : address)
   if (host !== '0.0.0.0' && host !== '::') return [bracket(host.toLowerCase())]
-  return Object.values(networkInterfaces())
+  const addresses = Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
     .filter((address) => !address.internal && !address.address.startsWith('fe80'))
     .map((address) => bracket(address.address.toLowerCase()))
+  return [...addresses, localName()]
 }
 
 /** Host names under which a browser can open a server bound to `host`. Never `localhost`, which may resolve elsewhere. */

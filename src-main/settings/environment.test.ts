@@ -24,6 +24,7 @@ describe('an unset variable', () => {
       publicRunnerUrl: null,
       ingressPort: null,
       authMode: 'local-trust',
+      sharingFixedBy: null,
       workerSecret: null,
       vault: 'keychain',
       messengerBridgeEnabled: true,

@@ -103,6 +103,8 @@ export type Environment = {
   /** The webhook-only listener. null: the setting decides, which is off by default. */
   ingressPort: number | null
   authMode: AuthMode
+  /** The variable that decides about the network instead of the setting; null: the setting does. */
+  sharingFixedBy: 'AUTH_MODE' | 'DASHBOARD_HOST' | 'RUNNER_HOST' | null
   workerSecret: string | null
   vault: 'keychain' | 'file'
   messengerBridgeEnabled: boolean
@@ -120,6 +122,7 @@ const DEFAULTS: Omit<Environment, 'dataDir'> = {
   publicRunnerUrl: null,
   ingressPort: null,
   authMode: 'local-trust',
+  sharingFixedBy: null,
   workerSecret: null,
   vault: 'keychain',
   messengerBridgeEnabled: true,
@@ -154,6 +157,7 @@ export function readEnvironment(source: EnvironmentSource): Environment {
   const given = values as Partial<Environment> & { workerSecretFile?: string }
   const { workerSecretFile, dataDir, ...rest } = given
   const environment: Environment = { ...DEFAULTS, ...rest, dataDir: dataDirPath(dataDir, source) }
+  environment.sharingFixedBy = (['AUTH_MODE', 'DASHBOARD_HOST', 'RUNNER_HOST'] as const).find((name) => keyOf(name) in given) ?? null
   if (workerSecretFile !== undefined) environment.workerSecret = readSecretFile(workerSecretFile, source.cwd)
   if (source.isTest === true) environment.clockAheadMs = Number(source.env['DECKHAND_TEST_CLOCK_AHEAD_MS'] ?? 0)
   refuseUnsafe(environment)

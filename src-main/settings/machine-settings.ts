@@ -9,6 +9,7 @@ export const DEFAULT_MACHINE_SETTINGS: MachineSettings = {
   runnerPort: 3001,
   dashboardPort: 3000,
   startAtLogin: false,
+  shareOnNetwork: false,
   closeToTray: true,
   theme: 'system',
   language: 'system',

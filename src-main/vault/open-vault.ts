@@ -27,6 +27,17 @@ export function readCreatedSecret(vault: Vault): Promise<string | null> {
   return vault.get(WORKER_SECRET_NAME)
 }
 
+/** Creates another secret and stores it. Rejects with a VaultError; the old one is then still stored. */
+export async function replaceWorkerSecret(vault: Pick<Vault, 'set'>): Promise<string> {
+  const created = createSecret()
+  await vault.set(WORKER_SECRET_NAME, created)
+  return created
+}
+
+function createSecret(): string {
+  return randomBytes(WORKER_SECRET_BYTES).toString('base64url')
+}
+
 /**
  * WORKER_SECRET: the given one, or the one in the vault, created at the first start.
  *
@@ -40,19 +51,16 @@ export async function readWorkerSecret(options: {
   log: Log
 }): Promise<string> {
   if (options.given !== null) return options.given
-  const fresh = () => randomBytes(WORKER_SECRET_BYTES).toString('base64url')
   try {
     const kept = await options.vault.get(WORKER_SECRET_NAME)
     if (kept !== null) return kept
-    const created = fresh()
-    await options.vault.set(WORKER_SECRET_NAME, created)
-    return created
+    return await replaceWorkerSecret(options.vault)
   } catch (error) {
     if (!(error instanceof VaultError) || options.authMode !== 'local-trust') throw error
     options.log.warn(
       { vault: options.vault.kind, trouble: error.trouble },
       `${error.message} Until then Deckhand works without stored keys.`,
     )
-    return fresh()
+    return createSecret()
   }
 }

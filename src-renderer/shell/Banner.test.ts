@@ -9,10 +9,12 @@ const fine: DesktopState = {
   runner: { state: 'ready', runnerUrl: 'http://127.0.0.1:3001' },
   dashboard: { state: 'ready', dashboardUrl: 'http://127.0.0.1:3000' },
   vault: { kind: 'keychain', state: 'ok', message: '' },
+  sharing: { isOn: false, fixedBy: null, urls: [], problem: null },
   settings: {
     runnerPort: 3001,
     dashboardPort: 3000,
     startAtLogin: false,
+    shareOnNetwork: false,
     closeToTray: true,
     theme: 'system',
     language: 'system',

@@ -153,10 +153,12 @@ it('says that a port is taken and changes to the suggested one', async () => {
     runner: { state: 'port_taken', port: 3001, suggestedPort: 3011 },
     dashboard: { state: 'ready', dashboardUrl: 'http://127.0.0.1:3000' },
     vault: { kind: 'keychain', state: 'ok', message: '' },
+    sharing: { isOn: false, fixedBy: null, urls: [], problem: null },
     settings: {
       runnerPort: 3001,
       dashboardPort: 3000,
       startAtLogin: false,
+      shareOnNetwork: false,
       closeToTray: true,
       theme: 'dark',
       language: 'system',

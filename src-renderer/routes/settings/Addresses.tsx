@@ -23,7 +23,11 @@ export function Addresses(props: { state: DesktopState }) {
   }
   const portOf = (server: Server) => (server === 'runner' ? props.state.settings.runnerPort : props.state.settings.dashboardPort)
   return (
-    <Panel title={t('settings.servers.title')} description={t('settings.servers.about')} flush>
+    <Panel
+      title={t('settings.servers.title')}
+      description={t(props.state.sharing.isOn ? 'settings.servers.aboutShared' : 'settings.servers.about')}
+      flush
+    >
       <AddressRow
         id="dashboard"
         label={t('settings.servers.dashboard')}
@@ -51,10 +55,10 @@ function SecretRow() {
   const desktop = useDesktop()
   const [secret, setSecret] = createSignal<string | null>(null)
   const [isAsking, setAsking] = createSignal(false)
-  const show = async () => {
+  const ask = async (call: 'revealSecret' | 'rotateSecret') => {
     setAsking(true)
     try {
-      setSecret((await desktop.api?.revealSecret(undefined)) ?? null)
+      setSecret((await desktop.api?.[call](undefined)) ?? secret())
     } catch (thrown) {
       toast({ tone: 'bad', text: thrown instanceof Error ? thrown.message : String(thrown) })
     } finally {
@@ -66,7 +70,7 @@ function SecretRow() {
       <Show
         when={secret()}
         fallback={
-          <Button size="sm" busy={isAsking()} onClick={() => void show()}>
+          <Button size="sm" busy={isAsking()} onClick={() => void ask('revealSecret')}>
             {t('settings.servers.showSecret')}
           </Button>
         }
@@ -75,6 +79,9 @@ function SecretRow() {
           <>
             <code class="font-mono text-xs wrap-anywhere">{shown()}</code>
             <CopyButton size="sm" text={shown()} copy={desktop.copyText} />
+            <Button size="sm" busy={isAsking()} onClick={() => void ask('rotateSecret')}>
+              {t('settings.servers.rotateSecret')}
+            </Button>
             <Button size="sm" onClick={() => setSecret(null)}>
               {t('settings.servers.hideSecret')}
             </Button>

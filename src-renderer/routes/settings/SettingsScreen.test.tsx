@@ -19,10 +19,12 @@ const state: DesktopState = {
   runner: { state: 'ready', runnerUrl: 'http://127.0.0.1:3005' },
   dashboard: { state: 'ready', dashboardUrl: 'http://127.0.0.1:3000' },
   vault: { kind: 'keychain', state: 'locked', message: 'Unlock the keychain, then check again.' },
+  sharing: { isOn: false, fixedBy: null, urls: [], problem: null },
   settings: {
     runnerPort: 3005,
     dashboardPort: 3000,
     startAtLogin: false,
+    shareOnNetwork: false,
     closeToTray: true,
     theme: 'system',
     language: 'system',
@@ -52,16 +54,17 @@ it('shows third-party licenses on request', async () => {
 })
 
 /** The app's window, writing down what the page asks of it. */
-function inApp(usePort: () => Promise<void> = () => Promise.resolve()) {
+function inApp(usePort: () => Promise<void> = () => Promise.resolve(), sharing: DesktopState['sharing'] = state.sharing) {
   const asked: [string, unknown][] = []
   const note = (name: string) => (argument: unknown) => Promise.resolve(void asked.push([name, argument]))
   const api = {
     onState: (listener: (next: DesktopState) => void) => {
-      listener(state)
+      listener({ ...state, sharing })
       return () => {}
     },
     onCommand: () => () => {},
     changeSettings: note('changeSettings'),
+    share: (argument: unknown) => Promise.resolve(void asked.push(['share', argument])).then(() => 'needs_owner'),
     showFolder: note('showFolder'),
     restartRunner: note('restartRunner'),
     recheckVault: note('recheckVault'),
@@ -74,6 +77,23 @@ function inApp(usePort: () => Promise<void> = () => Promise.resolve()) {
   }
   return { asked, desktop: createAppDesktop(api as unknown as DesktopApi) }
 }
+
+it('shares on the network, and asks for an owner account first', async () => {
+  const { asked, desktop } = inApp()
+  const { user } = openSettings('computer', { desktop })
+  await user.click(await screen.findByRole('switch', { name: 'Share on this network' }))
+  expect(await screen.findByRole('link', { name: 'Create owner account…' })).toHaveAttribute('href', '/settings/people')
+  expect(asked).toEqual([['share', { on: true }]])
+})
+
+it('shows the addresses for other devices while it is shared', async () => {
+  const urls = ['http://192.168.1.20:3000', 'http://mira.local:3000']
+  const { desktop } = inApp(undefined, { isOn: true, fixedBy: null, urls, problem: null })
+  openSettings('computer', { desktop })
+  for (const url of urls) expect(await screen.findByText(url)).toBeVisible()
+  expect(screen.getByRole('img', { name: `QR code of ${urls[0]}` })).toBeVisible()
+  expect(screen.getByRole('switch', { name: 'Share on this network' })).toBeChecked()
+})
 
 it('shows the secret on request and forgets it again', async () => {
   const { asked, desktop } = inApp()

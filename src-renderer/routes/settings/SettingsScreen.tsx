@@ -36,6 +36,7 @@ import { Keychain } from './Keychain.tsx'
 import { LogViewer } from './LogViewer.tsx'
 import { Notifications } from './Notifications.tsx'
 import { OutsideWebhooks } from './OutsideWebhooks.tsx'
+import { Sharing } from './Sharing.tsx'
 import { allSettings, settingHref, SETTINGS_SECTIONS, type SettingsSection } from './sections.ts'
 import { People } from './People.tsx'
 import { Trouble } from './Trouble.tsx'
@@ -199,6 +200,7 @@ function Computer() {
       <Show when={desktop.state()}>
         {(state) => (
           <>
+            <Sharing sharing={state().sharing} />
             <Addresses state={state()} />
             <Keychain vault={state().vault} />
             <DataAndLogs state={state()} />

@@ -1,0 +1,121 @@
+import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os'
+import type { AuthMode } from '../../src-runner/contract/port.ts'
+import type { Sharing } from '../contract/desktop-api.ts'
+import { messageOf, type Log } from '../log/log.ts'
+import type { Environment } from '../settings/environment.ts'
+import type { MachineSettingsStore } from '../settings/machine-settings.ts'
+import { localName } from './address.ts'
+
+/** All IPv4 addresses. Those of IPv6 mostly lead to the whole internet; DASHBOARD_HOST=:: is for people who want that. */
+const EVERYWHERE = '0.0.0.0'
+const LOOK_EVERY_MS = 5_000
+
+export type NetworkSharing = {
+  /** How requests are judged at this moment. */
+  authMode(): AuthMode
+  dashboardHost(): string
+  runnerHost(): string
+  state(dashboardPort: number | null): Sharing
+  /** Resolves when the new state is saved and in effect. */
+  change(isOn: boolean): Promise<'done' | 'needs_owner' | 'fixed'>
+  /** Finds out at the start whether somebody could sign in at all. Never rejects. */
+  prepare(): Promise<void>
+  /** Calls `listener` when the addresses of this machine have changed, while it is shared. */
+  onChange(listener: () => void): () => void
+}
+
+export type NetworkSharingDeps = {
+  environment: Environment
+  settings: MachineSettingsStore
+  hasOwner: () => Promise<boolean>
+  /** Listens on the present hosts and tells the runner. Resolves with what went wrong, or null. */
+  apply: () => Promise<string | null>
+  log: Log
+}
+
+/**
+ * "Share on this network". While it is on, everybody signs in, on this machine too; and only if there is an owner account do
+ * the servers leave loopback. The order keeps both true at every moment: sign-in first and the network second, and back.
+ */
+export function createSharing({ environment, settings, hasOwner, apply, log }: NetworkSharingDeps): NetworkSharing {
+  const { sharingFixedBy: fixedBy } = environment
+  let needsSignIn = fixedBy === null && settings.current().shareOnNetwork
+  let isOpen = false
+  let problem: string | null = null
+  let last: Promise<unknown> = Promise.resolve()
+  const listeners = new Set<() => void>()
+
+  async function ownerExists(): Promise<boolean> {
+    return hasOwner().catch((error: unknown) => {
+      log.error({ error: messageOf(error) }, 'the accounts cannot be read, so Deckhand is not shared')
+      return false
+    })
+  }
+
+  async function set(isOn: boolean): Promise<'done' | 'needs_owner' | 'fixed'> {
+    if (fixedBy !== null) return 'fixed'
+    if (isOn && !(await ownerExists())) return 'needs_owner'
+    await settings.change({ shareOnNetwork: isOn })
+    if (isOn) needsSignIn = true
+    isOpen = isOn
+    problem = await apply()
+    if (!isOn) {
+      needsSignIn = false
+      problem = (await apply()) ?? problem
+    }
+    log.info({ isOn, problem }, 'sharing on the network was changed')
+    tell()
+    return 'done'
+  }
+
+  function tell(): void {
+    for (const listener of listeners) listener()
+  }
+
+  let seen = addresses().join()
+  setInterval(() => {
+    const now = isOpen ? addresses().join() : seen
+    if (now !== seen) tell()
+    seen = now
+  }, LOOK_EVERY_MS).unref()
+
+  return {
+    authMode: () => (needsSignIn ? 'local-auth' : environment.authMode),
+    dashboardHost: () => (isOpen ? EVERYWHERE : environment.dashboardHost),
+    runnerHost: () => (isOpen ? EVERYWHERE : environment.runnerHost),
+    state(port) {
+      const urls = isOpen && port !== null ? [...addresses(), localName()].map((name) => `http://${name}:${port}`) : []
+      return { isOn: needsSignIn && isOpen, fixedBy, urls, problem }
+    },
+    change(isOn) {
+      const result = last.then(() => set(isOn))
+      last = result.catch(() => undefined)
+      return result
+    },
+    async prepare() {
+      if (needsSignIn) isOpen = await ownerExists()
+    },
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+
+  function addresses(): string[] {
+    return lanAddresses(networkInterfaces())
+  }
+}
+
+/** Of virtual machines, containers and tunnels: a phone cannot reach them. */
+const VIRTUAL = /^(docker|br-|veth|virbr|vboxnet|vmnet|utun|tun|tap|wg|tailscale|zt|vEthernet)/i
+const PRIVATE = /^(192\.168\.|10\.|172\.(1[6-9]|2\d|3[01])\.)/
+
+/** The IPv4 addresses of this machine, those first that another device of the network most likely reaches. */
+export function lanAddresses(interfaces: NodeJS.Dict<NetworkInterfaceInfo[]>): string[] {
+  const rank = (name: string, address: string) => (VIRTUAL.test(name) ? 2 : 0) + (PRIVATE.test(address) ? 0 : 1)
+  return Object.entries(interfaces)
+    .flatMap(([name, list]) => (list ?? []).map(({ address, family, internal }) => ({ name, address, family, internal })))
+    .filter(({ family, internal, address }) => family === 'IPv4' && !internal && !address.startsWith('169.254.'))
+    .toSorted((a, b) => rank(a.name, a.address) - rank(b.name, b.address))
+    .map(({ address }) => address)
+}

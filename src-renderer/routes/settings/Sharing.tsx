@@ -1,0 +1,92 @@
+import { encode } from 'uqr'
+import { createSignal, For, Show } from 'solid-js'
+import type { Sharing as SharingState } from '../../../src-main/contract/desktop-api.ts'
+import { t } from '../../lib/language.ts'
+import { useDesktop } from '../../platform/DesktopProvider.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
+import { CopyButton } from '../../ui/CopyButton.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { Row, RowFrame } from '../../ui/Row.tsx'
+import { Switch } from '../../ui/Switch.tsx'
+import { toast } from '../../ui/Toasts.tsx'
+
+/** "Share on this network": the switch, and while it is on, the addresses for other devices. */
+export function Sharing(props: { sharing: SharingState }) {
+  const desktop = useDesktop()
+  const [needsOwner, setNeedsOwner] = createSignal(false)
+  const [isChanging, setChanging] = createSignal(false)
+  const change = async (on: boolean) => {
+    setChanging(true)
+    try {
+      setNeedsOwner((await desktop.api?.share({ on })) === 'needs_owner')
+    } catch (thrown) {
+      toast({ tone: 'bad', text: thrown instanceof Error ? thrown.message : String(thrown) })
+    } finally {
+      setChanging(false)
+    }
+  }
+  return (
+    <Panel title={t('settings.sharing.title')} flush>
+      <RowFrame id="share">
+        <Switch
+          label={t('settings.sharing.share')}
+          hint={
+            props.sharing.fixedBy === null
+              ? t('settings.sharing.shareHint')
+              : t('settings.sharing.fixed', { variable: props.sharing.fixedBy })
+          }
+          checked={props.sharing.isOn}
+          disabled={props.sharing.fixedBy !== null || isChanging()}
+          onChecked={(on) => void change(on)}
+        />
+      </RowFrame>
+      <Show when={needsOwner() && !props.sharing.isOn}>
+        <Row label={t('settings.sharing.needsOwner')} hint={t('settings.sharing.needsOwnerHint')}>
+          <ButtonLink size="sm" href="/settings/people">
+            {t('settings.sharing.createOwner')}
+          </ButtonLink>
+        </Row>
+      </Show>
+      <Show when={props.sharing.problem}>
+        {(problem) => <Row label={t('settings.sharing.runnerProblem')} hint={<span class="text-bad">{problem()}</span>} />}
+      </Show>
+      <Show when={props.sharing.urls.length > 0}>
+        <Row id="share-address" label={t('settings.sharing.addresses')} hint={t('settings.sharing.addressesHint')}>
+          <div class="flex flex-wrap items-center gap-4">
+            <ul class="flex flex-col gap-1.5">
+              <For each={props.sharing.urls}>
+                {(url) => (
+                  <li class="flex items-center gap-2">
+                    <code class="font-mono text-xs">{url}</code>
+                    <CopyButton size="sm" text={url} copy={desktop.copyText} />
+                  </li>
+                )}
+              </For>
+            </ul>
+            <QrCode text={props.sharing.urls[0]!} label={t('settings.sharing.code', { address: props.sharing.urls[0]! })} />
+          </div>
+        </Row>
+      </Show>
+    </Panel>
+  )
+}
+
+/** Always dark on white, because many cameras do not read the inverse. */
+function QrCode(props: { text: string; label: string }) {
+  const code = () => encode(props.text, { border: 2 })
+  const path = () =>
+    code()
+      .data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])))
+      .join('')
+  return (
+    <svg
+      role="img"
+      aria-label={props.label}
+      class="size-32 rounded-md border border-line bg-white"
+      viewBox={`0 0 ${code().size} ${code().size}`}
+      shape-rendering="crispEdges"
+    >
+      <path d={path()} fill="#000" />
+    </svg>
+  )
+}
