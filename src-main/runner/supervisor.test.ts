@@ -114,6 +114,17 @@ describe('the runner', () => {
     expect(isGone(spawned[0]!.pid!)).toBe(true)
   })
 
+  it('reports each crash with its last lines, and no stop', async () => {
+    const crashes: { reason: string; lastLines: string[] }[] = []
+    const { supervisor, spawned } = supervise({}, { crashed: (crash) => void crashes.push(crash) })
+    await supervisor.start()
+    process.kill(spawned[0]!.pid!, 'SIGKILL')
+    await expect.poll(() => crashes).toEqual([{ reason: expect.stringContaining('SIGKILL'), lastLines: expect.any(Array) }])
+    await expect.poll(() => supervisor.state().state).toBe('ready')
+    await supervisor.stop()
+    expect(crashes).toHaveLength(1)
+  })
+
   it('can be awaited while it starts, up to a limit', async () => {
     const { supervisor } = supervise()
     expect(await supervisor.endpointSoon(10)).toBeNull()
