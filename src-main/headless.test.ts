@@ -59,6 +59,33 @@ const isUp = (url: string) =>
   )
 
 describe('headless', () => {
+  it('accepts the session of an account, and its access token, in bearer-token', async () => {
+    const first = startHeadless({ AUTH_MODE: 'local-auth', WORKER_SECRET: SECRET })
+    const { dashboardUrl } = await first.ready
+    await vi.waitFor(() => expect(first.stderr()).toMatch(/#setup=\S+/), { timeout: 20_000 })
+    const link = /#setup=(\S+)/.exec(first.stderr())![1]!
+    const person = { name: 'Ada', password: 'correct horse battery' }
+    expect((await post(`${dashboardUrl}/api/auth/sign-up`, { link, ...person })).status).toBe(201)
+    const signedIn = await post(`${dashboardUrl}/api/auth/sign-in/username`, { username: person.name, password: person.password })
+    const { token: session } = (await signedIn.json()) as { token: string }
+    first.child.kill('SIGTERM')
+    await first.exited
+
+    const second = startHeadless({ AUTH_MODE: 'bearer-token', WORKER_SECRET: SECRET })
+    const { runnerUrl, dashboardUrl: dashboard } = await second.ready
+    const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' } })
+    const ask = async (token: string, path = '/api/agents') => (await fetch(`${runnerUrl}${path}`, bearer(token))).status
+    expect([await ask(SECRET), await ask(session), await ask(`${session.slice(0, -1)}!`), await ask('x')]).toEqual([200, 200, 401, 401])
+    expect([await ask(SECRET, '/api/settings'), await ask(session, '/api/settings')]).toEqual([200, 403])
+    const body = JSON.stringify({ name: 'Script', expiresAt: null })
+    const created = await fetch(`${runnerUrl}/api/tokens`, { method: 'POST', body, ...bearer(session) })
+    const { token, accessToken } = (await created.json()) as { token: string; accessToken: { entityName: string } }
+    expect(accessToken.entityName).toBe('Personal')
+    expect(await ask(token)).toBe(200)
+    expect((await fetch(`${dashboard}/api/auth/session`, bearer(SECRET))).status).toBe(404)
+    for (const secret of [session, token]) expect(second.stderr()).not.toContain(secret)
+  })
+
   it('starts both servers, runs a job and stops in order', async () => {
     const program = startHeadless()
     const { runnerUrl, dashboardUrl } = await program.ready

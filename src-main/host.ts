@@ -111,6 +111,8 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
 
   async function configure(safeMode: boolean): Promise<RunnerConfig> {
     const opening = await workerSecret()
+    // Loading the accounts takes a second or more, which the first API client would wait.
+    if (authMode() === 'bearer-token') signIn.hasOwner().catch(() => {})
     // The runner needs the dashboard's origins, which contain its port.
     await serverStart
     return {

@@ -5,8 +5,8 @@ import { createHostQuestions } from './host-questions.ts'
 type Ask = Extract<FromRunner, { type: 'user.ask' }>
 type Answer = Extract<ToRunner, { type: 'user.answer' }>
 
-/** A request waits for the answer. */
-const ANSWER_WITHIN_MS = 3000
+/** A request waits for the answer. The first one may wait until the host has loaded the accounts. */
+const ANSWER_WITHIN_MS = 10_000
 
 /** Asks the host, which keeps the sign-in database, for accounts. */
 export function createHostUsers({ send, clock }: { send(message: Ask): void; clock: Clock }) {
