@@ -33,6 +33,11 @@ async function start(): Promise<Running> {
     })
     app.once('exit', (code) => reject(new Error(`Deckhand ended with ${code}: ${output}`)))
   })
+  // A driver that connects while the first window opens hangs (microsoft/playwright#29386).
+  const list = new URL('/json/list', address.replace(/^ws/, 'http'))
+  await expect
+    .poll(async () => ((await (await fetch(list)).json()) as { title: string }[]).map(({ title }) => title))
+    .toContainEqual(expect.stringContaining('Deckhand'))
   const browser = await chromium.connectOverCDP(address, { timeout: LIMIT_MS })
   const context = browser.contexts()[0]!
   await expect.poll(() => context.pages().map((page) => page.url())).toContainEqual(expect.stringMatching(/^app:\/\/deckhand\//))
