@@ -1747,6 +1747,15 @@ export type TextParams = {
   'settings.export.allows': { count: number }
   'settings.export.leftOut': { count: number }
   'settings.export.models': { count: number }
+  'settings.storage.title': NoParams
+  'settings.storage.about': NoParams
+  'settings.storage.kinds.jobs': NoParams
+  'settings.storage.kinds.conversations': NoParams
+  'settings.storage.kinds.webhooks': NoParams
+  'settings.storage.kinds.schedules': NoParams
+  'settings.storage.kinds.memories': NoParams
+  'settings.storage.kinds.events': NoParams
+  'settings.storage.kinds.other': NoParams
   'welcome.title': NoParams
   'welcome.about': NoParams
   'welcome.skip': NoParams

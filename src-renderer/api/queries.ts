@@ -130,6 +130,8 @@ export const useBackups = () => useRoute('listBackups', () => ({}))
 
 export const useTokens = () => useRoute('listTokens', () => ({}))
 
+export const useDiagnostics = () => useRoute('getDiagnostics', () => ({}))
+
 export const useTools = () => useRoute('listTools', () => ({}))
 
 /** Accounts and devices change without an event of ours. */

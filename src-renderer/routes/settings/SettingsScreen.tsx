@@ -39,6 +39,7 @@ import { OutsideWebhooks } from './OutsideWebhooks.tsx'
 import { Sharing } from './Sharing.tsx'
 import { allSettings, settingHref, SETTINGS_SECTIONS, type SettingsSection } from './sections.ts'
 import { People } from './People.tsx'
+import { Storage } from './Storage.tsx'
 import { Trouble } from './Trouble.tsx'
 import { Updates } from './Updates.tsx'
 import { useNamedPart } from './use-named-part.ts'
@@ -206,6 +207,7 @@ function Computer() {
             <DataAndLogs state={state()} />
             <Backups />
             <ExportImport />
+            <Storage />
           </>
         )}
       </Show>

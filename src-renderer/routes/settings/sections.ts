@@ -78,6 +78,7 @@ export function allSettings(inApp: boolean): Setting[] {
       inComputer('restore', t('settings.backups.restore'), t('settings.backups.restoreHint')),
       inComputer('export', t('settings.export.export'), t('settings.export.exportHint')),
       inComputer('import', t('settings.export.import'), t('settings.export.importHint')),
+      inComputer('storage', t('settings.storage.title'), t('settings.storage.about')),
     ]),
     inHealth(
       'checks',
