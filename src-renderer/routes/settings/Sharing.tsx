@@ -82,10 +82,11 @@ function QrCode(props: { text: string; label: string }) {
     <svg
       role="img"
       aria-label={props.label}
-      class="size-32 rounded-md border border-line bg-white"
+      class="size-32 rounded-md border border-line"
       viewBox={`0 0 ${code().size} ${code().size}`}
       shape-rendering="crispEdges"
     >
+      <rect width={code().size} height={code().size} fill="#fff" />
       <path d={path()} fill="#000" />
     </svg>
   )

@@ -1,0 +1,47 @@
+import { expect, test as base } from '../fixtures/deckhand.ts'
+import { startBrowser, type Browser } from '../fixtures/browser.ts'
+
+const PASSWORD = 'correct horse battery staple'
+
+const test = base.extend<{ elsewhere: Browser }>({
+  // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs from here.
+  elsewhere: async ({}, use) => {
+    const browser = await startBrowser()
+    await use(browser)
+    await browser.close()
+  },
+})
+
+test('sharing needs an owner, shows where to sign in, asks every browser to sign in, and ends', async ({ deckhand, page, elsewhere }) => {
+  await deckhand.client.ok('updateSettings', { body: { firstStart: 'done' } })
+  await page.goto('app://deckhand/settings/computer')
+  const share = page.getByText('Share on this network')
+  await share.click()
+  await page.getByRole('link', { name: 'Create owner account…' }).click()
+  await page.getByRole('button', { name: 'Create owner account' }).click()
+  await page.getByLabel('Name').fill('Ann')
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
+  await expect(page.getByRole('dialog')).toBeHidden()
+
+  await page.goto('app://deckhand/settings/computer')
+  await share.click()
+  await expect(page.getByRole('img', { name: /^QR code of http/ })).toBeVisible()
+  // In the dark theme too, a camera needs dark on white.
+  await expect(page.getByRole('img', { name: /^QR code of http/ }).locator('rect')).toHaveAttribute('fill', '#fff')
+  const { sharing, dashboard } = await deckhand.state()
+  const phone = await elsewhere.openTab(sharing.urls[0]!)
+  await expect(phone.getByRole('textbox', { name: 'Password' })).toBeVisible()
+  await phone.setViewportSize({ width: 390, height: 800 })
+  await phone.getByLabel('Name').fill('Ann')
+  await phone.getByRole('textbox', { name: 'Password' }).fill(PASSWORD)
+  await phone.keyboard.press('Enter')
+  await expect(phone.getByRole('link', { name: 'Chat' })).toBeVisible()
+
+  await share.click()
+  await expect(page.getByRole('img', { name: /^QR code of http/ })).toBeHidden()
+  const left = await elsewhere.openTab(sharing.urls[0]!).then((tab) => tab.url())
+  expect(left).toMatch(/^chrome-error:/)
+  const closed = await elsewhere.openTab((dashboard as { dashboardUrl: string }).dashboardUrl)
+  await expect(closed.getByRole('heading', { name: 'Open Deckhand from its menu' })).toBeVisible()
+})
