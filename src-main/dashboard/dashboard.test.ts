@@ -10,6 +10,7 @@ import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { silentLog } from '../log/log.ts'
 import { loadAssets } from './assets.ts'
 import { ROUTES, type Route } from '../../src-runner/contract/routes.ts'
+import { AUTH_ROUTES } from '../contract/auth-api.ts'
 import { createBrowserLink, createBrowserProof } from './browser-proof.ts'
 import { createDashboard, type Dashboard } from './dashboard.ts'
 import { startDashboardServer, type DashboardServer } from './server.ts'
@@ -468,6 +469,43 @@ describe('the request gate', () => {
     expect(
       statusOf(await raw(['GET /api/jobs HTTP/1.1', 'Host: deck.example.org', 'Origin: https://deck.example.org', ...(await openPage())])),
     ).toBe(200)
+  })
+})
+
+describe('every route in every mode', () => {
+  const EVIL = 'https://evil.example'
+  const hostile: [string, () => string[], (mode: AuthMode) => string | null][] = [
+    ['a foreign host', () => ['Host: evil.example'], () => 'forbidden_host'],
+    ['two hosts', () => [host(), 'Host: evil.example'], () => 'forbidden_host'],
+    ['no address to name', () => ['Host: 0.0.0.0'], () => 'forbidden_host'],
+    ['a foreign origin', () => [host(), `Origin: ${EVIL}`], () => 'forbidden_origin'],
+    ['our origin beside a foreign one', () => [host(), `Origin: ${server.url}`, `Origin: ${EVIL}`], () => 'forbidden_origin'],
+    ['a cross-site request', () => [host(), 'Sec-Fetch-Site: cross-site'], () => 'forbidden_origin'],
+    ['a same-site request', () => [host(), 'Sec-Fetch-Site: same-site'], () => 'forbidden_origin'],
+    [
+      'a forwarded request',
+      () => [host(), 'X-Forwarded-For: 127.0.0.1'],
+      (mode) => (mode === 'local-trust' ? 'forbidden_forwarded' : null),
+    ],
+  ]
+
+  it.each(['local-trust', 'local-auth', 'bearer-token'] as const)('refuses hostile headers in %s, also with the secret', async (mode) => {
+    await serve(mode)
+    for (const [what, headers, codeIn] of hostile) {
+      const code = codeIn(mode)
+      if (code === null) continue
+      for (const { method, path } of [
+        ...Object.values<Route>(ROUTES),
+        ...Object.values<Route>(AUTH_ROUTES),
+        { method: 'GET', path: '/' },
+      ]) {
+        const line = `${method} ${path.replace(/:\w+/g, JOB)} HTTP/1.1`
+        const answer = await raw([line, ...headers(), `Authorization: Bearer ${SECRET}`])
+        expect([what, line, statusOf(answer), answer.includes(`{"error":"${code}"}`)]).toEqual([what, line, 403, true])
+        expect(answer).not.toMatch(/access-control/i)
+      }
+    }
+    expect(requests).toEqual([])
   })
 })
 
