@@ -252,7 +252,7 @@ describe('a member', () => {
       expect([response.status, await response.json()], path).toEqual([403, { error: 'owner_only' }])
     }
     expect(seen).toEqual([])
-    expect((await ben.call('POST', '/api/approve', {})).status).toBe(200)
+    for (const path of ['/api/approve', '/api/pause-all']) expect((await ben.call('POST', path, {})).status).toBe(200)
     expect((await anna.call('POST', '/api/backups', {})).status).toBe(200)
   })
 

@@ -130,14 +130,16 @@ export function useMakeBackup(): { run: () => Promise<void>; readonly isRunning:
   }
 }
 
-/** Shows the new settings at once. */
-export const useUpdateSettings = () =>
-  useAction('updateSettings', (queries, { body }) => {
-    const key = ['getSettings', {}]
-    const before = queries.getQueryData<CallAnswer<'getSettings'>>(key)
-    if (before !== undefined) queries.setQueryData(key, { settings: { ...before.settings, ...body } })
-    return () => void queries.setQueryData(key, before)
-  })
+const showSettings = (queries: QueryClient, { body }: CallRequest<'updateSettings' | 'setPauseAll'>) => {
+  const key = ['getSettings', {}]
+  const before = queries.getQueryData<CallAnswer<'getSettings'>>(key)
+  if (before !== undefined) queries.setQueryData(key, { settings: { ...before.settings, ...body } })
+  return () => void queries.setQueryData(key, before)
+}
+
+/** Both show the new settings at once. */
+export const useUpdateSettings = () => useAction('updateSettings', showSettings)
+export const useSetPauseAll = () => useAction('setPauseAll', showSettings)
 
 const triggerIs = (status: 'active' | 'paused') => (queries: QueryClient, request: { params: { triggerId: string } }) => {
   const key = ['getTrigger', { params: request.params }]

@@ -1,6 +1,6 @@
 import OctagonX from 'lucide-solid/icons/octagon-x'
 import { createSignal, type JSX, Show } from 'solid-js'
-import { useUpdateSettings } from '../api/mutations.ts'
+import { useSetPauseAll } from '../api/mutations.ts'
 import { sentenceOf } from '../api/problem.ts'
 import { useJobCounts, useSettings } from '../api/queries.ts'
 import { toastError } from '../api/toast-error.ts'
@@ -13,7 +13,7 @@ export type PauseAll = { isOn: () => boolean; isKnown: () => boolean; pause: () 
 
 export function usePauseAll(): PauseAll {
   const settings = useSettings()
-  const change = useUpdateSettings()
+  const change = useSetPauseAll()
   return {
     isOn: () => settings.data?.settings.pauseAll === true,
     isKnown: () => settings.data !== undefined,

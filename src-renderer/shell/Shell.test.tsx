@@ -202,7 +202,7 @@ it('pauses all agents at once and asks before it resumes them', async () => {
     runner: createFakeRunner({
       getSettings: () => ({ settings: { ...settings } }),
       countJobs: () => ({ pending: 3, running: 0, awaiting_approval: 0, awaiting_child: 0 }),
-      updateSettings: ({ body }) => ({ settings: Object.assign(settings, body) }),
+      setPauseAll: ({ body }) => ({ settings: Object.assign(settings, body) }),
     }),
   })
   await user.click(await screen.findByRole('button', { name: 'Pause all agents' }))
@@ -216,7 +216,7 @@ it('pauses all agents at once and asks before it resumes them', async () => {
   await user.click(screen.getByRole('button', { name: 'Resume all agents' }))
   await waitFor(() => expect(settings.pauseAll).toBe(false))
   await waitFor(() => expect(screen.queryByText('All agents are paused.')).toBeNull())
-  expect(runner.callsOf('updateSettings').map((call) => call.body)).toEqual([{ pauseAll: true }, { pauseAll: false }])
+  expect(runner.callsOf('setPauseAll').map((call) => call.body)).toEqual([{ pauseAll: true }, { pauseAll: false }])
 })
 
 it('keeps the app working when a screen throws', async () => {

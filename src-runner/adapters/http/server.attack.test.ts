@@ -27,6 +27,7 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
   updateProvider: { name: 'x' },
   setModelPrice: { model: { providerId: 'demo', model: 'demo' }, price: null },
   updateSettings: { concurrency: 2 },
+  setPauseAll: { pauseAll: false },
   resolveApproval: { approvalId: ID, decision: 'approve' },
   createRule: { effect: 'ask', tool: 'x' },
   simulateCall: { tool: 'x' },

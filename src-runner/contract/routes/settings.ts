@@ -17,6 +17,14 @@ export const settingsRoutes = {
     body: UpdateSettings,
     answer: z.object({ settings: Settings, unpricedModels: UnpricedModels }),
     errors: ['provider_not_found'],
+    ownerOnly: true,
+  }),
+  /** The one setting that everybody may change who works with the agents. */
+  setPauseAll: post('/api/pause-all', {
+    reach: 'machine',
+    summary: 'Pause or resume all agents.',
+    body: Settings.pick({ pauseAll: true }),
+    answer: z.object({ settings: Settings }),
   }),
   updateWebSearch: patch('/api/settings/web-search', {
     reach: 'machine',
@@ -24,6 +32,7 @@ export const settingsRoutes = {
     body: z.object({ webSearch: UpdateWebSearch.nullable() }),
     answer: z.object({ settings: Settings }),
     errors: ['vault_unavailable'],
+    ownerOnly: true,
   }),
   makeSampleFolder: post('/api/sample-folder', {
     reach: 'machine',

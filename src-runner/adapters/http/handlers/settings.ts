@@ -33,6 +33,12 @@ export function settingsHandlers(deps: HandlerDeps) {
       return { settings, ...(await unpricedModelsOfAll(deps)) }
     },
 
+    setPauseAll({ body }) {
+      const settings = write(body)
+      worker.nudge()
+      return { settings }
+    },
+
     updateWebSearch: async ({ body }) => ({ settings: await withSearchKey(deps, body.webSearch, (webSearch) => write({ webSearch })) }),
 
     makeSampleFolder: async () => ({ path: await makeSampleFolder(deps.home) }),
