@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, test } from 'vitest'
 import type { Agent, CreateAgent } from '../contract/agents.ts'
 import type { Job } from '../contract/jobs.ts'
 import type { CreateSchedule, Occurrence, Schedule } from '../contract/schedules.ts'
+import { createRunnerClient } from '../testing/runner-client.ts'
 import { createTestRunner, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
 import { createHandClock, type HandClock } from '../testing/hand-clock.ts'
 import { createScheduleClient } from '../testing/schedule-client.ts'
@@ -74,7 +75,10 @@ describe('a schedule', () => {
   })
 
   it('runs as soon as the run before it has ended, and skips due times in between', async () => {
-    await open()
+    await open({
+      config: { authMode: 'bearer-token' },
+      resolveUser: async () => ({ userId: 'bo', name: 'Bo', isOwner: false }),
+    })
     const schedule = await create({ cron: '* * * * *' })
     const hold = runner.modelServer.holdBefore(0)
     goTo('2026-11-20T09:31:00Z')
@@ -94,6 +98,8 @@ describe('a schedule', () => {
     )
     expect(await states(schedule)).toEqual(['09:31 ran', '09:32 skipped_overlap', '09:33 due'])
     expect(await tick()).toEqual({ ok: true, fired: 0, skipped: 1, exhausted: 0 })
+    const ofAnotherWorkspace = createRunnerClient(runner.url, 'session-of-bo')
+    expect(await ofAnotherWorkspace.ok('runTick')).toEqual({ ok: true, fired: 0, skipped: 0, exhausted: 0 })
     hold.release()
     await until(
       () => states(schedule),

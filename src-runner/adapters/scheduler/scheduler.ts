@@ -7,8 +7,10 @@ import { LATE_MS } from '../../domain/schedules/decide-due.ts'
 import type { ScheduleStore } from '../../domain/schedules/schedule-store.ts'
 import type { Alarm } from './alarm.ts'
 
-/** What one check did: jobs made, due times that wait for the run before them, due times that met a spent budget. */
-export type Tick = { fired: number; skipped: number; exhausted: number }
+/** The schedules of which one check made a job, whose due time waits for the run before it, and whose due time met a spent budget. */
+export type Tick = Record<'fired' | 'skipped' | 'exhausted', readonly string[]>
+
+type Sum = { fired: string[]; exhausted: string[]; failed: number }
 
 export type Scheduler = ReturnType<typeof createScheduler>
 
@@ -44,7 +46,7 @@ export function createScheduler({ db, clock, alarm, schedules, log }: SchedulerD
       const includesPaused = next!.all
       next = null
       // Not started means safe mode, in which nothing is due.
-      return state === 'on' ? check(includesPaused) : { fired: 0, skipped: 0, exhausted: 0 }
+      return state === 'on' ? check(includesPaused) : { fired: [], skipped: [], exhausted: [] }
     })
     next = { all, tick }
     running = tick.catch(() => {})
@@ -65,7 +67,7 @@ export function createScheduler({ db, clock, alarm, schedules, log }: SchedulerD
   /** Everything that is due, the oldest due time first. `all`: paused schedules too, whose due times are only recorded. */
   async function decideEverything(all: boolean): Promise<Tick> {
     if (schedules.isClockBehind()) await commitSoon(db, (tx) => schedules.followClockBack(tx))
-    const sum = { fired: 0, exhausted: 0, failed: 0 }
+    const sum: Sum = { fired: [], exhausted: [], failed: 0 }
     const waiting = [...schedules.listToResume(db), ...schedules.listFreed(db)]
     for (let from = 0; from < waiting.length; from += BATCH) await decideBatch(waiting.slice(from, from + BATCH), sum)
     for (const which of all ? (['running', 'paused'] as const) : (['running'] as const)) {
@@ -80,16 +82,16 @@ export function createScheduler({ db, clock, alarm, schedules, log }: SchedulerD
       }
     }
     if (sum.failed === 0) retryAt = 0
-    return { fired: sum.fired, skipped: schedules.countWaiting(db), exhausted: sum.exhausted }
+    return { fired: sum.fired, skipped: schedules.listWaiting(db), exhausted: sum.exhausted }
   }
 
   /** Decides all or none. If one fails, each is decided alone, so that it stops no other. */
-  async function decideBatch(batch: readonly { id: string }[], sum: { fired: number; exhausted: number; failed: number }): Promise<void> {
+  async function decideBatch(batch: readonly { id: string }[], sum: Sum): Promise<void> {
     try {
       const ids = new Set(batch.map(({ id }) => id))
-      for (const { ran, exhausted } of (await commitSoon(db, (tx) => schedules.decide(tx, [...ids]))).values()) {
-        if (ran) sum.fired++
-        if (exhausted) sum.exhausted++
+      for (const [id, { ran, exhausted }] of await commitSoon(db, (tx) => schedules.decide(tx, [...ids]))) {
+        if (ran) sum.fired.push(id)
+        if (exhausted) sum.exhausted.push(id)
       }
     } catch (error) {
       // In database trouble, no other schedule can be decided either.

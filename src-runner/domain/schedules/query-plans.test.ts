@@ -65,7 +65,7 @@ test('finds due schedules by an index of those only', () => {
     rig.schedules.listDue(db, 'paused', FIRST, 100)
     rig.schedules.listToResume(db)
     rig.schedules.listFreed(db)
-    rig.schedules.countWaiting(db)
+    rig.schedules.listWaiting(db)
     rig.schedules.nextAt(db)
   })
   expect(used.map(({ plan }) => plan)).toEqual([
@@ -78,7 +78,7 @@ test('finds due schedules by an index of those only', () => {
       'CORRELATED SCALAR SUBQUERY 1',
       'SEARCH job USING INDEX agent_jobs_open_runs (schedule_id=?)',
     ],
-    ['SCAN occurrences USING COVERING INDEX occurrences_one_due'],
+    ['SCAN waiting USING COVERING INDEX occurrences_one_due', 'SEARCH schedule USING INTEGER PRIMARY KEY (rowid=?)'],
     ['SEARCH schedules USING INDEX schedules_due (next_due_at>?)'],
     ['SEARCH schedules USING COVERING INDEX schedules_to_resume (resume_at>?)'],
   ])
@@ -150,7 +150,7 @@ test('decides many schedules together with a few statements', () => {
     expect(asked).toBeLessThan(100)
     return fired
   }
-  const waiting = () => rig.schedules.countWaiting(rig.records.db)
+  const waiting = () => rig.schedules.listWaiting(rig.records.db).length
   const each = (...types: string[]) => Array.from({ length: 100 }, () => types).flat()
   try {
     rig.clock.advance(60_000)

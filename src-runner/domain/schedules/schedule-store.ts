@@ -21,7 +21,7 @@ import { listOccurrences, listSchedules, type ScheduleFilter } from './list-run-
 import type { ScheduleDeps, ScheduleHooks } from './schedule-deps.ts'
 import { findOccurrence, scheduleOf } from './schedule-rows.ts'
 import { schedules } from './schedules-table.ts'
-import { countWaiting, findNextTime, listDue, listFreed, listToResume, type DuePosition } from './schedules.sql.ts'
+import { listWaiting, findNextTime, listDue, listFreed, listToResume, type DuePosition } from './schedules.sql.ts'
 import { type SummedSpan, sumUpSchedules } from './summarize-runs.ts'
 import { listUpcoming } from './upcoming-runs.ts'
 
@@ -109,7 +109,7 @@ export function createScheduleStore({
     listDue: (db: Db, which: 'running' | 'paused', after: DuePosition, limit: number) => listDue(db, which, clock.now(), after, limit),
     listToResume: (db: Db) => listToResume(db, clock.now()),
     listFreed,
-    countWaiting,
+    listWaiting,
     nextAt: (db: Db, after = -1): number | null => findNextTime(db, after),
     /** Whether `followClockBack` is to be called before anything is decided. */
     isClockBehind,

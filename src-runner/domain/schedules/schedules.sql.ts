@@ -92,11 +92,15 @@ export function listFreed(db: Db): { id: string }[] {
   return db.prepare<{ id: string }>(FREED).all()
 }
 
-const WAITING = "SELECT count(*) AS n FROM occurrences INDEXED BY occurrences_one_due WHERE state = 'due'"
+const WAITING = `SELECT schedule.id FROM occurrences AS waiting INDEXED BY occurrences_one_due
+  CROSS JOIN schedules AS schedule ON schedule.seq = waiting.schedule_seq WHERE waiting.state = 'due'`
 
-/** Due times that wait for the run before them. */
-export function countWaiting(db: Db): number {
-  return db.prepare<{ n: number }>(WAITING).get()!.n
+/** Schedules with a due time that waits for the run before it. A schedule has one such time at most. */
+export function listWaiting(db: Db): string[] {
+  return db
+    .prepare<{ id: string }>(WAITING)
+    .all()
+    .map(({ id }) => id)
 }
 
 const NEXT_DUE = "SELECT min(next_due_at) AS at FROM schedules INDEXED BY schedules_due WHERE status <> 'paused' AND next_due_at > ?"

@@ -33,7 +33,7 @@ export type HandlerDeps = {
   approvals: ApprovalStore
   schedules: ScheduleStore
   /** Decides everything that is due now. */
-  tick(): Promise<{ fired: number; skipped: number; exhausted: number }>
+  tick(): Promise<Record<'fired' | 'skipped' | 'exhausted', readonly string[]>>
   /** Some tools exist only with a setting. */
   tools: () => readonly Tool[]
   simulate(call: SimulateCall): Promise<SimulatedCall>

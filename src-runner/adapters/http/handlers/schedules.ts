@@ -1,6 +1,7 @@
 import { transact } from '../../../platform/db/transact.ts'
 import type { CronPreview, Schedule } from '../../../contract/schedules.ts'
 import { isWatcher, nextDueTimes, parseCron } from '../../../domain/schedules/due-times.ts'
+import { findEntityOf } from '../../../domain/entities/entity-of.sql.ts'
 import { getAgent } from '../../../domain/agents/agents.ts'
 import { unpricedModels } from '../unpriced-models.ts'
 import type { Handlers } from '../handler.ts'
@@ -31,7 +32,13 @@ export function scheduleHandlers({ db, schedules, clock, tick, models }: Handler
     pauseSchedule: ({ params }) => ({ schedule: transact(db, (tx) => schedules.pause(tx, params.scheduleId)) }),
     resumeSchedule: ({ params }) => ({ schedule: transact(db, (tx) => schedules.resume(tx, params.scheduleId)) }),
     listOccurrences: ({ params, query }) => schedules.listOccurrences(db, { ...params, ...query }),
-    runTick: async () => ({ ok: true, ...(await tick()) }),
+    // Everything that is due is decided. A limited caller learns only of its own schedules.
+    async runTick(_input, { caller: { entityId } }) {
+      const isOwn = (id: string) => entityId === undefined || findEntityOf(db, 'schedule', id) === entityId
+      const { fired, skipped, exhausted } = await tick()
+      const count = (ids: readonly string[]) => ids.filter(isOwn).length
+      return { ok: true, fired: count(fired), skipped: count(skipped), exhausted: count(exhausted) }
+    },
   } satisfies Partial<Handlers>
 }
 
