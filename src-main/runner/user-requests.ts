@@ -25,7 +25,7 @@ export function resolveUserIn(signIn: Pick<SignIn, 'hasOwner' | 'accounts'>): Re
   return async (about) => {
     if (!(await signIn.hasOwner())) return null
     const accounts = await signIn.accounts()
-    const userId = 'token' in about ? accounts.resolveSession(about.token)?.userId : about.userId
+    const userId = 'token' in about ? (await accounts.resolveSession(about.token))?.userId : about.userId
     const person = accounts.listPeople().find(({ id }) => id === userId)
     return person === undefined ? null : { userId: person.id, name: person.name, isOwner: person.role === 'owner' }
   }

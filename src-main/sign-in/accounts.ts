@@ -39,6 +39,8 @@ export type AccountsDeps = {
   onPasswordCheck?: () => void
 }
 
+const SESSION_COOKIE = 'deckhand.session_token'
+
 /**
  * Accounts, sessions and invitations in auth.db, with better-auth for passwords, sessions and cookies. Nothing here asks who may
  * do what; the dashboard does. What a person got wrong is returned as `refused`.
@@ -138,7 +140,8 @@ export async function openAccounts({ dataDir, secret, now, onPasswordCheck }: Ac
     db.delete(session)
       .where(lte(session.expiresAt, new Date(now())))
       .run()
-    return { person: personOf(personWith(response.user.id)!), cookies: headers.getSetCookie(), token: response.token }
+    const cookies = headers.getSetCookie()
+    return { person: personOf(personWith(response.user.id)!), cookies, token: signedTokenOf(cookies) }
   }
 
   /** A browser that signs in again leaves no device behind. */
@@ -156,8 +159,8 @@ export async function openAccounts({ dataDir, secret, now, onPasswordCheck }: Ac
   async function sessionOf(cookie: string | undefined): Promise<SignedIn | null> {
     if (cookie === undefined) return null
     const found = await auth.api.getSession({ headers: new Headers({ cookie }), query: { disableRefresh: true } })
-    if (found === null) return null
     const at = now()
+    if (found === null || found.session.expiresAt.getTime() <= at) return null
     if (at - found.session.updatedAt.getTime() > SEEN_MS)
       db.update(session)
         .set({ updatedAt: new Date(at) })
@@ -284,14 +287,10 @@ export async function openAccounts({ dataDir, secret, now, onPasswordCheck }: Ac
       }
     },
 
-    /** The session of a token as the cookie carries it, or of its first part alone. */
-    resolveSession(token: string): { userId: string } | null {
-      const found = db
-        .select({ userId: session.userId })
-        .from(session)
-        .where(and(eq(session.token, token.split('.')[0]!), gt(session.expiresAt, new Date(now()))))
-        .get()
-      return found ?? null
+    /** The session of a token as `token` of a welcome and the cookie carry it: with its signature, which auth.db does not hold. */
+    async resolveSession(token: string): Promise<{ userId: string } | null> {
+      const found = await sessionOf(`${SESSION_COOKIE}=${encodeURIComponent(token)}`)
+      return found === null ? null : { userId: found.person.id }
     },
 
     listDevices(of: { personId: string | null; thisDevice: string | null }): Device[] {
@@ -399,3 +398,14 @@ function invitationOf(row: { id: string; role: Role; createdAt: Date; expiresAt:
 
 const newToken = () => randomBytes(32).toString('base64url')
 const digestOf = (token: string) => createHash('sha256').update(token).digest()
+
+/** For clients that are no browsers: what the cookie of a new session holds. */
+function signedTokenOf(cookies: readonly string[]): string {
+  const start = `${SESSION_COOKIE}=`
+  const [value = ''] =
+    cookies
+      .find((cookie) => cookie.startsWith(start))
+      ?.slice(start.length)
+      .split(';') ?? []
+  return decodeURIComponent(value)
+}
