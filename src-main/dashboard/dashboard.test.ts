@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { silentLog } from '../log/log.ts'
 import { loadAssets } from './assets.ts'
+import { canActAsOtherAccount, OTHER_ACCOUNT } from '../../src-runner/testing/other-account.ts'
 import { ROUTES, type Route } from '../../src-runner/contract/routes.ts'
 import { AUTH_ROUTES } from '../contract/auth-api.ts'
 import { createBrowserLink, createBrowserProof } from './browser-proof.ts'
@@ -510,11 +511,10 @@ describe('every route in every mode', () => {
 })
 
 describe('another account of this machine', () => {
-  // Only root can start a program as another account.
-  it.runIf(process.platform === 'linux' && process.getuid!() === 0)('gets nothing in local-trust, not even the page', async () => {
+  it.runIf(canActAsOtherAccount())('gets nothing in local-trust, not even the page', async () => {
     const asNobody = async (path: string) => {
       const script = `fetch('${server.url}${path}').then(async (answer) => console.log(answer.status, await answer.text()))`
-      const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { uid: 65_534, gid: 65_534, env: {}, cwd: '/' })
+      const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], OTHER_ACCOUNT)
       return stdout.trim()
     }
     for (const path of ['/', '/api/jobs', '/api/browser']) expect(await asNobody(path)).toBe('403 {"error":"forbidden_account"}')

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Access } from '../contract/port.ts'
+import { canActAsOtherAccount, OTHER_ACCOUNT } from '../testing/other-account.ts'
 import { createTestRunner, TEST_SECRET, type TestRunner } from '../testing/create-test-runner.ts'
 
 const NEW_SECRET = 'another-worker-secret-0123456789-abcdef'
@@ -89,11 +90,8 @@ describe('changing the access while the runner runs', () => {
     expect(await reach()).toBe('refused')
   })
 
-  // Only root can start a program as another account.
-  it.runIf(process.platform === 'linux' && process.getuid!() === 0)(
-    'another account of this machine gets in with the secret only',
-    async () => {
-      const script = `
+  it.runIf(canActAsOtherAccount())('another account of this machine gets in with the secret only', async () => {
+    const script = `
       const send = (path, init) => fetch('${test.url}' + path, init).then(async (r) => r.status + ' ' + (await r.text()).slice(0, 32))
       const body = JSON.stringify({ name: 'Intruder' })
       const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
@@ -106,18 +104,13 @@ describe('changing the access while the runner runs', () => {
         socket.destroy()
       }
       console.log(JSON.stringify(answers))`
-      const asNobody = () =>
-        promisify(execFile)(process.execPath, ['-e', `(async () => {${script}})()`], { uid: 65_534, gid: 65_534, env: {}, cwd: '/' })
-      const refused = '403 {"error":"forbidden_account"}'
-      expect(JSON.parse((await asNobody()).stdout)).toEqual([
-        '200 {"ok":true,"db":"ok","llm":"unch',
-        ...Array(3).fill(refused.slice(0, 36)),
-      ])
-      expect((await test.client.ok('listAgents')).agents).toEqual([])
-      await test.runner.changeAccess({ ...LOCAL, authMode: 'local-auth' })
-      expect(JSON.parse((await asNobody()).stdout)[1]).toBe('401 {"error":"unauthorized"}')
-    },
-  )
+    const asNobody = () => promisify(execFile)(process.execPath, ['-e', `(async () => {${script}})()`], OTHER_ACCOUNT)
+    const refused = '403 {"error":"forbidden_account"}'
+    expect(JSON.parse((await asNobody()).stdout)).toEqual(['200 {"ok":true,"db":"ok","llm":"unch', ...Array(3).fill(refused.slice(0, 36))])
+    expect((await test.client.ok('listAgents')).agents).toEqual([])
+    await test.runner.changeAccess({ ...LOCAL, authMode: 'local-auth' })
+    expect(JSON.parse((await asNobody()).stdout)[1]).toBe('401 {"error":"unauthorized"}')
+  })
 
   function reach(): Promise<'reached' | 'refused'> {
     return new Promise((resolve) => {

@@ -1,0 +1,10 @@
+import { spawnSync } from 'node:child_process'
+
+/** The options of `execFile` for a program of another account of this machine. */
+export const OTHER_ACCOUNT = { uid: 65_534, gid: 65_534, env: {}, cwd: '/' }
+
+/** Only root may start a program as another account, and that account must be able to read Node: not below a private home. */
+export function canActAsOtherAccount(): boolean {
+  if (process.platform !== 'linux' || process.getuid!() !== 0) return false
+  return spawnSync(process.execPath, ['-e', ''], OTHER_ACCOUNT).status === 0
+}
