@@ -75,7 +75,7 @@ export const Channel = z.object({
 })
 export type Channel = z.infer<typeof Channel>
 
-const Token = z.string().trim().min(1).max(1000)
+const Token = z.string().trim().min(1).max(1000).regex(/^\S+$/, 'A token has no spaces.')
 const BaseUrl = z.string().trim().min(1).max(2000)
 
 export const CreateChannel = z.object({
@@ -83,12 +83,15 @@ export const CreateChannel = z.object({
   kind: z.enum(['telegram']),
   /** Stored in the vault and never returned. */
   token: Token,
+  /** The second token of services that have two. */
+  appToken: Token.nullable().default(null),
   /** Another server with the API of the service, such as an own Bot API server. */
   baseUrl: BaseUrl.nullable().default(null),
 })
 export type CreateChannel = z.infer<typeof CreateChannel>
 
-export const UpdateChannel = z.object({ enabled: z.boolean(), token: Token }).partial()
+/** Tokens of services that have two change together. */
+export const UpdateChannel = z.object({ enabled: z.boolean(), token: Token, appToken: Token }).partial()
 export type UpdateChannel = z.infer<typeof UpdateChannel>
 
 /** A new owner replaces the old one, who becomes `allowed`. */

@@ -10,7 +10,8 @@ import type { OutgoingMessage, SendResult } from '../domain/outbox/outgoing.ts'
 import { createHandClock, type HandClock } from './hand-clock.ts'
 import { saying } from './saying.ts'
 import { MAX_MESSAGES } from '../adapters/channels/message-parts.ts'
-import type { ButtonPress, ChannelAccess, ChannelDriver, Connection, Incoming, IncomingMessage } from '../adapters/channels/channel.ts'
+import type { ChannelAccess } from '../domain/channels/channel-access.ts'
+import type { ButtonPress, ChannelDriver, Connection, Incoming, IncomingMessage } from '../adapters/channels/channel.ts'
 
 /** What the tests need from a service: a local server that speaks its real protocol. */
 export type ServedService = {
@@ -78,7 +79,7 @@ export function describeChannelDriver(name: string, start: (clock: HandClock) =>
 
     const never = new AbortController().signal
     const listen = (position: string | null = null, keep: (incoming: Incoming) => void = () => {}) => {
-      const listening = listenOn(driver, service.access, position, keep)
+      const listening = listenOn(driver, service, position, keep)
       opened.push(listening)
       return listening
     }
@@ -556,7 +557,12 @@ type Listening = {
   untilStatus(status: string): Promise<void>
 }
 
-function listenOn(driver: ChannelDriver, access: ChannelAccess, position: string | null, keep: (incoming: Incoming) => void): Listening {
+function listenOn(
+  driver: ChannelDriver,
+  { access, chatId }: ServedService,
+  position: string | null,
+  keep: (incoming: Incoming) => void,
+): Listening {
   const heard: Incoming[] = []
   const statuses: Listening['statuses'] = []
   const watchers = new Set<() => void>()
@@ -583,6 +589,7 @@ function listenOn(driver: ChannelDriver, access: ChannelAccess, position: string
       look()
     },
     roundTrip: () => roundTrips++,
+    knownChats: () => [chatId],
     readFile: (path) =>
       readFile(path).then(
         (bytes) => ({ bytes }),

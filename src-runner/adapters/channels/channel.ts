@@ -1,5 +1,6 @@
 import type { Message } from '../../contract/messages.ts'
 import type { ChannelKind, ChannelStatus } from '../../contract/channels.ts'
+import type { ChannelAccess } from '../../domain/channels/channel-access.ts'
 import type { Identified } from '../../domain/channels/channels.ts'
 import type { Sender } from '../../domain/channels/people.ts'
 import type { OnPart, OutgoingMessage, SendResult } from '../../domain/outbox/outgoing.ts'
@@ -26,9 +27,6 @@ export type ChannelLimits = {
   fileBytes: number | null
 }
 
-/** `baseUrl` null: the service's own address. */
-export type ChannelAccess = { token: string; baseUrl: string | null }
-
 export type Connection = {
   /** Called for one message of a chat at a time, so that parts do not mix. `onPart` returns after each part whether to continue. */
   deliver(message: OutgoingMessage, signal: AbortSignal, onPart: OnPart): Promise<SendResult>
@@ -51,6 +49,8 @@ export type RunnerOfChannel = {
   status(status: Extract<ChannelStatus, 'open' | 'failing' | 'logged_out'>, problem: Message | null): void
   /** The service has just responded. */
   roundTrip(): void
+  /** The chats in which messages may have been missed while the service could not be reached, newest first, at most 100. */
+  knownChats(): string[]
   /** A file to send, or why it cannot be sent, as the end of a sentence. */
   readFile(path: string, maxBytes: number): Promise<{ bytes: Uint8Array } | { problem: string }>
 }
@@ -62,11 +62,18 @@ export type Incoming = { position: string } & (
   | { type: 'nothing' }
 )
 
-/** A message in a private chat. Messages of groups are ignored. */
+/**
+ * A message in a private chat, or one in a room that mentions the account. `sender.chatId` is where replies go, in the driver's own
+ * format. Other messages of rooms are not handed over.
+ */
 export type IncomingMessage = {
   /** Unique within the channel. */
   externalId: string
   sender: Sender
+  /** null: a private chat. */
+  room: Room | null
+  /** When it was sent, in ms. null: the service does not say, and keeps nothing for longer than a day. */
+  sentAt: number | null
   text: string
   /** The service's id of the message of ours that this one answers. */
   replyTo: string | null
@@ -76,6 +83,9 @@ export type IncomingMessage = {
   /** The kind of content that is neither text nor a file: `poll`. */
   unreadable: string | null
 }
+
+/** A server, channel or group with several people. The person allows each one by itself. */
+export type Room = { externalId: string; name: string }
 
 export type IncomingFile = {
   name: string

@@ -14,7 +14,8 @@ import {
 } from '../../domain/channels/channels.ts'
 import { pruneReceived } from '../../domain/channels/receive-message.ts'
 import type { Deliver } from '../../domain/outbox/outgoing.ts'
-import type { ChannelAccess, ChannelDriver } from './channel.ts'
+import type { ChannelAccess } from '../../domain/channels/channel-access.ts'
+import type { ChannelDriver } from './channel.ts'
 import { NO_DRIVER, openChannel, type OpenChannel, type OpenChannelDeps } from './open-channel.ts'
 import { createTyping } from './typing.ts'
 

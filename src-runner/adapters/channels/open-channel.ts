@@ -8,6 +8,7 @@ import type { Ids } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import { createMessage, type Speech } from '../../lib/messages.ts'
 import { channelTokenKey, type Vault } from '../../lib/vault.ts'
+import { splitTokens } from '../../domain/channels/channel-access.ts'
 import { findAgent } from '../../domain/agents/agents.ts'
 import type { ApprovalStore } from '../../domain/approvals/approvals.ts'
 import {
@@ -17,6 +18,7 @@ import {
   setChannelStatus,
   type ConnectableChannel,
 } from '../../domain/channels/channels.ts'
+import { listKnownChats } from '../../domain/channels/people.ts'
 import { isHeard, receiveMessage, receivePress, wasReceived } from '../../domain/channels/receive-message.ts'
 import type { JobStore } from '../../domain/jobs/job-store.ts'
 import { putReceivedFile, readFileOfAgent, type AgentFolders } from './agent-files.ts'
@@ -74,18 +76,20 @@ export function openChannel(deps: OpenChannelDeps, driver: ChannelDriver | undef
 
   async function connect(): Promise<void> {
     if (driver === undefined) return setStatus('failing', NO_DRIVER)
-    const token = await readToken()
+    const tokens = await readTokens()
     if (signal.aborted) return
-    if (token === null) return setStatus('logged_out', createMessage('chat_token_gone'))
-    connection = driver.connect({ token, baseUrl: channel.baseUrl }, findConnectable(db, channelId)?.position ?? null, {
+    if (tokens === null) return setStatus('logged_out', createMessage('chat_token_gone'))
+    const access = { channelId, ...splitTokens(tokens), baseUrl: channel.baseUrl }
+    connection = driver.connect(access, findConnectable(db, channelId)?.position ?? null, {
       incoming: take,
       status: setStatus,
       roundTrip: noteTrip,
+      knownChats: () => listKnownChats(db, channelId),
       readFile: (path, maxBytes) => readFileOfAgent(foldersOfAgent(), path, maxBytes),
     })
   }
 
-  async function readToken(): Promise<string | null> {
+  async function readTokens(): Promise<string | null> {
     for (;;) {
       try {
         return await vault.get(channelTokenKey(channelId))

@@ -1,4 +1,4 @@
-import { and, count, eq, getTableColumns, lt, ne, sql, type SQL } from 'drizzle-orm'
+import { and, count, desc, eq, getTableColumns, inArray, lt, ne, sql, type SQL } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { ChannelPerson, ChannelRole } from '../../contract/channels.ts'
@@ -42,6 +42,20 @@ export function getPerson(db: Db, channelId: string, personId: string): ChannelP
 function findPerson(db: Db, channelId: string, isPerson: SQL): ChannelPerson | null {
   const isHere = and(eq(people.channelId, channelId), isPerson)
   return db.select(SHOWN).from(people).where(isHere).get() ?? null
+}
+
+const MOST_KNOWN_CHATS = 100
+
+/** The chats of people who may write to the agent, the latest first. */
+export function listKnownChats(db: Db, channelId: string): string[] {
+  const rows = db
+    .select({ chatId: people.chatId })
+    .from(people)
+    .where(and(eq(people.channelId, channelId), inArray(people.role, ['owner', 'allowed'])))
+    .orderBy(desc(people.lastMessageAt))
+    .limit(MOST_KNOWN_CHATS)
+    .all()
+  return rows.map((row) => row.chatId)
 }
 
 /** The chat for private messages to this person. */

@@ -4,7 +4,7 @@ import { OutboundError, type OutboundFetch, type OutboundInit, type OutboundTrou
 import type { Message, MessageCode } from '../../../contract/messages.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { createMessage } from '../../../lib/messages.ts'
-import type { ChannelAccess } from '../channel.ts'
+import type { ChannelAccess } from '../../../domain/channels/channel-access.ts'
 
 /**
  * Why a call failed. token: the service does not accept the token. conflict: another program reads the bot's messages.

@@ -29,7 +29,7 @@ describeChannelDriver('Telegram', async (clock) => {
   return {
     driver,
     service: {
-      access: { token: server.token, baseUrl: server.url },
+      access: { channelId: 'channel', token: server.token, appToken: null, baseUrl: server.url },
       accountName: `@${server.botName}`,
       chatId: String(ANNA.id),
       say: (text, { replyTo, isForwarded } = {}) =>
@@ -87,9 +87,11 @@ describe('Telegram itself', () => {
       incoming: async (incoming: Incoming) => void heard.push(incoming),
       status: (status: string, problem: Message | null) => void statuses.push(`${status}: ${problem === null ? '' : englishText(problem)}`),
       roundTrip() {},
+      knownChats: () => [],
       readFile: async () => ({ problem: 'there are no files here' }),
     }
-    return (connection = driver.connect({ token: server.token, baseUrl: server.url }, position, events))
+    const access = { channelId: 'channel', token: server.token, appToken: null, baseUrl: server.url }
+    return (connection = driver.connect(access, position, events))
   }
   const texts = () => heard.flatMap((incoming) => (incoming.type === 'message' ? [incoming.message.text] : []))
   const polls = () => server.calls.filter(({ method }) => method === 'getUpdates')

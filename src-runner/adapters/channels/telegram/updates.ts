@@ -113,6 +113,9 @@ function readMessage(message: Message, from: z.infer<typeof User>, getFile: GetF
   return {
     externalId: `${message.chat.id}:${message.message_id}`,
     sender: senderOf(from, message.chat.id),
+    room: null,
+    // The service keeps messages for at most a day.
+    sentAt: null,
     text,
     replyTo: message.reply_to_message === undefined ? null : String(message.reply_to_message.message_id),
     forwardedFrom: authorOf(message, from.id),

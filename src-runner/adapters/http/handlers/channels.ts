@@ -5,6 +5,7 @@ import { AppError, issueAt } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { channelTokenKey } from '../../../lib/vault.ts'
 import { getAgent } from '../../../domain/agents/agents.ts'
+import { joinTokens, type ChannelAccess } from '../../../domain/channels/channel-access.ts'
 import {
   deleteChannel,
   findChannelOfAccount,
@@ -25,8 +26,8 @@ import type { HandlerDeps } from './deps.ts'
 /** A token is stored only after the service has accepted it. */
 export function channelHandlers({ db, jobs, clock, ids, vault, log, speech, channels }: HandlerDeps) {
   /** Throws AppError channel_refused, with the service's reason. */
-  async function identify(kind: CreateChannel['kind'], token: string, baseUrl: string | null): Promise<ChannelAccount> {
-    const identified = await channels.identify(kind, { token, baseUrl })
+  async function identify(kind: CreateChannel['kind'], access: ChannelAccess): Promise<ChannelAccount> {
+    const identified = await channels.identify(kind, access)
     if (identified.state === 'known') return identified.account
     throw new AppError('channel_refused', identified.problem)
   }
@@ -35,14 +36,14 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, speech, chan
     return { ...channel, lastRoundTripAt: channels.lastRoundTripAt(channel.id) ?? channel.lastRoundTripAt }
   }
 
-  async function changeToken(channelId: string, token: string): Promise<void> {
+  async function changeTokens(channelId: string, tokens: { token: string; appToken: string | null }): Promise<void> {
     const { kind, accountId, baseUrl } = findConnectable(db, channelId)!
-    const account = await identify(kind as CreateChannel['kind'], token, baseUrl)
+    const account = await identify(kind as CreateChannel['kind'], { channelId, ...tokens, baseUrl })
     if (account.accountId !== accountId) {
       throw new AppError('channel_refused', createMessage('chat_other_account', { account: account.name }))
     }
     const rename = () => transact(db, (tx) => renameChannel(tx, channelId, account))
-    await writeWithSecret({ vault, log }, channelTokenKey(channelId), token, rename)
+    await writeWithSecret({ vault, log }, channelTokenKey(channelId), joinTokens(tokens), rename)
   }
 
   return {
@@ -51,27 +52,27 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, speech, chan
     }),
     getChannel: ({ params }) => ({ channel: withLiveTrip(getChannel(db, params.channelId)) }),
 
-    async createChannel({ body: { agentId, kind, token, baseUrl } }) {
+    async createChannel({ body: { agentId, kind, token, appToken, baseUrl } }) {
       getAgent(db, agentId)
       requireHttpAddress(baseUrl)
-      const account = await identify(kind, token, baseUrl)
+      const id = ids.next()
+      const account = await identify(kind, { channelId: id, token, appToken, baseUrl })
       const present = findChannelOfAccount(db, kind, account.accountId)
       if (present !== null)
         throw new AppError('channel_exists', createMessage('chat_account_taken', { account: account.name, agentName: present.agentName }))
-      const id = ids.next()
       const insert = (tx: Tx) => {
         // The agent may have been deleted while the service was asked.
         getAgent(tx, agentId)
         return insertChannel(tx, { clock }, { id, agentId, kind, account, baseUrl })
       }
-      await writeWithSecret({ vault, log }, channelTokenKey(id), token, () => transact(db, insert))
+      await writeWithSecret({ vault, log }, channelTokenKey(id), joinTokens({ token, appToken }), () => transact(db, insert))
       await channels.refresh(id)
       return { channel: withLiveTrip(getChannel(db, id)) }
     },
 
-    async updateChannel({ params: { channelId }, body: { enabled, token } }) {
+    async updateChannel({ params: { channelId }, body: { enabled, token, appToken = null } }) {
       const before = getChannel(db, channelId)
-      if (token !== undefined) await changeToken(channelId, token)
+      if (token !== undefined) await changeTokens(channelId, { token, appToken })
       const changes = token !== undefined || (enabled !== undefined && (enabled !== before.enabled || before.status === 'logged_out'))
       if (changes) {
         transact(db, (tx) => setChannelEnabled(tx, channelId, enabled ?? before.enabled))
