@@ -9,6 +9,7 @@ const plain: TextFormat<string> = {
   t: inEnglish,
   split: (text, most) => (text.match(new RegExp(`[^]{1,${most}}`, 'gu')) ?? []).filter((piece) => piece.trim() !== ''),
   append: (piece, words) => `${piece}\n\n${words}`,
+  plain: (words) => words,
 }
 const LIMITS: ChannelLimits = { messageChars: 200, fileBytes: 5000 }
 const planned = (text: string, limits = LIMITS, more: { files?: string[]; buttons?: { label: string; action: string }[] } = {}) =>

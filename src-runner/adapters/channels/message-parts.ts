@@ -10,6 +10,8 @@ export type TextFormat<Piece> = {
   split(markdown: string, maxChars: number): Piece[]
   /** Adds words of ours below the piece. */
   append(piece: Piece, words: string): Piece
+  /** Words without formatting, of at most one message. */
+  plain(words: string): Piece
 }
 
 export type Part<Piece> =

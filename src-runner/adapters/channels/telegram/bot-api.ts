@@ -1,10 +1,19 @@
 import { buffer } from 'node:stream/consumers'
 import type { Api, GrammyError } from 'grammy/web'
-import { OutboundError, type OutboundFetch, type OutboundInit, type OutboundTrouble } from '../../../platform/net/outbound.ts'
-import type { Message, MessageCode } from '../../../contract/messages.ts'
+import type { OutboundFetch, OutboundInit } from '../../../platform/net/outbound.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import type { ChannelAccess } from '../../../domain/channels/channel-access.ts'
+import {
+  CallFailed,
+  createCaller,
+  limitBytes,
+  trouble,
+  wordsOf,
+  type CallOptions,
+  type Result as ServiceResult,
+  type Trouble as ServiceTrouble,
+} from '../service-calls.ts'
 
 /**
  * Why a call failed. token: the service does not accept the token. conflict: another program reads the bot's messages.
@@ -14,11 +23,8 @@ import type { ChannelAccess } from '../../../domain/channels/channel-access.ts'
  */
 type TroubleKind = 'token' | 'conflict' | 'webhook' | 'slow_down' | 'forbidden' | 'refused' | 'service' | 'unreachable'
 
-/** Never contains the token. */
-export type Trouble = { ok: false; kind: TroubleKind; problem: Message; retryAfterMs: number | null }
-export type Result<T> = { ok: true; value: T } | Trouble
-
-export type CallOptions = { signal: AbortSignal; deadlineMs?: number }
+export type Trouble = ServiceTrouble<TroubleKind>
+export type Result<T> = ServiceResult<T, TroubleKind>
 
 /** The service's API. It keeps the token to itself, which is a part of every address. */
 export type BotApi = {
@@ -27,10 +33,8 @@ export type BotApi = {
 }
 
 const OFFICIAL_SERVER = 'https://api.telegram.org'
-const CALL_DEADLINE_MS = 30_000
 /** A batch of a hundred updates stays far below this. */
 const MAX_RESPONSE_BYTES = 8_000_000
-const MAX_DESCRIPTION_CHARS = 200
 /** Longer than any deadline of ours, so the library's own timer never fires first. */
 const LIBRARY_TIMEOUT_S = 900
 
@@ -47,33 +51,12 @@ export function createBotApi({ access, fetch, clock, onRoundTrip }: BotApiDeps):
     return (loading ??= import('grammy/web').then(({ Api }) => new Api(access.token, options)))
   }
 
-  /** Runs `work` until it is done, its deadline has passed, or the caller aborts. */
-  async function within<T>({ signal, deadlineMs }: CallOptions, work: (signal: AbortSignal) => Promise<T>): Promise<Result<T>> {
-    const late = new AbortController()
-    const cancel = clock.after(deadlineMs ?? CALL_DEADLINE_MS, () => late.abort(new Error('no response in time')))
-    try {
-      const value = await work(AbortSignal.any([signal, late.signal]))
-      onRoundTrip()
-      return { ok: true, value }
-    } catch (thrown) {
-      if (signal.aborted) return trouble('unreachable', createMessage('chat_given_up'))
-      if (late.signal.aborted) return trouble('unreachable', createMessage('chat_no_answer', { server }))
-      return troubleOf(thrown)
-    } finally {
-      cancel()
-    }
-  }
-
-  function troubleOf(thrown: unknown): Trouble {
-    if (isRefusal(thrown)) return troubleOfRefusal(thrown)
-    const inner = (thrown as { error?: unknown } | null)?.error ?? thrown
-    if (inner instanceof Refused) return inner.trouble
-    const code = inner instanceof OutboundError ? OUTBOUND_MESSAGES[inner.kind] : 'chat_not_understood'
-    return trouble('unreachable', createMessage(code, { server }))
-  }
+  const within = createCaller<TroubleKind>({ server, clock, onRoundTrip }, (thrown) =>
+    isRefusal(thrown) ? troubleOfRefusal(thrown) : null,
+  )
 
   function troubleOfRefusal({ error_code: code, description, parameters }: GrammyError): Trouble {
-    const words = describe(description)
+    const words = wordsOf(description, access.token)
     switch (code) {
       case 401:
         return trouble('token', createMessage('chat_token_refused', { server }))
@@ -83,7 +66,7 @@ export function createBotApi({ access, fetch, clock, onRoundTrip }: BotApiDeps):
         if (/webhook/i.test(description)) return trouble('webhook', createMessage('chat_web_address'))
         return trouble('conflict', createMessage('chat_other_reader'))
       case 429:
-        return { ...trouble('slow_down', createMessage('chat_slow_down', { server })), retryAfterMs: retryAfterOf(parameters) }
+        return trouble('slow_down', createMessage('chat_slow_down', { server }), retryAfterOf(parameters))
       case 403:
         return trouble('forbidden', createMessage('chat_not_delivered', { server, words }))
       default:
@@ -94,24 +77,8 @@ export function createBotApi({ access, fetch, clock, onRoundTrip }: BotApiDeps):
     }
   }
 
-  /** The service's own words, which may repeat what was sent to it. */
-  function describe(description: unknown): string {
-    const words = typeof description === 'string' ? description : ''
-    const plain = words
-      .replaceAll(access.token, '…')
-      .replace(/\p{Cc}+/gu, ' ')
-      .replace(/^(Bad Request|Forbidden): /, '')
-      .trim()
-    return `${plain === '' ? 'no reason was given' : plain.slice(0, MAX_DESCRIPTION_CHARS).replace(/[.\s]+$/, '')}.`
-  }
-
   function fetchAtMost(maxBytes: number, url: string, init: OutboundInit): Promise<Response> {
-    let total = 0
-    const onBytes = (count: number) => {
-      total += count
-      if (total > maxBytes) throw new Refused(trouble('unreachable', createMessage('chat_too_much', { server })))
-    }
-    return fetch(url, { ...init, redirect: 'error', onBytes })
+    return fetch(url, { ...init, redirect: 'error', onBytes: limitBytes(maxBytes, server) })
   }
 
   /** The library sends files as streams; our `fetch` takes text or bytes. */
@@ -125,7 +92,7 @@ export function createBotApi({ access, fetch, clock, onRoundTrip }: BotApiDeps):
     if (response.status !== 413) return response
     // It comes from a proxy in front of the service, in a form of its own.
     await response.body?.cancel()
-    throw new Refused(trouble('refused', createMessage('chat_too_large', { server })))
+    throw new CallFailed(trouble('refused', createMessage('chat_too_large', { server })))
   }
 
   return {
@@ -138,35 +105,12 @@ export function createBotApi({ access, fetch, clock, onRoundTrip }: BotApiDeps):
         if (response.ok) return new Uint8Array(await response.arrayBuffer())
         await response.body?.cancel()
         const problem = createMessage('chat_file_refused', { server, status: String(response.status) })
-        throw new Refused(trouble(response.status >= 500 ? 'service' : 'refused', problem))
+        throw new CallFailed(trouble(response.status >= 500 ? 'service' : 'refused', problem))
       }),
   }
 }
 
-const OUTBOUND_MESSAGES = {
-  bad_url: 'chat_bad_address',
-  dns: 'chat_not_found',
-  refused: 'chat_connection_refused',
-  unreachable: 'chat_unreachable',
-  tls: 'chat_not_secure',
-  reset: 'chat_broken_off',
-  protocol: 'chat_not_understood',
-  redirect: 'chat_redirects',
-} as const satisfies Record<OutboundTrouble, MessageCode>
-
 type LibraryInit = { method: string; headers: Record<string, string>; body: string | AsyncIterable<Uint8Array>; signal: AbortSignal }
-
-class Refused extends Error {
-  readonly trouble: Trouble
-  constructor(found: Trouble) {
-    super(found.kind)
-    this.trouble = found
-  }
-}
-
-function trouble(kind: TroubleKind, problem: Message): Trouble {
-  return { ok: false, kind, problem, retryAfterMs: null }
-}
 
 /** By its name, because its class is in a module that is loaded late. */
 function isRefusal(thrown: unknown): thrown is GrammyError {

@@ -5,8 +5,9 @@ import { AppError, problemOf } from '../../../lib/errors.ts'
 import { createMessage, englishText, joinSentences, type Speech } from '../../../lib/messages.ts'
 import { CHAT_COMMANDS } from '../../../domain/channels/commands.ts'
 import type { Incoming, RunnerOfChannel } from '../channel.ts'
+import { pauseAfter } from '../service-calls.ts'
 import type { BotApi, Result, Trouble } from './bot-api.ts'
-import { FILE_DEADLINE_MS } from './send-message.ts'
+import { FILE_DEADLINE_MS } from '../send-parts.ts'
 import { joinAlbums, readUpdates, type GetFile, type ReadUpdate } from './updates.ts'
 
 /** How long the service may hold a request for new messages. */
@@ -16,9 +17,6 @@ const POLL_SLACK_MS = 15_000
 /** A shorter request without messages was not held. */
 const MIN_HOLD_MS = 1000
 const BATCH = 100
-const RETRY = { firstMs: 1000, maxMs: 60_000 }
-/** The limits of a pause that the service asks for. */
-const REQUESTED_PAUSE = { minMs: 1000, maxMs: 3_600_000 }
 /** The pictures of an album arrive one after another. We wait this long for the rest. */
 const ALBUM_WAIT_MS = 700
 /** The largest file that a bot may download. */
@@ -160,11 +158,6 @@ function troubleWith(problem: Message): Trouble {
 function incomingOf({ message, press }: ReadUpdate, position: string): Incoming {
   if (message !== undefined) return { position, type: 'message', message }
   return press === undefined ? { position, type: 'nothing' } : { position, type: 'press', press }
-}
-
-function pauseAfter({ retryAfterMs }: Trouble, failures: number, random: () => number): number {
-  if (retryAfterMs !== null) return Math.min(Math.max(retryAfterMs, REQUESTED_PAUSE.minMs), REQUESTED_PAUSE.maxMs)
-  return Math.min(RETRY.maxMs, RETRY.firstMs * 2 ** Math.min(failures, 10)) * (0.5 + random() / 2)
 }
 
 /** `<number of the next update>@<when the last one was read>` */

@@ -1,56 +1,27 @@
-import { basename } from 'node:path'
-import { renderMessage, type Translate } from '../../../../resources/locales/translate.ts'
-import type { Message } from '../../../contract/messages.ts'
-import { createMessage, englishText } from '../../../lib/messages.ts'
-import type { Button, OnPart, OutgoingMessage, SendResult } from '../../../domain/outbox/outgoing.ts'
-import type { ChannelLimits, RunnerOfChannel } from '../channel.ts'
-import { firstPartOf, partsOf, type Part, type TextFormat } from '../message-parts.ts'
+import type { Translate } from '../../../../resources/locales/translate.ts'
+import { englishText } from '../../../lib/messages.ts'
+import type { Button, OutgoingMessage, SendResult } from '../../../domain/outbox/outgoing.ts'
+import type { ChannelLimits } from '../channel.ts'
+import { formatMarkdown, type FormattedText } from '../formatted-text.ts'
+import type { TextFormat } from '../message-parts.ts'
+import { FILE_DEADLINE_MS, sendParts, type Sending } from '../send-parts.ts'
+import { splitText } from '../split-text.ts'
 import type { BotApi, Result } from './bot-api.ts'
-import { formatMarkdown, type FormattedText } from './formatted-text.ts'
-import { MAX_MESSAGE_CHARS, splitText } from './split-text.ts'
 
-export const FILE_DEADLINE_MS = 180_000
-export const LIMITS = { messageChars: MAX_MESSAGE_CHARS, fileBytes: 50_000_000 } satisfies ChannelLimits
-const WITHDRAWN = createMessage('sent_withdrawn')
+export const LIMITS = { messageChars: 4096, fileBytes: 50_000_000 } satisfies ChannelLimits
 
-export type Sending = {
-  api: BotApi
-  t: Translate
-  readFile: RunnerOfChannel['readFile']
-  signal: AbortSignal
-  onPart: OnPart
-  onTokenRefused(problem: Message): void
-}
+type Calls = { api: BotApi; signal: AbortSignal }
 
 /** Sends the parts of a message that no earlier try has sent. */
-export async function sendMessage(sending: Sending, message: OutgoingMessage): Promise<SendResult> {
-  const { t, onPart, onTokenRefused } = sending
-  const parts = partsOf(message, LIMITS, await createFormat(t))
-  const first = firstPartOf(message, parts)
-  const onlyFilesLeft = (from: number) => parts.slice(from).every(({ type }) => type !== 'text')
-  const failed = (partsSent: number, problem: Message) =>
-    ({ state: 'failed', permanent: false, partsSent, retryAfterMs: null as number | null, problem }) as const
-  let externalId: string | null = null
-  let isIncomplete = false
-  // A message of files alone has no text that later messages must wait for.
-  if (onlyFilesLeft(first)) onPart(first, { onlyFilesLeft: true })
-  for (let i = first; i < parts.length; i++) {
-    const part: Part<FormattedText> = isIncomplete ? withoutAttachment(t, parts[i]!) : parts[i]!
-    const result = await sendPart(sending, message.chatId, part)
-    if (!result.ok) {
-      // A question is sent without its attachment, and without the buttons that need it.
-      isIncomplete = part.type === 'attachment' && (result.kind === 'service' || result.kind === 'refused')
-      if (!isIncomplete) {
-        if (result.kind === 'token') onTokenRefused(result.problem)
-        const permanent = result.kind === 'forbidden' || result.kind === 'refused'
-        return { ...failed(i, result.problem), permanent, retryAfterMs: result.retryAfterMs }
-      }
-    } else if (part.type === 'text' && part.isLastText) externalId = result.value
-    const isLast = i === parts.length - 1
-    if (!isLast && !onPart(i + 1, result.ok ? { onlyFilesLeft: onlyFilesLeft(i + 1) } : { incomplete: true }))
-      return failed(i + 1, WITHDRAWN)
+export async function sendMessage(sending: Sending & Calls, message: OutgoingMessage): Promise<SendResult> {
+  const { chatId } = message
+  const sender = {
+    limits: LIMITS,
+    format: await createFormat(sending.t),
+    sendText: (piece: FormattedText, buttons: readonly Button[]) => sendText(sending, chatId, piece, buttons),
+    sendFile: (name: string, bytes: Uint8Array) => sendDocument(sending, chatId, name, bytes),
   }
-  return { state: 'sent', externalId }
+  return sendParts(sending, sender, message)
 }
 
 async function createFormat(t: Translate): Promise<TextFormat<FormattedText>> {
@@ -62,34 +33,12 @@ async function createFormat(t: Translate): Promise<TextFormat<FormattedText>> {
       text: `${text}\n\n${words}`,
       entities: [...entities, { type: 'italic', offset: text.length + 2, length: words.length }],
     }),
+    plain: (words) => ({ text: words, entities: [] }),
   }
-}
-
-function withoutAttachment(t: Translate, part: Part<FormattedText>): Part<FormattedText> {
-  if (part.type !== 'text' || !part.isLastText) return part
-  const { text, entities } = part.piece
-  const piece = { text: `${text}\n\n${t('outbound.approval.incomplete')}`, entities }
-  return { ...part, piece, buttons: part.buttons.filter((button) => !button.needsCompleteCall) }
-}
-
-/** Returns the service's id of the message. A file that cannot be sent is replaced by a sentence that says so. */
-async function sendPart(sending: Sending, chatId: string, part: Part<FormattedText>): Promise<Result<string>> {
-  if (part.type === 'text') return sendText(sending, chatId, part.piece, part.buttons)
-  if (part.type === 'attachment') return sendDocument(sending, chatId, part.name, part.bytes)
-  const name = part.type === 'file' ? basename(part.path) : part.name
-  const file = part.type === 'file' ? await sending.readFile(part.path, LIMITS.fileBytes) : part
-  const { t } = sending
-  let problem = 'problem' in file ? `${file.problem}.` : t('outbound.file.empty')
-  if ('bytes' in file && file.bytes.length > 0) {
-    const result = await sendDocument(sending, chatId, name, file.bytes)
-    if (result.ok || result.kind !== 'refused') return result
-    problem = renderMessage(t, result.problem)
-  }
-  return sendText(sending, chatId, { text: t('outbound.file.notSent', { file: name, why: problem }), entities: [] }, [])
 }
 
 async function sendText(
-  { api, signal }: Sending,
+  { api, signal }: Calls,
   chatId: string,
   { text, entities }: FormattedText,
   buttons: readonly Button[],
@@ -118,7 +67,7 @@ function isRefusedFor(result: Result<unknown>, reason: RegExp): boolean {
   return !result.ok && result.kind === 'refused' && reason.test(englishText(result.problem))
 }
 
-async function sendDocument({ api, signal }: Sending, chatId: string, name: string, bytes: Uint8Array): Promise<Result<string>> {
+async function sendDocument({ api, signal }: Calls, chatId: string, name: string, bytes: Uint8Array): Promise<Result<string>> {
   const { InputFile } = await import('grammy/web')
   // The library writes the name into a header unescaped.
   const file = new InputFile(bytes, name.replace(/[\p{Cc}";\\]/gu, '_'))

@@ -1,10 +1,8 @@
 import { clipEntities, type FormattedText } from './formatted-text.ts'
 
-/** The length of one message, in UTF-16 units. */
-export const MAX_MESSAGE_CHARS = 4096
 /** A piece is cut in its last half, so that none is much shorter than it may be. */
 const LOOK_BACK = 0.5
-/** The service refuses a message without a visible character as empty. */
+/** Services refuse a message without a visible character as empty. */
 const VISIBLE = /[^\s\p{C}\u115f\u1160\u2800\u3164\uffa0]/u
 /** In UTF-16 units. Families of emoji with skin tones come close to it. */
 const LONGEST_CHARACTER = 64
@@ -52,7 +50,7 @@ function lastWholeCharacter(text: string, from: number, latest: number): number 
   return borders.at(-1) ?? latest - Number(/[\ud800-\udbff]/.test(text[latest - 1]!))
 }
 
-/** The service refuses entities that begin or end with white space, as they may after a split. */
+/** Services refuse entities that begin or end with white space, as they may after a split. */
 function trimEntities(text: string, entities: FormattedText['entities']): FormattedText['entities'] {
   return entities.flatMap((entity) => {
     const shown = text.slice(entity.offset, entity.offset + entity.length)

@@ -11,7 +11,7 @@ export type FormattedText = { text: string; entities: Entity[] }
 
 type Lex = (source: string) => readonly Token[]
 
-/** Addresses that a bot may link. Others stay text. */
+/** Addresses that may become links. Others stay text. */
 const LINKABLE = /^(https?|mailto|tel|tg):/i
 const RULE = '———'
 const MAX_LANGUAGE_CHARS = 32
@@ -65,7 +65,7 @@ function createPen(): Pen {
       const offset = length
       const from = written.length
       write()
-      // The service refuses entities that are empty, or begin or end with white space.
+      // Services refuse entities that are empty, or begin or end with white space.
       const text = written.slice(from).join('')
       const shown = text.trim().length
       if (shown > 0) entities.push({ ...entity, offset: offset + (text.length - text.trimStart().length), length: shown } as Entity)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { lexer } from 'marked'
 import { describe, expect, test } from 'vitest'
-import { cpuMsOf } from '../../../testing/cpu-time.ts'
+import { cpuMsOf } from '../../testing/cpu-time.ts'
 import { formatMarkdown, type FormattedText } from './formatted-text.ts'
 import { sliceMarkdown } from './markdown-slices.ts'
 import { splitText } from './split-text.ts'
