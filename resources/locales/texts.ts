@@ -2021,6 +2021,9 @@ export type TextParams = {
   'desktop.questions.taskYes': NoParams
   'desktop.questions.taskNo': NoParams
   'desktop.notifications.settings': NoParams
+  'outbound.agents.title': NoParams
+  'outbound.agents.here': NoParams
+  'outbound.agents.appOnly': NoParams
   'outbound.done': NoParams
   'outbound.stopped': NoParams
   'outbound.failed': NoParams
@@ -2060,6 +2063,7 @@ export type TextParams = {
   'outbound.answer.answered': NoParams
   'outbound.answer.approve': NoParams
   'outbound.answer.reject': NoParams
+  'outbound.note.late': NoParams
   'outbound.note.asked': NoParams
   'outbound.note.listed': { id: string }
   'outbound.note.unreadable': { content: string }
@@ -2074,6 +2078,7 @@ export type TextParams = {
   'outbound.note.untitled': NoParams
   'outbound.command.new': NoParams
   'outbound.command.stop': NoParams
+  'outbound.command.agents': NoParams
   'outbound.command.help': NoParams
   'outbound.file.tooLong': NoParams
   'outbound.file.rest': { file: string }
@@ -2153,6 +2158,7 @@ export type TextParams = {
   'messages.chat_broken': NoParams
   'messages.chat_other_account': { account: string }
   'messages.chat_account_taken': { account: string; agentName: string }
+  'messages.chat_room_no_owner': NoParams
   'messages.chat_off': NoParams
   'messages.chat_nobody': { account: string }
   'messages.sent_answered_before': NoParams

@@ -294,6 +294,7 @@ export function makePerson(fields: Partial<ChannelPerson> = {}): ChannelPerson {
     id: makeId(),
     channelId: makeId(),
     role: 'requested',
+    isRoom: false,
     displayName: 'Ada',
     handle: '@ada',
     externalId: '4711',

@@ -27,11 +27,13 @@ export function isServiceName(server: string): boolean {
 export const ChannelRole = z.enum(['requested', 'owner', 'allowed', 'refused'])
 export type ChannelRole = z.infer<typeof ChannelRole>
 
-/** Somebody who wrote to a channel. They chose their names themselves, so names prove nothing. */
+/** Somebody who wrote to a channel, or a room in which the account was mentioned. They chose their names themselves, so names prove nothing. */
 export const ChannelPerson = z.object({
   id: Id,
   channelId: Id,
   role: ChannelRole,
+  /** A server, channel or group: everybody in it has the rights of a guest. It cannot be the owner. */
+  isRoom: z.boolean(),
   displayName: z.string(),
   /** `@name`, if the service has handles. */
   handle: z.string().nullable(),

@@ -441,12 +441,13 @@ describe('Telegram', () => {
     })
   })
 
-  it('offers /new, /stop and /help in the menu, and obeys them', async () => {
+  it('offers its commands in the menu, and obeys them', async () => {
     await beginConnected()
     await letIn(ANNA)
     expect(rig.bot.menu()).toEqual([
       { command: 'new', description: 'Starts a new conversation' },
       { command: 'stop', description: 'Stops what I am doing' },
+      { command: 'agents', description: 'Lists the agents that you can write to' },
       { command: 'help', description: 'Shows these commands' },
     ])
     rig.bot.say(ANNA, '/help')

@@ -106,7 +106,7 @@ describe('the things of two workspaces', () => {
         baseUrl: null,
       }
       insertChannel(tx, { clock: systemClock }, channel)
-      const sender = { externalId: '7', chatId: '7', displayName: `Friend ${word}`, handle: null }
+      const sender = { externalId: '7', chatId: '7', displayName: `Friend ${word}`, handle: null, isRoom: false }
       const asking = addRequest(tx, { clock: systemClock, ids }, { id: channelId, agentId }, sender)!
       const to = { channelId, personId: asking.id, chatId: '7' }
       writeOutbound(

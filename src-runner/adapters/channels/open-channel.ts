@@ -128,7 +128,7 @@ export function openChannel(deps: OpenChannelDeps, driver: ChannelDriver | undef
   }
 
   async function takeMessage(message: IncomingMessage, position: string): Promise<void> {
-    const isWanted = isHeard(db, channelId, message.sender) && !wasReceived(db, channelId, message.externalId)
+    const isWanted = isHeard(db, channelId, message) && !wasReceived(db, channelId, message.externalId)
     const files: string[] = []
     const missingFiles: { name: string; why: string }[] = []
     for (const file of isWanted ? message.files : []) {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { transact } from '../../platform/db/transact.ts'
 import { createEventHub } from '../../platform/events/event-hub.ts'
 import { insertChannel } from '../../domain/channels/channels.ts'
-import { addRequest, setPersonConversation, setPersonRole } from '../../domain/channels/people.ts'
+import { addRequest, setConversation, setPersonRole } from '../../domain/channels/people.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
 import { createTyping, type Typing } from './typing.ts'
 
@@ -27,11 +27,11 @@ function runTurn(channel: 'telegram' | 'chat' = 'telegram') {
   return transact(rig.db, (tx) => {
     const account = { accountId: '1', name: '@bot', link: null }
     const { id } = insertChannel(tx, rig, { id: rig.ids.next(), agentId: agent.id, kind: 'telegram', account, baseUrl: null })
-    const sender = { externalId: '77', chatId: '77', displayName: 'Anna', handle: null }
+    const sender = { externalId: '77', chatId: '77', displayName: 'Anna', handle: null, isRoom: false }
     const person = addRequest(tx, rig, { id, agentId: agent.id }, sender)!
     setPersonRole(tx, { id, agentId: agent.id }, person.id, 'owner')
     const job = rig.store.enqueue(tx, { agentId: agent.id, channel, task: 'x', conversation: 'new' })
-    setPersonConversation(tx, person.id, job.conversationId)
+    setConversation(tx, person, '77', job.conversationId)
     return rig.store.claimNext(tx, 4)!
   })
 }

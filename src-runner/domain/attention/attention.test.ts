@@ -175,7 +175,7 @@ describe('the attention list', () => {
 
   it('lists an access request until it is answered', () => {
     const channelId = addChannel()
-    const sender = { externalId: '7', chatId: '7', displayName: 'Bo', handle: null }
+    const sender = { externalId: '7', chatId: '7', displayName: 'Bo', handle: null, isRoom: false }
     const person = write((tx) => addRequest(tx, rig.records, { id: channelId, agentId: rig.agentId }, sender))!
     expect(list()).toMatchObject([
       { kind: 'channel_request', subjectId: channelId, title: createMessage('channel_request', { person: 'Bo', agentName: 'Ada' }) },

@@ -35,7 +35,9 @@ export const channelPeople = sqliteTable(
     id: text('id').primaryKey(),
     channelId: idOf('channel_id', () => channels.id, { onDelete: 'cascade' }),
     externalId: text('external_id').notNull(),
-    // The chat for private messages to them.
+    // A server, channel or group, which is allowed like a person and can never be the owner.
+    isRoom: flag('is_room').notNull().default(false),
+    // The chat for private messages to them. Of a room: the chat of its latest message.
     chatId: text('chat_id').notNull(),
     role: oneOf('role', ChannelRole.options).notNull(),
     displayName: text('display_name').notNull(),
@@ -61,8 +63,12 @@ export const channelConversations = sqliteTable(
       .primaryKey()
       .references(() => conversations.id, { onDelete: 'cascade' }),
     personId: idOf('person_id', () => channelPeople.id, { onDelete: 'cascade' }),
+    // The chat of a room in which it is held. null: the person's private chat.
+    chatId: text('chat_id'),
+    // Whether the next message of that chat belongs to it.
+    isCurrent: flag('is_current').notNull().default(true),
   },
-  (t) => [...checks(t), index('channel_conversations_by_person').on(t.personId)],
+  (t) => [...checks(t), index('channel_conversations_by_person').on(t.personId, t.chatId)],
 )
 
 export const channelMessages = sqliteTable(

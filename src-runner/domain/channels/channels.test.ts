@@ -24,7 +24,7 @@ import {
   MOST_REQUESTS,
   MOST_REQUESTS_WITH_CODE,
   nameForPeople,
-  setPersonConversation,
+  setConversation,
   setPersonRole,
 } from './people.ts'
 import { isPairingCode } from './pairing-code.ts'
@@ -44,7 +44,7 @@ const connect = (kind: ChannelKind = 'telegram', ofAgent = agentId, accountId = 
     const account = { accountId, name: `@bot_${accountId}`, link: null }
     return insertChannel(tx, rig, { id: rig.ids.next(), agentId: ofAgent, kind, account, baseUrl: null })
   })
-const sender = (id: number) => ({ externalId: String(id), chatId: String(id), displayName: `Person ${id}`, handle: null })
+const sender = (id: number) => ({ externalId: String(id), chatId: String(id), displayName: `Person ${id}`, handle: null, isRoom: false })
 const meet = (channel: { id: string; agentId: string }, id: number, role?: Exclude<ChannelRole, 'requested'>) =>
   write((tx) => {
     const person = addRequest(tx, rig, channel, sender(id))
@@ -53,7 +53,7 @@ const meet = (channel: { id: string; agentId: string }, id: number, role?: Exclu
 const talk = (personId: string, agent = agentId) =>
   write((tx) => {
     const { conversationId } = rig.store.enqueue(tx, { agentId: agent, channel: 'telegram', task: 'x', conversation: 'new' })
-    setPersonConversation(tx, personId, conversationId)
+    setConversation(tx, { id: personId, isRoom: false, conversationId: null }, '1', conversationId)
     return conversationId!
   })
 

@@ -1,7 +1,7 @@
 import type { Translate } from '../../../resources/locales/translate.ts'
 
 /** Commands that a chat understands without an agent, in the order in which they are shown. */
-export const CHAT_COMMANDS = ['new', 'stop', 'help'] as const
+export const CHAT_COMMANDS = ['new', 'stop', 'agents', 'help'] as const
 
 /** `start` is what a service writes for a person who opens the chat, so it is understood and not shown. */
 export type ChatCommand = (typeof CHAT_COMMANDS)[number] | 'start'

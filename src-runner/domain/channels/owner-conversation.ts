@@ -1,4 +1,4 @@
-import { and, eq, ne } from 'drizzle-orm'
+import { and, eq, ne, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import { AUTO_ORDER, type ChannelKind, type ChannelRole } from '../../contract/channels.ts'
 import type { NotifyVia } from '../../contract/triggers.ts'
@@ -29,10 +29,13 @@ export function findOwnerConversation(db: Db, agentId: string, via: NotifyVia): 
   return { noAddress: via === 'auto' ? 'no_channel' : 'not_on_that_channel' }
 }
 
-/** The person of a conversation, also after they started a newer one. null: it belongs to no channel. */
+/** The person or room of a conversation, and the chat where it is held, also after they started a newer one. null: it belongs to no channel. */
 export function findChannelPersonOfConversation(db: Db, conversationId: string): (ChannelChat & { role: ChannelRole }) | null {
   const person = db
-    .select({ channelId: people.channelId, personId: people.id, chatId: people.chatId, role: people.role })
+    .select({
+      ...{ channelId: people.channelId, personId: people.id, role: people.role },
+      chatId: sql<string>`coalesce(${channelConversations.chatId}, ${people.chatId})`,
+    })
     .from(channelConversations)
     .innerJoin(people, eq(people.id, channelConversations.personId))
     .where(eq(channelConversations.conversationId, conversationId))

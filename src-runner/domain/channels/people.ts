@@ -3,7 +3,7 @@ import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { ChannelPerson, ChannelRole } from '../../contract/channels.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { required } from '../../lib/errors.ts'
+import { AppError, required } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { withdrawFrom } from '../outbox/write-message.ts'
@@ -11,6 +11,9 @@ import { channelConversations, channelPeople as people } from './channels-table.
 
 /** Somebody as the service describes them. */
 export type Sender = { externalId: string; chatId: string; displayName: string; handle: string | null }
+
+/** Whose rights a message has: those of its sender, or of the room in which it was written. */
+export type Writer = Sender & { isRoom: boolean }
 
 /** Requests that a channel lists at once. */
 export const MOST_REQUESTS = 50
@@ -46,11 +49,13 @@ function findPerson(db: Db, channelId: string, isPerson: SQL): ChannelPerson | n
 
 const MOST_KNOWN_CHATS = 100
 
-/** The chats of people who may write to the agent, the latest first. */
+/** The chats of people and rooms that may write to the agent, the latest first. */
 export function listKnownChats(db: Db, channelId: string): string[] {
+  const chatId = sql<string>`coalesce(${channelConversations.chatId}, ${people.chatId})`
   const rows = db
-    .select({ chatId: people.chatId })
+    .selectDistinct({ chatId, at: people.lastMessageAt })
     .from(people)
+    .leftJoin(channelConversations, and(eq(channelConversations.personId, people.id), eq(channelConversations.isCurrent, true)))
     .where(and(eq(people.channelId, channelId), inArray(people.role, ['owner', 'allowed'])))
     .orderBy(desc(people.lastMessageAt))
     .limit(MOST_KNOWN_CHATS)
@@ -71,7 +76,7 @@ export function addRequest(
   tx: Tx,
   { clock, age = clock, ids }: { clock: Clock; age?: Pick<Clock, 'now'>; ids: Ids },
   channel: { id: string; agentId: string },
-  sender: Sender,
+  writer: Writer,
   { hasCode = false }: { hasCode?: boolean } = {},
 ): ChannelPerson | null {
   const at = clock.now()
@@ -84,7 +89,7 @@ export function addRequest(
   if (requests >= MOST_REQUESTS + (hasCode ? MOST_REQUESTS_WITH_CODE : 0)) return null
   const id = ids.next()
   tx.insert(people)
-    .values({ ...shownSender(sender), id, channelId: channel.id, role: 'requested', firstSeenAt: at, lastMessageAt: at })
+    .values({ ...shownWriter(writer), id, channelId: channel.id, role: 'requested', firstSeenAt: at, lastMessageAt: at })
     .run()
   tx.emit({ type: 'channel.access_requested', payload: { channelId: channel.id, agentId: channel.agentId, personId: id } })
   return getPerson(tx, channel.id, id)
@@ -100,22 +105,23 @@ function deleteStaleRequests(tx: Tx, channelId: string, now: number): void {
 }
 
 /** To be called when a person writes again, perhaps under another name. */
-export function noteMessage(tx: Tx, personId: string, sender: Sender, at: number): void {
+export function noteMessage(tx: Tx, personId: string, writer: Writer, at: number): void {
   tx.update(people)
-    .set({ ...shownSender(sender), lastMessageAt: at })
+    .set({ ...shownWriter(writer), lastMessageAt: at })
     .where(eq(people.id, personId))
     .run()
 }
 
-/** A new owner replaces the present one, who becomes a guest. Throws AppError channel_person_not_found. */
+/** A new owner replaces the present one, who becomes a guest. Throws AppError channel_person_not_found, and invalid_request for a room. */
 export function setPersonRole(
   tx: Tx,
   channel: { id: string; agentId: string },
   personId: string,
   role: Exclude<ChannelRole, 'requested'>,
 ): ChannelPerson {
-  getPerson(tx, channel.id, personId)
+  const { isRoom } = getPerson(tx, channel.id, personId)
   if (role === 'owner') {
+    if (isRoom) throw new AppError('invalid_request', createMessage('chat_room_no_owner'))
     tx.update(people)
       .set({ role: 'allowed' })
       .where(and(eq(people.channelId, channel.id), eq(people.role, 'owner'), ne(people.id, personId)))
@@ -126,10 +132,26 @@ export function setPersonRole(
   return getPerson(tx, channel.id, personId)
 }
 
-/** The conversation of the person's next message. null: it starts a new one. */
-export function setPersonConversation(tx: Tx, personId: string, conversationId: string | null): void {
+type Writing = Pick<ChannelPerson, 'id' | 'isRoom' | 'conversationId'>
+
+/** The conversation of the next message in this chat. A person has one, a room one for each of its chats. null: a new one. */
+export function conversationOf(db: Db, person: Writing, chatId: string): string | null {
+  if (!person.isRoom) return person.conversationId
+  const { conversationId } = channelConversations
+  return db.select({ conversationId }).from(channelConversations).where(isCurrentIn(person.id, chatId)).get()?.conversationId ?? null
+}
+
+const isCurrentIn = (personId: string, chatId: string) =>
+  and(eq(channelConversations.personId, personId), eq(channelConversations.chatId, chatId), eq(channelConversations.isCurrent, true))
+
+/** Sets the conversation of the next message in this chat. null: it starts a new one. */
+export function setConversation(tx: Tx, { id: personId, isRoom }: Writing, chatId: string, conversationId: string | null): void {
   tx.update(people).set({ conversationId }).where(eq(people.id, personId)).run()
-  if (conversationId !== null) tx.insert(channelConversations).values({ conversationId, personId }).onConflictDoNothing().run()
+  if (isRoom && conversationId === null)
+    tx.update(channelConversations).set({ isCurrent: false }).where(isCurrentIn(personId, chatId)).run()
+  if (conversationId === null) return
+  const held = { conversationId, personId, chatId: isRoom ? chatId : null }
+  tx.insert(channelConversations).values(held).onConflictDoNothing().run()
 }
 
 /** All conversations with this person, including those that they left for a newer one. */
@@ -151,7 +173,7 @@ export function nameForPeople(name: string): string {
   return shown === '' ? 'Somebody without a name' : shown
 }
 
-function shownSender({ externalId, chatId, displayName, handle }: Sender): Sender {
+function shownWriter({ externalId, chatId, displayName, handle, isRoom }: Writer): Writer {
   const hasHandle = handle !== null && handle.trim() !== ''
-  return { externalId, chatId, displayName: nameForPeople(displayName), handle: hasHandle ? nameForPeople(handle) : null }
+  return { externalId, chatId, displayName: nameForPeople(displayName), handle: hasHandle ? nameForPeople(handle) : null, isRoom }
 }

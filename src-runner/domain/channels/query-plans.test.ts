@@ -15,6 +15,10 @@ test.each([
   ['SELECT 1 FROM channel_messages WHERE channel_id = ? AND external_id = ?', 'PRIMARY KEY'],
   ['SELECT person_id FROM channel_conversations WHERE conversation_id = ?', 'PRIMARY KEY'],
   ['SELECT conversation_id FROM channel_conversations WHERE person_id = ?', 'channel_conversations_by_person'],
+  [
+    'SELECT conversation_id FROM channel_conversations WHERE person_id = ? AND chat_id = ? AND is_current = 1',
+    'channel_conversations_by_person',
+  ],
   ['SELECT approval_id FROM outbox WHERE channel_id = ? AND external_id = ? AND approval_id IS NOT NULL', 'outbox_approval_messages'],
   ["SELECT external_id FROM outbox WHERE approval_id = ? AND kind = 'approval'", 'outbox_by_approval'],
   [

@@ -16,26 +16,35 @@ import { answerByPress, answerByText, isWaitingForOwner } from './answer-by-mess
 import { channelMessages } from './channels-table.ts'
 import { moveChannelPosition } from './channels.ts'
 import { commandIn, commandsText, type ChatCommand } from './commands.ts'
+import { LATE_MS, noteLate } from './late-messages.ts'
+import { listOfAgents } from './list-of-agents.ts'
 import { listOpenTurns } from './channels.sql.ts'
 import { isPairingCode } from './pairing-code.ts'
 import {
   addRequest,
   chatOfPerson,
+  conversationOf,
   findOwner,
   findPersonByExternalId,
   getPerson,
   listConversationsOf,
   noteMessage,
-  setPersonConversation,
+  nameForPeople,
+  setConversation,
   setPersonRole,
   type Sender,
+  type Writer,
 } from './people.ts'
 
-/** A private message whose files are stored already. */
+/** A message whose files are stored already. */
 export type ReceivedMessage = {
   /** Unique within the channel. */
   externalId: string
   sender: Sender
+  /** null: a private chat. */
+  room: { externalId: string; name: string } | null
+  /** In ms. null: the service keeps nothing for longer than a day. */
+  sentAt: number | null
   text: string
   /** The service's id of our message that this one replies to. */
   replyTo: string | null
@@ -65,10 +74,16 @@ const MOST_WAITING = { owner: 50, allowed: 5 }
 /** A service repeats a message within a day. Ids of messages without a job are kept for less time, because anybody can send them. */
 const REMEMBERED_MS = { withJob: 30 * 24 * 3_600_000, withNone: 2 * 24 * 3_600_000 }
 
-/** Whether a message of this sender reaches the agent now. If not, its files are not downloaded. */
-export function isHeard(db: Db, channelId: string, sender: Sender): boolean {
-  const person = findPersonByExternalId(db, channelId, sender.externalId)
+/** Whether a message reaches the agent now. If not, its files are not downloaded. */
+export function isHeard(db: Db, channelId: string, message: Pick<ReceivedMessage, 'sender' | 'room'>): boolean {
+  const person = findPersonByExternalId(db, channelId, writerOf(message).externalId)
   return (person?.role === 'owner' || person?.role === 'allowed') && hasRoom(db, person)
+}
+
+/** In a room everybody has the rights of a guest, also the owner: all of them read the reply. */
+function writerOf({ sender, room }: Pick<ReceivedMessage, 'sender' | 'room'>): Writer {
+  if (room === null) return { ...sender, isRoom: false }
+  return { externalId: `room:${room.externalId}`, chatId: sender.chatId, displayName: room.name, handle: null, isRoom: true }
 }
 
 function hasRoom(db: Db, { id, role }: ChannelPerson): boolean {
@@ -97,14 +112,18 @@ export function receivePress(
 /** Stores a message once and acts on it: a request, an answer, or a job. */
 export function receiveMessage(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, message: ReceivedMessage, position: string): void {
   moveChannelPosition(tx, channel.id, position)
-  const person = findPersonByExternalId(tx, channel.id, message.sender.externalId)
+  const writer = writerOf(message)
+  const person = findPersonByExternalId(tx, channel.id, writer.externalId)
   if (person === null) return request(tx, deps, channel, message)
   // Also for people without access, so that a repeated message does not act once they have access.
   if (!remember(tx, deps, channel, message)) return
-  noteMessage(tx, person.id, message.sender, deps.clock.now())
-  const note = (text: string) => sendNote(tx, deps, channel, { personId: person.id, chatId: message.sender.chatId }, message, text)
+  const at = deps.clock.now()
+  noteMessage(tx, person.id, writer, at)
+  const to = { channelId: channel.id, personId: person.id, chatId: writer.chatId }
+  const note = (text: string) => sendNote(tx, deps, channel, to, message, text)
   if (person.role === 'requested' && hasCode(channel, message)) return note(listedText(deps, message.sender))
   if (person.role === 'requested' || person.role === 'refused') return
+  if (message.sentAt !== null && at - message.sentAt > LATE_MS) return noteLate(tx, deps, { agentId: channel.agentId, to }, message)
   const reply = replyTo(tx, deps, channel, person, message)
   if (reply !== null) note(reply)
 }
@@ -120,10 +139,10 @@ function request(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, message
   // A repeated message whose request was deleted meanwhile.
   if (wasReceived(tx, channel.id, message.externalId)) return
   const knowsCode = hasCode(channel, message)
-  const person = addRequest(tx, deps, channel, message.sender, { hasCode: knowsCode })
+  const person = addRequest(tx, deps, channel, writerOf(message), { hasCode: knowsCode })
   if (person === null) return
   remember(tx, deps, channel, message)
-  const to = { personId: person.id, chatId: message.sender.chatId }
+  const to = { channelId: channel.id, personId: person.id, chatId: message.sender.chatId }
   sendNote(tx, deps, channel, to, message, knowsCode ? listedText(deps, message.sender) : deps.speech()('outbound.note.asked'))
 }
 
@@ -132,28 +151,29 @@ function listedText({ speech }: ReceivingDeps, { externalId }: Sender): string {
   return speech()('outbound.note.listed', { id: externalId })
 }
 
-/** A forwarded code does not count, because the sender need not know it. */
-function hasCode({ id }: ReceivingChannel, { text, forwardedFrom }: ReceivedMessage): boolean {
-  return forwardedFrom === null && isPairingCode(id, text)
+/** A forwarded code does not count, because the sender need not know it. Nor does one that a whole room has read. */
+function hasCode({ id }: ReceivingChannel, { text, forwardedFrom, room }: ReceivedMessage): boolean {
+  return room === null && forwardedFrom === null && isPairingCode(id, text)
 }
 
 function sendNote(
   tx: Tx,
   deps: ReceivingDeps,
   channel: ReceivingChannel,
-  to: { personId: string; chatId: string },
+  to: { channelId: string; personId: string; chatId: string },
   message: ReceivedMessage,
   text: string,
 ): void {
   const key = `answer:${channel.id}:${message.externalId}`
-  writeOutbound(tx, deps, { key, kind: 'notification', agentId: channel.agentId, jobId: null, text, to: { channelId: channel.id, ...to } })
+  writeOutbound(tx, deps, { key, kind: 'notification', agentId: channel.agentId, jobId: null, text, to })
 }
 
 /** The text of an immediate note, or null if the agent will reply. */
 function replyTo(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, person: ChannelPerson, message: ReceivedMessage): string | null {
   const isOwnWord = message.forwardedFrom === null
   const command = isOwnWord ? commandIn(message.text) : null
-  if (command !== null) return runCommand(tx, deps, channel, person, command)
+  const { chatId } = message.sender
+  if (command !== null) return runCommand(tx, deps, channel, { ...person, chatId }, command)
   if (person.role === 'owner' && isOwnWord) {
     const answered = answerByText(tx, deps, { ...channel, conversationId: person.conversationId }, message)
     if (answered !== null) return answered.note
@@ -166,13 +186,13 @@ function runCommand(
   tx: Tx,
   deps: ReceivingDeps,
   { agentId }: ReceivingChannel,
-  person: ChannelPerson,
+  person: ChannelPerson & { chatId: string },
   command: ChatCommand,
 ): string | null {
   const t = deps.speech()
   switch (command) {
     case 'new':
-      setPersonConversation(tx, person.id, null)
+      setConversation(tx, person, person.chatId, null)
       return t('outbound.note.newConversation')
     case 'stop':
       return stopTurns(tx, deps, person)
@@ -180,12 +200,15 @@ function runCommand(
       return `${t('outbound.note.introduction', { agent: getAgent(tx, agentId).name })}\n\n${commandsText(t)}`
     case 'help':
       return commandsText(t)
+    case 'agents':
+      return person.role === 'owner' ? listOfAgents(tx, t, agentId) : t('outbound.note.introduction', { agent: getAgent(tx, agentId).name })
   }
 }
 
-/** Stops the turns in all conversations of the person. */
-function stopTurns(tx: Tx, { jobs, speech }: ReceivingDeps, { id }: ChannelPerson): string | null {
-  const open = listOpenTurns(tx, id)
+/** Stops the turns in all conversations of the person, or in this one of a room. */
+function stopTurns(tx: Tx, { jobs, speech }: ReceivingDeps, person: ChannelPerson & { chatId: string }): string | null {
+  const here = person.isRoom ? conversationOf(tx, person, person.chatId) : null
+  const open = listOpenTurns(tx, person.id).filter(({ conversationId }) => !person.isRoom || conversationId === here)
   if (open.length === 0) return speech()('outbound.note.nothingToStop')
   for (const { conversationId } of open) jobs.cancelAllOf(tx, { conversationId })
   // Each stopped turn sends its own reply.
@@ -196,7 +219,9 @@ function startTurn(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, perso
   const t = deps.speech()
   const isOwner = person.role === 'owner'
   if (!hasRoom(tx, person)) return t('outbound.note.busy')
-  const isHeldUp = isOwner && isWaitingForOwner(tx, person.conversationId)
+  const { chatId } = message.sender
+  const conversationId = conversationOf(tx, person, chatId)
+  const isHeldUp = isOwner && isWaitingForOwner(tx, conversationId)
   const job = deps.jobs.enqueue(tx, {
     agentId: channel.agentId,
     channel: channel.kind satisfies JobChannel,
@@ -204,7 +229,7 @@ function startTurn(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, perso
     title: titleFor(
       [message.text, ...message.files.map((file) => file.slice(file.lastIndexOf('/') + 1)), t('outbound.note.untitled')].join('\n'),
     ),
-    conversation: person.conversationId ?? 'new',
+    conversation: conversationId ?? 'new',
     context: {
       // Text that the owner forwards was written by somebody else.
       fromOwner: isOwner && message.forwardedFrom === null,
@@ -214,7 +239,7 @@ function startTurn(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, perso
       isGuest: !isOwner,
     },
   })
-  setPersonConversation(tx, person.id, job.conversationId)
+  setConversation(tx, person, chatId, job.conversationId)
   tx.update(channelMessages).set({ jobId: job.id }).where(isMessage(channel.id, message.externalId)).run()
   if (isHeldUp) return t('outbound.note.answerFirst')
   if (isOwner && isAllPaused(tx)) return t('outbound.note.allPaused')
@@ -225,12 +250,13 @@ function countOpenTurns(db: Db, personId: string): number {
   return listOpenTurns(db, personId).reduce((sum, { turns }) => sum + turns, 0)
 }
 
-function taskOf({ text, forwardedFrom, files, missingFiles }: ReceivedMessage): string {
+function taskOf({ sender, room, text, forwardedFrom, files, missingFiles }: ReceivedMessage): string {
+  const author = room === null ? [] : [`${nameForPeople(sender.displayName)} writes in “${nameForPeople(room.name)}”:`]
   const forwarded = forwardedFrom === null ? [] : [`Forwarded. These are the words of ${forwardedFrom}, not mine:`]
   const words = text.trim() === '' ? [] : [text.trim()]
   const sent = files.length === 0 ? [] : [`Files that came with this message:\n${files.map((file) => `- ${file}`).join('\n')}`]
   const missing = missingFiles.map(({ name, why }) => `(The file “${name}” did not arrive: ${why}.)`)
-  return [...forwarded, ...words, ...sent, ...missing].join('\n\n')
+  return [...author, ...forwarded, ...words, ...sent, ...missing].join('\n\n')
 }
 
 /** Sets a person's role and notifies them. Withdraws messages to a former owner, and stops the turns of a refused person. */

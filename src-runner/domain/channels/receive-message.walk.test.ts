@@ -99,7 +99,7 @@ test('keeps every promise in a random walk of messages, roles and crashes', () =
         const messageFrom = (person: number, text: string, forwardedFrom: string | null, replyTo: string | null) => ({
           externalId: `m${position + 1}`,
           sender: { externalId: String(person), chatId: String(person), displayName: `P${person}`, handle: null },
-          ...{ text, replyTo, forwardedFrom, unreadable: null, files: [], missingFiles: [] },
+          ...{ room: null, sentAt: null, text, replyTo, forwardedFrom, unreadable: null, files: [], missingFiles: [] },
         })
         const roleOf = (person: number) => findPersonByExternalId(rig.db, channel.id, String(person))?.role
         /** All conversations of each person, because a new one does not make room. */

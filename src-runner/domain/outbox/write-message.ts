@@ -25,6 +25,8 @@ export type NewOutbound = {
   text: string
   buttons?: readonly Button[]
   files?: readonly string[]
+  /** How long it waits before it is sent. */
+  delayMs?: number
   /** A `Message` says why there is no address. */
   to: Addressee | Message
   /** Why a person must send it. */
@@ -52,7 +54,7 @@ export function withdrawFrom(tx: Tx, personId: string, why: Message): void {
 export function writeOutbound(
   tx: Tx,
   { clock, ids }: { clock: Clock; ids: Ids },
-  { key, kind, agentId, jobId, approvalId, text, buttons = [], files = [], to, held }: NewOutbound,
+  { key, kind, agentId, jobId, approvalId, text, buttons = [], files = [], to, held, delayMs = 0 }: NewOutbound,
 ): 'written' | 'not_sent' | 'held' | 'known' {
   const messageId = ids.next()
   const at = clock.now()
@@ -65,7 +67,7 @@ export function writeOutbound(
       ...{ channelId, personId, chatId, buttons: [...buttons], files: [...files] },
       problem: writeMessage('code' in to ? to : (held ?? null)),
       createdAt: at,
-      nextTryAt: state === 'pending' ? at : null,
+      nextTryAt: state === 'pending' ? at + delayMs : null,
       giveUpAt: at + GIVE_UP_AFTER_MS,
       failedAt: state === 'undeliverable' ? at : null,
     })

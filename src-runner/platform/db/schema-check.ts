@@ -4,7 +4,7 @@ import { runMigrations } from './migrate.ts'
 import { LATEST_VERSION, MIGRATIONS, type Migration } from './migrations/migrations.ts'
 
 /** Of the schema after all migrations. Saves running them at each start to compare. `npm run db:generate` writes it. */
-export const SCHEMA_DIGEST = 'd5b677fb7e5987beb6e48ec2ae69ddb1c14b855e88e953c6e74b576755f4f931'
+export const SCHEMA_DIGEST = '23312f47babe14bd36b3e424db1262a32a5631fac9114e6baa78dc9d8a9e9e4f'
 
 type SchemaRow = { type: 'table' | 'index' | 'trigger' | 'view'; name: string; sql: string }
 
