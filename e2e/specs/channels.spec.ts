@@ -28,11 +28,11 @@ const test = base.extend<{ telegram: BotApiServer; folder: RealFolder }>({
 /** Connects the bot in the window. */
 async function connect(page: Page, telegram: BotApiServer): Promise<void> {
   await page.goto('app://deckhand/channels')
-  await page.getByRole('button', { name: 'Connect Telegram' }).click()
+  await page.getByRole('button', { name: 'Connect channel' }).click()
   const dialog = page.getByRole('dialog', { name: 'Connect Telegram' })
   await dialog.getByLabel('Token').fill(telegram.token)
   await dialog.getByRole('button', { name: 'Custom server' }).click()
-  await dialog.getByLabel('Bot API server address').fill(telegram.url)
+  await dialog.getByLabel('Server address').fill(telegram.url)
   await dialog.getByRole('button', { name: 'Connect', exact: true }).click()
   await expect(page.getByRole('dialog', { name: `@${telegram.botName} is connected` })).toContainText('Waiting for your first message')
 }

@@ -1275,8 +1275,8 @@ export type TextParams = {
   'channels.status.open': NoParams
   'channels.status.failing': NoParams
   'channels.status.logged_out': NoParams
-  'channels.lastAnswer': NoParams
-  'channels.neverAnswered': NoParams
+  'channels.lastAnswer': { service: string }
+  'channels.neverAnswered': { service: string }
   'channels.agent': NoParams
   'channels.switchLabel': { name: string }
   'channels.actions': { name: string }
@@ -1288,7 +1288,7 @@ export type TextParams = {
   'channels.disconnectWhy': NoParams
   'channels.copyLink': NoParams
   'channels.people': NoParams
-  'channels.nobody': { name: string }
+  'channels.nobody': { name: string; service: string }
   'channels.noOwner': NoParams
   'channels.notAmong': { code: string; name: string }
   'channels.asks': NoParams
@@ -1317,29 +1317,47 @@ export type TextParams = {
   'channels.outbox.kinds.notification': NoParams
   'channels.outbox.job': NoParams
   'channels.outbox.tries': { count: number }
-  'channels.form.title': NoParams
+  'channels.form.title': { service: string }
   'channels.form.tokenTitle': { name: string }
-  'channels.form.about': NoParams
-  'channels.form.steps.newBot': NoParams
-  'channels.form.steps.chooseName': NoParams
-  'channels.form.steps.copyToken': NoParams
-  'channels.form.openBotFather': NoParams
   'channels.form.token': NoParams
   'channels.form.tokenHint': NoParams
-  'channels.form.tokenBad': NoParams
+  'channels.form.tokenBad': { example: string }
   'channels.form.advanced': NoParams
   'channels.form.baseUrl': NoParams
-  'channels.form.baseUrlHint': NoParams
+  'channels.form.baseUrlHint': { service: string }
   'channels.form.send': NoParams
   'channels.form.sendToken': NoParams
+  'channels.form.tokenWrong': { found: string; wanted: string }
   'channels.connected.title': { name: string }
   'channels.connected.next': NoParams
-  'channels.connected.open': NoParams
+  'channels.connected.open': { service: string }
   'channels.connected.waiting': NoParams
   'channels.connected.done': NoParams
   'channels.ofAgent.title': NoParams
   'channels.ofAgent.none': NoParams
   'channels.ofAgent.connect': NoParams
+  'channels.room': NoParams
+  'channels.services.telegram.about': NoParams
+  'channels.services.telegram.open': NoParams
+  'channels.services.telegram.steps.one': NoParams
+  'channels.services.telegram.steps.two': NoParams
+  'channels.services.telegram.steps.three': NoParams
+  'channels.choose.title': NoParams
+  'channels.choose.about': NoParams
+  'channels.choose.needs.telegram': NoParams
+  'channels.choose.needs.discord': NoParams
+  'channels.choose.needs.slack': NoParams
+  'channels.choose.needs.messenger': NoParams
+  'channels.tokenKinds.telegram': NoParams
+  'channels.tokenKinds.discord': NoParams
+  'channels.tokenKinds.slack_bot': NoParams
+  'channels.tokenKinds.slack_app': NoParams
+  'channels.tokenKinds.slack_user': NoParams
+  'channels.tokenLabels.telegram': NoParams
+  'channels.tokenLabels.discord': NoParams
+  'channels.tokenLabels.slack_bot': NoParams
+  'channels.tokenLabels.slack_app': NoParams
+  'channels.tokenLabels.slack_user': NoParams
   'signIn.title': NoParams
   'signIn.submit': NoParams
   'signIn.name': NoParams

@@ -80,9 +80,12 @@ export type Channel = z.infer<typeof Channel>
 const Token = z.string().trim().min(1).max(1000).regex(/^\S+$/, 'A token has no spaces.')
 const BaseUrl = z.string().trim().min(1).max(2000)
 
+/** The services that are connected by pasting tokens. */
+export const TOKEN_SERVICES = ['telegram'] as const satisfies readonly ChannelKind[]
+
 export const CreateChannel = z.object({
   agentId: Id,
-  kind: z.enum(['telegram']),
+  kind: z.enum(TOKEN_SERVICES),
   /** Stored in the vault and never returned. */
   token: Token,
   /** The second token of services that have two. */

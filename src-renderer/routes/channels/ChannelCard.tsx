@@ -3,7 +3,7 @@ import MessageSquare from 'lucide-solid/icons/message-square'
 import Unplug from 'lucide-solid/icons/unplug'
 import { createSignal, Show } from 'solid-js'
 import { A } from '@solidjs/router'
-import type { Channel } from '../../../src-runner/contract/channels.ts'
+import { SERVICE_NAMES, type Channel } from '../../../src-runner/contract/channels.ts'
 import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { toastError } from '../../api/toast-error.ts'
@@ -30,6 +30,7 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
   const test = useAction('testChannel')
   const remove = useAction('deleteChannel')
   const [isRemoving, setRemoving] = createSignal(false)
+  const service = () => SERVICE_NAMES[props.channel.kind]
   const params = () => ({ channelId: props.channel.id })
   const hasOwner = () => props.channel.people.some((person) => person.role === 'owner')
   const sendTest = async () => {
@@ -57,10 +58,10 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
               {props.channel.agentName}
             </A>{' '}
             ·{' '}
-            <Show when={props.channel.lastRoundTripAt} fallback={t('channels.neverAnswered')}>
+            <Show when={props.channel.lastRoundTripAt} fallback={t('channels.neverAnswered', { service: service() })}>
               {(at) => (
                 <>
-                  {t('channels.lastAnswer')} <Time at={at()} />
+                  {t('channels.lastAnswer', { service: service() })} <Time at={at()} />
                 </>
               )}
             </Show>

@@ -1,6 +1,6 @@
 import { A } from '@solidjs/router'
 import { createSignal, For, type JSX, Show } from 'solid-js'
-import type { Channel, ChannelPerson } from '../../../src-runner/contract/channels.ts'
+import { SERVICE_NAMES, type Channel, type ChannelPerson } from '../../../src-runner/contract/channels.ts'
 import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { toastError } from '../../api/toast-error.ts'
@@ -19,7 +19,11 @@ export function ChannelPeople(props: { channel: Channel }): JSX.Element {
   return (
     <Show
       when={props.channel.people.length > 0}
-      fallback={<p class="border-t border-line px-4 py-3 text-sm text-ink-2">{t('channels.nobody', { name: props.channel.name })}</p>}
+      fallback={
+        <p class="border-t border-line px-4 py-3 text-sm text-ink-2">
+          {t('channels.nobody', { name: props.channel.name, service: SERVICE_NAMES[props.channel.kind] })}
+        </p>
+      }
     >
       <Show when={ofRole('requested').length > 0}>
         <div class="border-t border-line bg-warn-soft/40 px-4 py-3">
@@ -61,14 +65,19 @@ function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element
       <div class="min-w-40 flex-1">
         <p class="flex flex-wrap items-center gap-x-2">
           <span class="truncate font-medium text-ink">{name()}</span>
+          <Show when={props.person.isRoom}>
+            <Pill>{t('channels.room')}</Pill>
+          </Show>
           <Show when={props.person.role !== 'requested'}>
             <Pill tone={props.person.role === 'owner' ? 'ok' : 'plain'}>{t(`channels.roles.${props.person.role}`)}</Pill>
           </Show>
         </p>
         <p class="text-xs text-ink-3">
           <Show when={props.person.handle}>{(handle) => <>{visibleText(handle())} · </>}</Show>
-          <span class="font-mono">{t('channels.number', { id: props.person.externalId })}</span> · {t('channels.wrote')}{' '}
-          <Time at={props.person.lastMessageAt} />
+          <Show when={!props.person.isRoom}>
+            <span class="font-mono">{t('channels.number', { id: props.person.externalId })}</span> ·{' '}
+          </Show>
+          {t('channels.wrote')} <Time at={props.person.lastMessageAt} />
         </p>
       </div>
       <div class="flex flex-wrap items-center gap-1.5">
@@ -79,7 +88,7 @@ function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element
             </A>
           )}
         </Show>
-        <Show when={props.person.role !== 'owner'}>
+        <Show when={props.person.role !== 'owner' && !props.person.isRoom}>
           <Button
             size="sm"
             variant={props.person.role === 'requested' && !hasOwner() ? 'primary' : 'ghost'}

@@ -53,7 +53,7 @@ function open(channels: Channel[], path = '/channels') {
 it('explains channels when there are none, and leads from the token to the first message', async () => {
   const channels: Channel[] = []
   const { user, runner, changed } = open(channels)
-  await user.click(await screen.findByRole('button', { name: 'Connect Telegram' }))
+  await user.click(await screen.findByRole('button', { name: 'Connect channel' }))
   const token = await screen.findByLabelText('Token')
   expect(token).toHaveAttribute('type', 'password')
   await user.type(token, 'hello')
@@ -75,7 +75,13 @@ it('explains channels when there are none, and leads from the token to the first
   await user.click(within(dialog).getByRole('button', { name: 'Open in Telegram' }))
   expect(opened.mock.calls[0]![0]).toBe(`https://t.me/guide_bot?start=${channels[0]!.pairingCode}`)
   opened.mockRestore()
-  expect(runner.callsOf('createChannel').at(-1)!.body).toEqual({ agentId: agent.id, kind: 'telegram', token: TOKEN, baseUrl: null })
+  expect(runner.callsOf('createChannel').at(-1)!.body).toEqual({
+    agentId: agent.id,
+    kind: 'telegram',
+    token: TOKEN,
+    appToken: null,
+    baseUrl: null,
+  })
 
   channels[0]!.people.push(makePerson({ channelId: channels[0]!.id }))
   changed(channels[0]!)

@@ -1,136 +1,44 @@
 import ExternalLink from 'lucide-solid/icons/external-link'
-import { createSignal, For, type JSX, Show } from 'solid-js'
-import { createStore } from 'solid-js/store'
+import { createSignal, type JSX, Match, Show, Switch } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
-import type { Channel } from '../../../src-runner/contract/channels.ts'
-import { useAction } from '../../api/mutations.ts'
-import { issueOf, sentenceOf } from '../../api/problem.ts'
+import { SERVICE_NAMES, TOKEN_SERVICES, type Channel, type ChannelKind } from '../../../src-runner/contract/channels.ts'
 import { useChannels } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
-import { FormDialog } from '../../ui/FormDialog.tsx'
-import { Select } from '../../ui/Select.tsx'
-import { TextField } from '../../ui/TextField.tsx'
 import { ChannelPeople } from './ChannelPeople.tsx'
+import { ChooseService } from './ChooseService.tsx'
+import type { TokenServiceKind } from './services/services.ts'
+import { TokenDialog } from './TokenDialog.tsx'
 
-const BOT_FATHER = 'https://t.me/BotFather'
-/** A token of BotFather: the number of the bot, a colon, and the secret. */
-const TOKEN = /^\d{5,20}:[\w-]{20,}$/
+/** In the order in which they are offered. */
+const OFFERED: readonly ChannelKind[] = TOKEN_SERVICES
 
-/** Connects a bot: how to create it, its token, and the first person who writes to it. */
+/** Connects an account: which service, its tokens, and the first person who writes to it. With `existing`, its tokens are replaced. */
 export function ConnectDialog(props: { agents: readonly Agent[]; agentId?: string; existing?: Channel; onClose: () => void }): JSX.Element {
+  const [kind, setKind] = createSignal(props.existing?.kind ?? (OFFERED.length === 1 ? OFFERED[0]! : null))
   const [made, setMade] = createSignal<string | null>(null)
+  const tokenKind = () => TOKEN_SERVICES.find((service): service is TokenServiceKind => service === kind())
   return (
-    <Show
-      when={made()}
-      fallback={<TokenDialog {...props} onDone={(channelId) => (props.existing === undefined ? setMade(channelId) : props.onClose())} />}
-    >
-      {(channelId) => <ConnectedDialog channelId={channelId()} onClose={props.onClose} />}
-    </Show>
-  )
-}
-
-function TokenDialog(props: {
-  agents: readonly Agent[]
-  agentId?: string
-  existing?: Channel
-  onDone: (channelId: string) => void
-  onClose: () => void
-}): JSX.Element {
-  const desktop = useDesktop()
-  const create = useAction('createChannel')
-  const change = useAction('updateChannel')
-  const [draft, setDraft] = createStore({
-    agentId: props.agentId ?? props.agents.find((agent) => agent.isDefault)?.id ?? props.agents[0]?.id ?? '',
-    token: '',
-    baseUrl: '',
-  })
-  const [problem, setProblem] = createSignal<string | null>(null)
-  const [isAdvanced, setAdvanced] = createSignal(false)
-  const error = () => create.error ?? change.error
-  const send = async () => {
-    const token = draft.token.trim()
-    if (!TOKEN.test(token)) return setProblem(t('channels.form.tokenBad'))
-    setProblem(null)
-    const baseUrl = draft.baseUrl.trim()
-    try {
-      if (props.existing !== undefined) {
-        await change.run({ params: { channelId: props.existing.id }, body: { token } })
-        return props.onDone(props.existing.id)
-      }
-      const body = { agentId: draft.agentId, kind: 'telegram' as const, token, baseUrl: baseUrl === '' ? null : baseUrl }
-      props.onDone((await create.run({ body })).channel.id)
-    } catch {
-      // The form shows the error.
-    }
-  }
-  return (
-    <FormDialog
-      onClose={props.onClose}
-      title={props.existing === undefined ? t('channels.form.title') : t('channels.form.tokenTitle', { name: props.existing.name })}
-      description={props.existing === undefined ? t('channels.form.about') : undefined}
-      submit={props.existing === undefined ? t('channels.form.send') : t('channels.form.sendToken')}
-      onSubmit={() => void send()}
-      isRunning={create.isRunning || change.isRunning}
-    >
-      <Show when={props.existing === undefined}>
-        <div>
-          <ol class="flex list-decimal flex-col gap-1 pl-5 text-sm text-ink-2">
-            <For each={['newBot', 'chooseName', 'copyToken'] as const}>{(step) => <li>{t(`channels.form.steps.${step}`)}</li>}</For>
-          </ol>
-          <Button class="mt-2" size="sm" icon={ExternalLink} onClick={() => void desktop.openExternal(BOT_FATHER)}>
-            {t('channels.form.openBotFather')}
-          </Button>
-        </div>
-        <Select
-          label={t('channels.agent')}
-          options={props.agents.map((agent) => ({ value: agent.id, label: agent.name }))}
-          value={draft.agentId}
-          onValue={(agentId) => setDraft({ agentId })}
-        />
-      </Show>
-      <TextField
-        label={t('channels.form.token')}
-        type="password"
-        autocomplete="off"
-        data-1p-ignore=""
-        mono
-        value={draft.token}
-        onValue={(token) => setDraft({ token })}
-        hint={t('channels.form.tokenHint')}
-        problem={problem() ?? issueOf(error(), 'token')}
-      />
-      <Show when={props.existing === undefined}>
-        <Show
-          when={isAdvanced()}
-          fallback={
-            <button type="button" class="self-start text-xs text-accent-ink hover:underline" onClick={() => setAdvanced(true)}>
-              {t('channels.form.advanced')}
-            </button>
-          }
-        >
-          <TextField
-            label={t('channels.form.baseUrl')}
-            optional
-            type="url"
-            mono
-            value={draft.baseUrl}
-            onValue={(baseUrl) => setDraft({ baseUrl })}
-            hint={t('channels.form.baseUrlHint')}
-            problem={issueOf(error(), 'baseUrl')}
+    <Switch>
+      <Match when={made()}>{(channelId) => <ConnectedDialog channelId={channelId()} onClose={props.onClose} />}</Match>
+      <Match when={kind() === null}>
+        <ChooseService kinds={OFFERED} onChoose={setKind} onClose={props.onClose} />
+      </Match>
+      <Match when={tokenKind()}>
+        {(service) => (
+          <TokenDialog
+            kind={service()}
+            agents={props.agents}
+            agentId={props.agentId}
+            existing={props.existing}
+            onDone={(channelId) => (props.existing === undefined ? setMade(channelId) : props.onClose())}
+            onClose={props.onClose}
           />
-        </Show>
-      </Show>
-      <Show when={error()}>
-        {(thrown) => (
-          <p role="alert" class="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad wrap-anywhere">
-            {sentenceOf(thrown())}
-          </p>
         )}
-      </Show>
-    </FormDialog>
+      </Match>
+    </Switch>
   )
 }
 
@@ -163,7 +71,7 @@ function ConnectedDialog(props: { channelId: string; onClose: () => void }): JSX
             <Show when={made().link}>
               {(link) => (
                 <Button class="self-start" icon={ExternalLink} onClick={() => void desktop.openExternal(linkWithCode(link(), made()))}>
-                  {t('channels.connected.open')}
+                  {t('channels.connected.open', { service: SERVICE_NAMES[made().kind] })}
                 </Button>
               )}
             </Show>

@@ -1,0 +1,149 @@
+import ExternalLink from 'lucide-solid/icons/external-link'
+import { createSignal, For, type JSX, Show } from 'solid-js'
+import { createStore } from 'solid-js/store'
+import type { Agent } from '../../../src-runner/contract/agents.ts'
+import { SERVICE_NAMES, type Channel } from '../../../src-runner/contract/channels.ts'
+import { useAction } from '../../api/mutations.ts'
+import { issueOf, sentenceOf } from '../../api/problem.ts'
+import { t } from '../../lib/language.ts'
+import { useDesktop } from '../../platform/DesktopProvider.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { FormDialog } from '../../ui/FormDialog.tsx'
+import { Select } from '../../ui/Select.tsx'
+import { TextField } from '../../ui/TextField.tsx'
+import { SERVICES, type TokenServiceKind } from './services/services.ts'
+import { kindOfToken, type TokenKind } from './services/token-kinds.ts'
+
+type Field = 'token' | 'appToken'
+
+/** How to make the tokens of a service, and where to paste them. With `existing`, only the tokens are replaced. */
+export function TokenDialog(props: {
+  kind: TokenServiceKind
+  agents: readonly Agent[]
+  agentId?: string | undefined
+  existing?: Channel | undefined
+  onDone: (channelId: string) => void
+  onClose: () => void
+}): JSX.Element {
+  const desktop = useDesktop()
+  const create = useAction('createChannel')
+  const change = useAction('updateChannel')
+  const service = () => SERVICES[props.kind]
+  const name = () => SERVICE_NAMES[props.kind]
+  const [draft, setDraft] = createStore({
+    agentId: props.agentId ?? props.agents.find((agent) => agent.isDefault)?.id ?? props.agents[0]?.id ?? '',
+    token: '',
+    appToken: '',
+    baseUrl: '',
+  })
+  const [problems, setProblems] = createStore<Partial<Record<Field, string | null>>>({})
+  const [isAdvanced, setAdvanced] = createSignal(false)
+  const error = () => create.error ?? change.error
+
+  const problemOf = (field: Field, kind: TokenKind): string | null => {
+    const found = kindOfToken(draft[field].trim())
+    if (found === kind) return null
+    if (found === null) return t('channels.form.tokenBad', { example: EXAMPLES[kind] })
+    return t('channels.form.tokenWrong', { found: t(`channels.tokenKinds.${found}`), wanted: t(`channels.tokenKinds.${kind}`) })
+  }
+  const send = async () => {
+    const checked = service().tokens.map(({ field, kind }) => [field, problemOf(field, kind)] as const)
+    setProblems(Object.fromEntries(checked))
+    if (checked.some(([, problem]) => problem !== null)) return
+    const appToken = draft.appToken.trim()
+    const tokens = { token: draft.token.trim(), ...(appToken === '' ? {} : { appToken }) }
+    const baseUrl = draft.baseUrl.trim()
+    try {
+      if (props.existing !== undefined) {
+        await change.run({ params: { channelId: props.existing.id }, body: tokens })
+        return props.onDone(props.existing.id)
+      }
+      const body = { agentId: draft.agentId, kind: props.kind, ...tokens, baseUrl: baseUrl === '' ? null : baseUrl }
+      props.onDone((await create.run({ body })).channel.id)
+    } catch {
+      // The form shows the error.
+    }
+  }
+  return (
+    <FormDialog
+      onClose={props.onClose}
+      title={
+        props.existing === undefined
+          ? t('channels.form.title', { service: name() })
+          : t('channels.form.tokenTitle', { name: props.existing.name })
+      }
+      description={props.existing === undefined ? t(`channels.services.${props.kind}.about`) : undefined}
+      submit={props.existing === undefined ? t('channels.form.send') : t('channels.form.sendToken')}
+      onSubmit={() => void send()}
+      isRunning={create.isRunning || change.isRunning}
+    >
+      <Show when={props.existing === undefined}>
+        <div>
+          <ol class="flex list-decimal flex-col gap-1 pl-5 text-sm text-ink-2">
+            <For each={service().steps}>{(step) => <li>{t(`channels.services.${props.kind}.steps.${step}`)}</li>}</For>
+          </ol>
+          <Button class="mt-2" size="sm" icon={ExternalLink} onClick={() => void desktop.openExternal(service().site)}>
+            {t(`channels.services.${props.kind}.open`)}
+          </Button>
+        </div>
+        <Select
+          label={t('channels.agent')}
+          options={props.agents.map((agent) => ({ value: agent.id, label: agent.name }))}
+          value={draft.agentId}
+          onValue={(agentId) => setDraft({ agentId })}
+        />
+      </Show>
+      <For each={service().tokens}>
+        {({ field, kind }) => (
+          <TextField
+            label={service().tokens.length === 1 ? t('channels.form.token') : t(`channels.tokenLabels.${kind}`)}
+            type="password"
+            autocomplete="off"
+            data-1p-ignore=""
+            mono
+            value={draft[field]}
+            onValue={(token) => setDraft(field, token)}
+            hint={t('channels.form.tokenHint')}
+            problem={problems[field] ?? issueOf(error(), field)}
+          />
+        )}
+      </For>
+      <Show when={props.existing === undefined}>
+        <Show
+          when={isAdvanced()}
+          fallback={
+            <button type="button" class="self-start text-xs text-accent-ink hover:underline" onClick={() => setAdvanced(true)}>
+              {t('channels.form.advanced')}
+            </button>
+          }
+        >
+          <TextField
+            label={t('channels.form.baseUrl')}
+            optional
+            type="url"
+            mono
+            value={draft.baseUrl}
+            onValue={(baseUrl) => setDraft({ baseUrl })}
+            hint={t('channels.form.baseUrlHint', { service: name() })}
+            problem={issueOf(error(), 'baseUrl')}
+          />
+        </Show>
+      </Show>
+      <Show when={error()}>
+        {(thrown) => (
+          <p role="alert" class="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad wrap-anywhere">
+            {sentenceOf(thrown())}
+          </p>
+        )}
+      </Show>
+    </FormDialog>
+  )
+}
+
+const EXAMPLES: Record<TokenKind, string> = {
+  telegram: '123456789:AAE…',
+  discord: 'MTA1….G….…',
+  slack_bot: 'xoxb-…',
+  slack_app: 'xapp-…',
+  slack_user: 'xoxp-…',
+}

@@ -1,0 +1,17 @@
+import { TOKEN_SERVICES } from '../../../../src-runner/contract/channels.ts'
+import type { TokenKind } from './token-kinds.ts'
+
+/** A service that is connected by pasting tokens. Its texts are at `channels.services.<kind>`. */
+export type TokenService = {
+  /** Where its tokens are made. */
+  site: string
+  /** Keys of its steps, in order. */
+  steps: readonly ('one' | 'two' | 'three')[]
+  tokens: readonly { field: 'token' | 'appToken'; kind: TokenKind }[]
+}
+
+export type TokenServiceKind = (typeof TOKEN_SERVICES)[number]
+
+export const SERVICES: Record<TokenServiceKind, TokenService> = {
+  telegram: { site: 'https://t.me/BotFather', steps: ['one', 'two', 'three'], tokens: [{ field: 'token', kind: 'telegram' }] },
+}
