@@ -1570,6 +1570,14 @@ export type TextParams = {
   'settings.sharing.addresses': NoParams
   'settings.sharing.addressesHint': NoParams
   'settings.sharing.code': { address: string }
+  'settings.sharing.plainHint': NoParams
+  'settings.sharing.notShared': NoParams
+  'settings.sharing.encrypt': NoParams
+  'settings.sharing.encryptHint': NoParams
+  'settings.sharing.fingerprint': NoParams
+  'settings.sharing.fingerprintHint': { date: string }
+  'settings.sharing.replacesDamaged': NoParams
+  'settings.sharing.replaceCertificate': NoParams
   'settings.servers.title': NoParams
   'settings.servers.about': NoParams
   'settings.servers.aboutShared': NoParams
@@ -2546,6 +2554,7 @@ export type TextParams = {
   'messages.error_forbidden_host': NoParams
   'messages.error_forbidden_origin': NoParams
   'messages.error_forbidden_forwarded': NoParams
+  'messages.error_https_required': NoParams
   'messages.error_not_found': NoParams
   'messages.error_method_not_allowed': NoParams
   'messages.error_request_timeout': NoParams
