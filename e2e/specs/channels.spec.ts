@@ -29,6 +29,7 @@ const test = base.extend<{ telegram: BotApiServer; folder: RealFolder }>({
 async function connect(page: Page, telegram: BotApiServer): Promise<void> {
   await page.goto('app://deckhand/channels')
   await page.getByRole('button', { name: 'Connect channel' }).click()
+  await page.getByRole('button', { name: /^Telegram/ }).click()
   const dialog = page.getByRole('dialog', { name: 'Connect Telegram' })
   await dialog.getByLabel('Token').fill(telegram.token)
   await dialog.getByRole('button', { name: 'Custom server' }).click()

@@ -1,5 +1,6 @@
 import type { Access } from '../contract/port.ts'
 import { createChannelConnections } from '../adapters/channels/connections.ts'
+import { createSlackDriver } from '../adapters/channels/slack/slack.ts'
 import { createTelegramDriver } from '../adapters/channels/telegram/telegram.ts'
 import { createHostCommands } from '../adapters/host/host-commands.ts'
 import { createRunningReports, type RunningReports } from '../adapters/host/running-reports.ts'
@@ -55,7 +56,7 @@ export function createAdapters(core: Core, storage: Storage, agents: Agents) {
   const channels = createChannelConnections({
     ...{ ...core, ...storage },
     closedFolders: (agentId) => [dataDir, ...closedFoldersOf(rules.read(), agentId)],
-    drivers: [createTelegramDriver(core)],
+    drivers: [createTelegramDriver(core), createSlackDriver(core)],
   })
   const outbox = createOutboxSender({ ...core, ...storage, deliver: channels.deliver })
   const dailyBackup = createDailyBackup({ ...core, ...storage })

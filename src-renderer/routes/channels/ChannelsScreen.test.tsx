@@ -54,6 +54,7 @@ it('explains channels when there are none, and leads from the token to the first
   const channels: Channel[] = []
   const { user, runner, changed } = open(channels)
   await user.click(await screen.findByRole('button', { name: 'Connect channel' }))
+  await user.click(await screen.findByRole('button', { name: /^Telegram/ }))
   const token = await screen.findByLabelText('Token')
   expect(token).toHaveAttribute('type', 'password')
   await user.type(token, 'hello')
