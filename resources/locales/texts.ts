@@ -609,6 +609,7 @@ export type TextParams = {
   'automations.notify.viaOf.slack': NoParams
   'automations.notify.off': NoParams
   'automations.notify.on': { via: string }
+  'automations.notify.also': { service: string }
   'automations.origin.due': { time: string }
   'automations.origin.caughtUp': NoParams
   'automations.origin.runNow': NoParams

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { JobStatus, Task } from './jobs.ts'
 import { Id, Moment, Name, Usd } from './primitives.ts'
 import { Message } from './messages.ts'
+import { AUTO_ORDER } from './channels.ts'
 import { NotifyVia } from './triggers.ts'
 
 /** A schedule with an interval of at most this is a watcher. */
@@ -71,6 +72,10 @@ export const RunContext = z.object({
 })
 export type RunContext = z.infer<typeof RunContext>
 
+/** Several channels at once are named in a list. One that is listed twice counts once. */
+export const ScheduleNotifyVia = z.union([NotifyVia, z.array(z.enum(AUTO_ORDER)).min(1).max(AUTO_ORDER.length)])
+export type ScheduleNotifyVia = z.infer<typeof ScheduleNotifyVia>
+
 export const Schedule = z.object({
   id: Id,
   entityId: Id,
@@ -84,7 +89,7 @@ export const Schedule = z.object({
   /** The oldest missed due time that is caught up. 0: none. */
   catchUpHours: z.number(),
   notifyOnSuccess: z.boolean(),
-  notifyVia: NotifyVia,
+  notifyVia: ScheduleNotifyVia,
   status: z.enum(['active', 'paused', 'budget_exhausted']),
   lastStatus: ScheduleLastStatus.nullable(),
   /** null while paused. */
@@ -114,7 +119,7 @@ const scheduleFields = {
   dailyBudgetUsd: DailyBudgetUsd,
   catchUpHours: z.number().min(0).max(MAX_CATCH_UP_HOURS),
   notifyOnSuccess: z.boolean(),
-  notifyVia: NotifyVia,
+  notifyVia: ScheduleNotifyVia,
 }
 
 export const CreateSchedule = z.object({
@@ -122,7 +127,7 @@ export const CreateSchedule = z.object({
   dailyBudgetUsd: DailyBudgetUsd.default(5),
   catchUpHours: scheduleFields.catchUpHours.default(24),
   notifyOnSuccess: z.boolean().default(false),
-  notifyVia: NotifyVia.default('auto'),
+  notifyVia: ScheduleNotifyVia.default('auto'),
 })
 export type CreateSchedule = z.infer<typeof CreateSchedule>
 

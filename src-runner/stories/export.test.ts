@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { HistoryLine, Setup } from '../contract/export.ts'
+import { addChannel } from '../testing/add-channel.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import { postWebhook } from '../testing/webhook-sender.ts'
 
@@ -14,7 +15,8 @@ afterEach(() => Promise.all(runners.splice(0).map((runner) => runner.stop())))
 const DEMO = { providerId: 'demo', model: 'demo' }
 
 /** Everything that can be exported, in one of each kind. */
-async function setUp({ client }: TestRunner, folders: string[]): Promise<{ agentId: string; address: string }> {
+async function setUp(runner: TestRunner, folders: string[]): Promise<{ agentId: string; address: string }> {
+  const { client } = runner
   const { agent } = await client.ok('createAgent', {
     body: { name: 'Ada', avatar: '🦉', instructions: 'Be brief.', model: DEMO, autonomy: 'on_its_own', folders, budgets: { dayUsd: 3 } },
   })
@@ -26,6 +28,7 @@ async function setUp({ client }: TestRunner, folders: string[]): Promise<{ agent
   })
   await client.ok('createTrigger', { body: { name: 'Nobody', taskTemplate: 'x' } })
   const task = { agentId, cron: '0 9 * * 1', timezone: 'Europe/Berlin', task: 'Water the plants.' }
+  addChannel(runner, agentId)
   await client.ok('createSchedule', { body: { ...task, name: 'Plants', dailyBudgetUsd: 2, catchUpHours: 3, notifyOnSuccess: true } })
   await client.ok('createRule', { body: { effect: 'allow', tool: 'read_file', folder: folders[0]! } })
   await client.ok('createRule', { body: { effect: 'deny', tool: 'web_fetch', agentId } })

@@ -4,6 +4,7 @@ import type { Agent } from '../contract/agents.ts'
 import type { Job } from '../contract/jobs.ts'
 import type { CreateSchedule, Schedule } from '../contract/schedules.ts'
 import { createMessage } from '../lib/messages.ts'
+import { addChannel } from '../testing/add-channel.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import { defineTool, type Tool } from '../agent/tools/tool.ts'
 
@@ -45,6 +46,8 @@ describe('a watcher', () => {
     const notes = [reading('page', HOSTILE, ['untrusted']), reading('shelf', 'Nothing but books.', undefined)]
     runner = await createTestRunner({ moreTools: [...notes, reading('diary', 'Dear diary', ['private']), send] })
     agent = await runner.addAgent({ autonomy: 'on_its_own' })
+    // It has no owner yet, so nothing arrives.
+    addChannel(runner, agent.id)
     const body = { name: 'Prices', agentId: agent.id, cron: '*/15 * * * *', timezone: 'UTC', task: 'Look at the prices.', ...fields }
     return (await runner.client.ok('createSchedule', { body })).schedule
   }

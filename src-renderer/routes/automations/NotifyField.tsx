@@ -1,6 +1,7 @@
 import { A } from '@solidjs/router'
-import { type JSX, Show } from 'solid-js'
+import { For, type JSX, Show } from 'solid-js'
 import { AUTO_ORDER } from '../../../src-runner/contract/channels.ts'
+import type { ScheduleNotifyVia } from '../../../src-runner/contract/schedules.ts'
 import type { NotifyVia } from '../../../src-runner/contract/triggers.ts'
 import { useChannels } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
@@ -11,9 +12,11 @@ import { Select } from '../../ui/Select.tsx'
 export function NotifyField(props: {
   agentId: string | null
   isOn: boolean
-  via: NotifyVia
+  via: ScheduleNotifyVia
+  /** Whether several channels may be chosen. */
+  several?: true
   onIsOn: (isOn: boolean) => void
-  onVia: (via: NotifyVia) => void
+  onVia: (via: ScheduleNotifyVia) => void
   problem: string | null
 }): JSX.Element {
   const channels = useChannels(() => props.agentId)
@@ -21,11 +24,16 @@ export function NotifyField(props: {
     AUTO_ORDER.filter((kind) =>
       (channels.data?.channels ?? []).some((channel) => channel.kind === kind && channel.agentId === props.agentId && channel.enabled),
     )
+  const first = (): NotifyVia => [props.via].flat()[0]!
+  const others = () => (props.several && first() !== 'auto' ? kinds().filter((kind) => kind !== first()) : [])
+  const isChosen = (kind: NotifyVia) => [props.via].flat().includes(kind)
+  /** One channel is no list. */
+  const choose = (chosen: NotifyVia[]) => props.onVia(chosen.length === 1 ? chosen[0]! : (chosen as Exclude<NotifyVia, 'auto'>[]))
   const hasNone = () => channels.data !== undefined && kinds().length === 0
   const options = () => {
     const offered: NotifyVia[] = ['auto', ...kinds()]
     // A chosen channel that is gone stays listed until another is chosen.
-    const shown = offered.includes(props.via) ? offered : [...offered, props.via]
+    const shown = offered.includes(first()) ? offered : [...offered, first()]
     return shown.map((via) => ({ value: via, label: via === 'auto' ? t('automations.notify.auto') : t(`automations.notify.viaOf.${via}`) }))
   }
   return (
@@ -47,7 +55,18 @@ export function NotifyField(props: {
         </p>
       </Show>
       <Show when={props.isOn && !hasNone()}>
-        <Select class="ml-6.5 max-w-72" label={t('automations.notify.via')} options={options()} value={props.via} onValue={props.onVia} />
+        <Select class="ml-6.5 max-w-72" label={t('automations.notify.via')} options={options()} value={first()} onValue={props.onVia} />
+        <For each={others()}>
+          {(kind) => (
+            <div class="ml-6.5">
+              <Checkbox
+                label={t('automations.notify.also', { service: t(`automations.notify.viaOf.${kind}`) })}
+                checked={isChosen(kind)}
+                onChecked={(checked) => choose([first(), ...others().filter((one) => (one === kind ? checked : isChosen(one)))])}
+              />
+            </div>
+          )}
+        </For>
       </Show>
       <Show when={props.problem}>
         {(problem) => (

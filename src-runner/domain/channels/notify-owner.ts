@@ -14,6 +14,7 @@ import { findChannelPersonOfConversation, findOwnerConversation, type ChannelCha
 import type { MovedJob } from '../jobs/job-deps.ts'
 import { jobs, jobTexts } from '../jobs/jobs-table.ts'
 import type { ExhaustedSchedule } from '../schedules/schedule-deps.ts'
+import { eachVia } from '../schedules/notify-via.ts'
 import { schedules } from '../schedules/schedules-table.ts'
 import { triggers } from '../triggers/triggers-table.ts'
 import { agents } from '../agents/agents-table.ts'
@@ -74,7 +75,7 @@ export function createOwnerNotifications(deps: OwnerNotificationsDeps) {
         link(`/automations/schedules/${scheduleId}`, 'automations'),
       )
       const message = { key: `exhausted:${scheduleId}:${resumeAt}`, kind: 'notification', agentId, jobId: null, text } as const
-      writeToOwner(tx, deps, message, notifyVia)
+      writeToOwner(tx, deps, message, eachVia(notifyVia))
     },
   }
 }
@@ -111,11 +112,23 @@ function confirm(tx: Tx, deps: OwnerNotificationsDeps, job: MovedJob, link: stri
   if (origin === null) return
   const text = confirmationText(deps.speech(), readOutcome(tx, job), origin.name, link)
   const message = { key: `confirmation:${job.id}`, kind: 'confirmation', agentId: job.agentId, jobId: job.id, text } as const
-  const outcome = writeToOwner(tx, deps, message, origin.via)
+  const outcome = writeToOwner(tx, deps, message, eachVia(origin.via))
   if (outcome === 'not_sent' && job.scheduleId !== null) deps.markNotifyUnreachable(tx, job.scheduleId)
 }
 
+/** Writes one message for each of these channels. `not_sent`: none of them has an address. */
 function writeToOwner(
+  tx: Tx,
+  deps: OwnerNotificationsDeps,
+  message: Omit<NewOutbound, 'to'>,
+  vias: readonly NotifyVia[],
+): ReturnType<typeof writeOutbound> {
+  const key = (via: NotifyVia) => (vias.length === 1 ? message.key : `${message.key}:${via}`)
+  const outcomes = vias.map((via) => writeVia(tx, deps, { ...message, key: key(via) }, via))
+  return outcomes.find((outcome) => outcome !== 'not_sent') ?? 'not_sent'
+}
+
+function writeVia(
   tx: Tx,
   deps: OwnerNotificationsDeps,
   message: Omit<NewOutbound, 'to'>,
@@ -138,7 +151,10 @@ const WHY_NO_ADDRESS: Record<NoAddress['noAddress'], Message> = {
 }
 
 /** The schedule or webhook of the job, if the owner is to be notified of this success. */
-function findNotifyingOrigin(db: Db, { id, scheduleId, triggerId }: MovedJob): { name: string; via: NotifyVia } | null {
+function findNotifyingOrigin(
+  db: Db,
+  { id, scheduleId, triggerId }: MovedJob,
+): { name: string; via: ExhaustedSchedule['notifyVia'] } | null {
   const [table, originId] = scheduleId === null ? [triggers, triggerId] : [schedules, scheduleId]
   if (originId === null) return null
   const origin = db

@@ -2,6 +2,8 @@ import { and, eq, ne, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import { AUTO_ORDER, type ChannelKind, type ChannelRole } from '../../contract/channels.ts'
 import type { NotifyVia } from '../../contract/triggers.ts'
+import { AppError, issueAt } from '../../lib/errors.ts'
+import { createMessage } from '../../lib/messages.ts'
 import { channelConversations, channelPeople as people, channels } from './channels-table.ts'
 
 /** A private chat with somebody on a channel. */
@@ -27,6 +29,21 @@ export function findOwnerConversation(db: Db, agentId: string, via: NotifyVia): 
   for (const { channelId, personId, chatId } of inOrder) if (personId !== null && chatId !== null) return { channelId, personId, chatId }
   if (inOrder.length > 0) return { noAddress: 'no_owner' }
   return { noAddress: via === 'auto' ? 'no_channel' : 'not_on_that_channel' }
+}
+
+/**
+ * A notification needs a channel that is on. Its owner may be confirmed later. Throws AppError invalid_request.
+ */
+export function requireNotifiable(db: Db, agentId: string, vias: readonly NotifyVia[]): void {
+  for (const via of vias) {
+    const found = findOwnerConversation(db, agentId, via)
+    if (!('noAddress' in found) || found.noAddress === 'no_owner') continue
+    const [field, problem] =
+      found.noAddress === 'no_channel'
+        ? ['notifyOnSuccess', createMessage('sent_no_channel')]
+        : ['notifyVia', createMessage('sent_not_on_channel')]
+    throw new AppError('invalid_request', problem, { issues: [issueAt(field, problem)] })
+  }
 }
 
 /** The person or room of a conversation, and the chat where it is held, also after they started a newer one. null: it belongs to no channel. */

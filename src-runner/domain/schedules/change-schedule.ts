@@ -16,6 +16,7 @@ import { behindPauseAll, REASONS } from './run-reasons.ts'
 import type { ScheduleDeps } from './schedule-deps.ts'
 import { findRow, findWaiting, liveOf } from './schedule-rows.ts'
 import { occurrences, schedules } from './schedules-table.ts'
+import { storeVia } from './notify-via.ts'
 import { readToDecide, type ScheduleRow } from './schedules.sql.ts'
 
 const HOUR_MS = 3_600_000
@@ -35,7 +36,8 @@ export function createSchedule(tx: Tx, { clock, ids, changed, clockSeen }: Sched
   const { name, cron, timezone, task, dailyBudgetUsd, notifyOnSuccess, notifyVia } = input
   tx.insert(schedules)
     .values({
-      ...{ id, entityId: agent.entityId, agentId: agent.id, name, cron, timezone, task, dailyBudgetUsd, notifyOnSuccess, notifyVia },
+      ...{ id, entityId: agent.entityId, agentId: agent.id, name, cron, timezone, task, dailyBudgetUsd, notifyOnSuccess },
+      notifyVia: storeVia(notifyVia),
       catchUpMs: Math.round(input.catchUpHours * HOUR_MS),
       status: 'active',
       nextDueAt: nextDueAfter(cron, timezone, now),
@@ -70,7 +72,8 @@ export function updateSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string, i
   const isNewCursor = scheduleCursor !== undefined && scheduleCursor !== row.cursor
   tx.update(schedules)
     .set({
-      ...{ name, cron, timezone, task, dailyBudgetUsd, notifyOnSuccess, notifyVia },
+      ...{ name, cron, timezone, task, dailyBudgetUsd, notifyOnSuccess },
+      ...(notifyVia === undefined ? {} : { notifyVia: storeVia(notifyVia) }),
       ...{ entityId: agent.entityId, agentId: agent.id, updatedAt: now },
       ...(catchUpHours === undefined ? {} : { catchUpMs: Math.round(catchUpHours * HOUR_MS) }),
       ...(isNewCursor ? { cursor: scheduleCursor, cursorTaints: null } : {}),

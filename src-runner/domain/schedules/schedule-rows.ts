@@ -9,6 +9,7 @@ import { readAgentSpend } from '../spend/agent-spend.ts'
 import { isWatcher, nextDueAfter } from './due-times.ts'
 import { occurrences, schedules } from './schedules-table.ts'
 import { findLiveJob, readOwnSpend, type LiveJob, type OccurrenceRow, type ScheduleRow, type ScheduleToDecide } from './schedules.sql.ts'
+import { readVia } from './notify-via.ts'
 
 /** A due time that waits for the run before it. Its job will get its id. */
 export type Waiting = Pick<OccurrenceRow, 'seq' | 'dueAt' | 'notedAt'> & { id: string }
@@ -77,7 +78,8 @@ export function scheduleOf(db: Db, row: ScheduleRow, { now, moneyNow }: { now: n
   const day = { since: localDayStart(moneyNow, zone), until: nextLocalDayStart(moneyNow, zone) }
   const live = findLiveJob(db, id)
   return {
-    ...{ id, entityId, agentId, name, cron, timezone, task, dailyBudgetUsd, notifyOnSuccess, notifyVia, status, createdAt, updatedAt },
+    ...{ id, entityId, agentId, name, cron, timezone, task, dailyBudgetUsd, notifyOnSuccess, status, createdAt, updatedAt },
+    notifyVia: readVia(notifyVia),
     agentName: db.select({ name: agents.name }).from(agents).where(eq(agents.id, agentId)).get()!.name,
     catchUpHours: row.catchUpMs / 3_600_000,
     lastStatus: lastStatusOf(row, live),

@@ -1,11 +1,11 @@
 import { Message } from '../../contract/messages.ts'
 import { index, integer, text, uniqueIndex, sqliteTable } from 'drizzle-orm/sqlite-core'
 import { count, flag, json, usd, moment, oneOf, checks, idOf, seqOf, indexWhere, uniqueWhere } from '../../platform/db/column-types.ts'
-import { NotifyVia } from '../../contract/triggers.ts'
 import { OccurrenceState, ScheduleLastStatus } from '../../contract/schedules.ts'
 import { agents } from '../agents/agents-table.ts'
 import { entities } from '../entities/entities-table.ts'
 import { jobs } from '../jobs/jobs-table.ts'
+import { STORED_VIA } from './notify-via.ts'
 
 export const schedules = sqliteTable(
   'schedules',
@@ -22,7 +22,7 @@ export const schedules = sqliteTable(
     // How late a missed run may still start. 0: never.
     catchUpMs: count('catch_up_ms').notNull(),
     notifyOnSuccess: flag('notify_on_success').notNull(),
-    notifyVia: oneOf('notify_via', NotifyVia.options).notNull(),
+    notifyVia: oneOf('notify_via', STORED_VIA).notNull(),
     status: oneOf('status', ['active', 'paused', 'budget_exhausted']).notNull(),
     lastStatus: oneOf('last_status', ScheduleLastStatus.options),
     // The first due time that is not in the run history. null: there is none.

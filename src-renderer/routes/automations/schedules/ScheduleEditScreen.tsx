@@ -160,6 +160,7 @@ function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.
         <Panel title={t('automations.schedule.sections.tell')}>
           <NotifyField
             agentId={form.fields.agentId}
+            several
             isOn={form.fields.notifyOnSuccess}
             via={form.fields.notifyVia}
             onIsOn={(value) => form.change('notifyOnSuccess', value)}

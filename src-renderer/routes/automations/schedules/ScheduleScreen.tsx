@@ -7,7 +7,7 @@ import Play from 'lucide-solid/icons/play'
 import StepForward from 'lucide-solid/icons/step-forward'
 import Trash from 'lucide-solid/icons/trash'
 import { createSignal, type JSX, Match, Show, Switch } from 'solid-js'
-import { type Schedule, STUCK_AFTER_MS } from '../../../../src-runner/contract/schedules.ts'
+import { type Schedule, type ScheduleNotifyVia, STUCK_AFTER_MS } from '../../../../src-runner/contract/schedules.ts'
 import { AnswerState } from '../../../api/AnswerState.tsx'
 import { useAction } from '../../../api/mutations.ts'
 import { isNoSuchThing, sentenceOf } from '../../../api/problem.ts'
@@ -254,7 +254,7 @@ function ScheduleFacts(props: { schedule: Schedule }): JSX.Element {
       <Fact name={t('automations.schedule.missedRuns')}>{catchUpText(props.schedule.catchUpHours, 'fact')}</Fact>
       <Fact name={t('automations.schedule.notifyFact')}>
         {props.schedule.notifyOnSuccess
-          ? t('automations.notify.on', { via: t(`automations.notify.viaOf.${props.schedule.notifyVia}`) })
+          ? t('automations.notify.on', { via: viaText(props.schedule.notifyVia) })
           : t('automations.notify.off')}
       </Fact>
     </Facts>
@@ -326,4 +326,11 @@ function Kept(props: { schedule: Schedule }): JSX.Element {
       </ConfirmDialog>
     </Panel>
   )
+}
+
+function viaText(via: ScheduleNotifyVia): string {
+  return [via]
+    .flat()
+    .map((one) => t(`automations.notify.viaOf.${one}`))
+    .join(', ')
 }

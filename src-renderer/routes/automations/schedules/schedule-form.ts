@@ -1,5 +1,10 @@
-import { type CreateSchedule, MAX_CATCH_UP_HOURS, type Schedule, type UpdateSchedule } from '../../../../src-runner/contract/schedules.ts'
-import type { NotifyVia } from '../../../../src-runner/contract/triggers.ts'
+import {
+  type CreateSchedule,
+  MAX_CATCH_UP_HOURS,
+  type Schedule,
+  type ScheduleNotifyVia,
+  type UpdateSchedule,
+} from '../../../../src-runner/contract/schedules.ts'
 import { fieldText, readNumber } from '../../../../resources/locales/numbers.ts'
 import { locale, t } from '../../../lib/language.ts'
 import { ownTimezone } from './zone-time.ts'
@@ -14,7 +19,7 @@ export type ScheduleForm = {
   dailyBudgetUsd: string
   catchUpHours: string
   notifyOnSuccess: boolean
-  notifyVia: NotifyVia
+  notifyVia: ScheduleNotifyVia
 }
 export type ScheduleField = keyof ScheduleForm
 

@@ -139,7 +139,7 @@ function Editor(props: { original: Trigger | null; preset: Preset | null }): JSX
                 isOn={form.fields.notifyOnSuccess}
                 via={form.fields.notifyVia}
                 onIsOn={(value) => form.change('notifyOnSuccess', value)}
-                onVia={(value) => form.change('notifyVia', value)}
+                onVia={(value) => typeof value === 'string' && form.change('notifyVia', value)}
                 problem={form.problemOf('notifyOnSuccess') ?? form.problemOf('notifyVia')}
               />
             </div>

@@ -1,6 +1,9 @@
 import { transact } from '../../../platform/db/transact.ts'
-import type { CronPreview, Schedule } from '../../../contract/schedules.ts'
+import type { Db } from '../../../platform/db/database.ts'
+import type { CreateSchedule, CronPreview, Schedule } from '../../../contract/schedules.ts'
 import { isWatcher, nextDueTimes, parseCron } from '../../../domain/schedules/due-times.ts'
+import { eachVia, storeVia } from '../../../domain/schedules/notify-via.ts'
+import { requireNotifiable } from '../../../domain/channels/owner-conversation.ts'
 import { findEntityOf } from '../../../domain/entities/entity-of.sql.ts'
 import { getAgent } from '../../../domain/agents/agents.ts'
 import { unpricedModels } from '../unpriced-models.ts'
@@ -16,12 +19,26 @@ export function scheduleHandlers({ db, schedules, clock, tick, models }: Handler
 
   return {
     listSchedules: ({ query }, { caller }) => schedules.list(db, { ...query, entityId: caller.entityId }),
-    createSchedule: ({ body }) => withUnpriced(transact(db, (tx) => schedules.create(tx, body))),
+    createSchedule: ({ body }) =>
+      withUnpriced(
+        transact(db, (tx) => {
+          requireNotifications(tx, body)
+          return schedules.create(tx, body)
+        }),
+      ),
     previewCron: ({ query: { cron, timezone, count } }) => previewCron(cron, timezone, clock.now(), count),
     listUpcomingRuns: ({ query }, { caller }) => ({ runs: schedules.listUpcoming(db, query.hours, caller.entityId) }),
     getSchedule: ({ params }) => withUnpriced(schedules.get(db, params.scheduleId)),
     sumUpSchedules: ({ query }, { caller }) => schedules.sumUp(db, { ...query, entityId: caller.entityId }),
-    updateSchedule: ({ params, body }) => withUnpriced(transact(db, (tx) => schedules.update(tx, params.scheduleId, body))),
+    updateSchedule: ({ params, body }) =>
+      withUnpriced(
+        transact(db, (tx) => {
+          // What stays as it was is not refused for a channel that is gone meanwhile.
+          const isAsked = body.notifyOnSuccess === true || body.notifyVia !== undefined || body.agentId !== undefined
+          if (isAsked) requireNotifications(tx, { ...schedules.get(tx, params.scheduleId), ...body })
+          return schedules.update(tx, params.scheduleId, body)
+        }),
+      ),
 
     deleteSchedule({ params }) {
       transact(db, (tx) => schedules.remove(tx, params.scheduleId))
@@ -40,6 +57,14 @@ export function scheduleHandlers({ db, schedules, clock, tick, models }: Handler
       return { ok: true, fired: count(fired), skipped: count(skipped), exhausted: count(exhausted) }
     },
   } satisfies Partial<Handlers>
+}
+
+/** Throws AppError agent_not_found, invalid_request. */
+function requireNotifications(
+  db: Db,
+  { agentId, notifyOnSuccess, notifyVia }: Pick<CreateSchedule, 'agentId' | 'notifyOnSuccess' | 'notifyVia'>,
+) {
+  if (notifyOnSuccess) requireNotifiable(db, getAgent(db, agentId).id, eachVia(storeVia(notifyVia)))
 }
 
 /** A half-typed expression is a result, not an error. */

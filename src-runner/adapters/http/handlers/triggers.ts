@@ -9,6 +9,8 @@ import {
   rotateSecret,
   setTriggerStatus,
 } from '../../../domain/triggers/triggers.ts'
+import { getAgent } from '../../../domain/agents/agents.ts'
+import { requireNotifiable } from '../../../domain/channels/owner-conversation.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import type { Handlers } from '../handler.ts'
@@ -38,7 +40,13 @@ export function triggerHandlers({ db, clock, ids, vault, webhooks, webhookBase, 
       // Slugs are one namespace: a taken one would tell of a webhook of another workspace.
       if (caller.entityId !== undefined && body.slug !== undefined) throw new AppError('owner_only', createMessage('slug_by_owner'))
       const id = ids.next()
-      const create = () => transact(db, (tx) => createTrigger(tx, { clock, ids, time }, id, body, caller.entityId))
+      const create = () =>
+        transact(db, (tx) => {
+          if (body.notifyOnSuccess && body.agentId !== undefined && body.agentId !== null) {
+            requireNotifiable(tx, getAgent(tx, body.agentId).id, [body.notifyVia])
+          }
+          return createTrigger(tx, { clock, ids, time }, id, body, caller.entityId)
+        })
       const signingSecret = body.signature?.secret
       const { trigger, secret } =
         signingSecret === undefined ? create() : await writeWithSecret({ vault, log }, triggerSignatureKey(id), signingSecret, create)
