@@ -153,19 +153,6 @@ export default {
       from: { path: '^src-main/(?!sign-in/)', pathNot: TESTS },
       to: { path: '^src-main/sign-in/(accounts|auth-|guesses)', dependencyTypesNot: ['type-only'], dynamic: false },
     },
-    never(
-      'certificates-in-one-file',
-      'One file makes certificates. The library for it is loaded with the first one.',
-      { path: '^src-', pathNot: [TESTS, '^src-main/net/certificate\\.ts$'] },
-      npm('@peculiar'),
-    ),
-    {
-      name: 'certificates-on-demand',
-      comment: 'Without encryption nothing of certificates is loaded, so their library is imported dynamically only.',
-      severity: 'error',
-      from: { path: '^src-main/net/certificate\\.ts$' },
-      to: { path: npm('@peculiar'), dependencyTypesNot: ['type-only'], dynamic: false },
-    },
     never('keychain-behind-the-vault', 'Secrets have one door.', { pathNot: [TESTS, '^src-main/vault/'] }, npm('keytar')),
     never(
       'updater-in-updates',
@@ -207,19 +194,6 @@ export default {
       { pathNot: [TESTS, '^src-runner/adapters/channels/telegram/'] },
       npm('grammy'),
     ),
-    never(
-      'slack-libraries-in-their-driver',
-      "Slack's client is used by its driver alone.",
-      { pathNot: [TESTS, '^src-runner/adapters/channels/slack/', '^build/'] },
-      npm('@slack'),
-    ),
-    {
-      name: 'slack-libraries-load-late',
-      comment: 'A runner without a Slack channel does not pay for its client, so it is imported dynamically only.',
-      severity: 'error',
-      from: { path: '^src-runner/', pathNot: TESTS },
-      to: { path: npm('@slack'), dependencyTypesNot: ['type-only'], dynamic: false },
-    },
 
     // The desktop's e2e hooks are loaded by name in test mode, hence the dynamic import that is let through.
     never('product-needs-no-tests', 'Product code never imports what exists for tests.', {}, { path: '/testing/', dynamic: false }),

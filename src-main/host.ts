@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Language } from '../resources/locales/texts.ts'
 import { chooseLanguage } from '../resources/locales/translate.ts'
@@ -13,9 +12,8 @@ import { collectDiagnostics } from './diagnostics/diagnostics.ts'
 import { keepCrashReport } from './diagnostics/crash-reports.ts'
 import { messageOf } from './log/log.ts'
 import { createMainLog, type MainLog } from './log/main-log.ts'
-import { localName, namesOf, suggestPort } from './net/address.ts'
-import { createCertificates } from './net/certificate.ts'
-import { createSharing, lanAddresses } from './net/sharing.ts'
+import { namesOf, suggestPort } from './net/address.ts'
+import { createSharing } from './net/sharing.ts'
 import type { SpawnRunner } from './runner/runner-process.ts'
 import { createSupervisor, type Supervisor } from './runner/supervisor.ts'
 import type { MoveToTrash } from './runner/trash-requests.ts'
@@ -48,9 +46,6 @@ export type Host = {
   sharing(): Sharing
   onSharing(listener: () => void): () => void
   share(isOn: boolean): Promise<'done' | 'needs_owner' | 'fixed'>
-  /** Serves the network over HTTPS, or no longer. Rejects, and changes nothing, if there can be no certificate. */
-  encryptSharing(isOn: boolean): Promise<void>
-  replaceCertificate(): Promise<void>
   /** Replaces the runner's secret in the vault and in the runner. Rejects with a VaultError, or if the environment sets it. */
   rotateSecret(): Promise<string>
   /** An address that opens the dashboard in a browser; in `local-trust` it works once, within ten minutes. null: no server. */
@@ -99,12 +94,7 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
   const runnerPort = () => chosen.runner ?? environment.runnerPort ?? settings.current().runnerPort
   const dashboardPort = () => chosen.dashboard ?? environment.dashboardPort ?? settings.current().dashboardPort
 
-  const certificates = createCertificates({
-    file: join(dataDir, 'certificate.pem'),
-    names: () => [...new Set([localName(), hostname().toLowerCase()])].filter(isHostName).concat(lanAddresses(networkInterfaces())),
-    ...{ vault, log },
-  })
-  const sharing = createSharing({ environment, settings, hasOwner: signIn.hasOwner, certificates, apply: applyAccess, log })
+  const sharing = createSharing({ environment, settings, hasOwner: signIn.hasOwner, apply: applyAccess, log })
   const { authMode } = sharing
   const linkKey = randomBytes(32).toString('base64url')
   let secret: string | null = null
@@ -117,11 +107,6 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     const known = (secret ??= await readWorkerSecret({ vault, given: environment.workerSecret, authMode: authMode(), log }))
     log.hide(known)
     return known
-  }
-
-  const tlsNow = () => {
-    const tls = sharing.tls()
-    return tls && { certificate: tls.certificate, key: tls.key }
   }
 
   async function configure(safeMode: boolean): Promise<RunnerConfig> {
@@ -139,7 +124,6 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
       logLevel: level(),
       origins: [...(server?.origins() ?? [])],
       hosts: namesOf(sharing.runnerHost()),
-      tls: tlsNow(),
       safeMode,
       ingressPort: environment.ingressPort,
       publicRunnerUrl: environment.publicRunnerUrl,
@@ -180,7 +164,7 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     try {
       await server?.close()
       server = null
-      server = await startDashboardServer({ dashboard, host, port, authMode, appUrl: environment.appUrl, tls: tlsNow(), log })
+      server = await startDashboardServer({ dashboard, host, port, authMode, appUrl: environment.appUrl, log })
       return { state: 'ready', dashboardUrl: server.url }
     } catch (error) {
       if (error instanceof PortTakenError) return { state: 'port_taken', port, suggestedPort: await suggestPort(host, port) }
@@ -231,8 +215,6 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     sharing: () => sharing.state(server?.port ?? null),
     onSharing: sharing.onChange,
     share: sharing.change,
-    encryptSharing: sharing.encrypt,
-    replaceCertificate: sharing.replaceCertificate,
     async rotateSecret() {
       if (environment.workerSecret !== null) throw new Error('WORKER_SECRET or --worker-secret-file sets the secret')
       secret = await replaceWorkerSecret(vault)
@@ -291,9 +273,4 @@ export function logsDirOf(dataDir: string): string {
 
 export function codeCacheOf(dataDir: string): string {
   return join(dataDir, 'cache', 'code')
-}
-
-/** A name that a certificate can hold. */
-function isHostName(name: string): boolean {
-  return /^[a-z0-9_.-]{1,253}$/.test(name)
 }

@@ -12,8 +12,6 @@ const CALLS = {
   recheckVault: true,
   revealSecret: true,
   share: true,
-  encryptSharing: true,
-  replaceCertificate: true,
   rotateSecret: true,
   pickFolder: true,
   openExternal: true,

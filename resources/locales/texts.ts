@@ -1329,7 +1329,6 @@ export type TextParams = {
   'channels.form.send': NoParams
   'channels.form.sendToken': NoParams
   'channels.form.tokenWrong': { found: string; wanted: string }
-  'channels.form.copyManifest': NoParams
   'channels.connected.title': { name: string }
   'channels.connected.next': NoParams
   'channels.connected.open': { service: string }
@@ -1344,11 +1343,11 @@ export type TextParams = {
   'channels.services.telegram.steps.one': NoParams
   'channels.services.telegram.steps.two': NoParams
   'channels.services.telegram.steps.three': NoParams
-  'channels.services.slack.about': NoParams
-  'channels.services.slack.open': NoParams
-  'channels.services.slack.steps.one': NoParams
-  'channels.services.slack.steps.two': NoParams
-  'channels.services.slack.steps.three': NoParams
+  'channels.services.discord.about': NoParams
+  'channels.services.discord.open': NoParams
+  'channels.services.discord.steps.one': NoParams
+  'channels.services.discord.steps.two': NoParams
+  'channels.services.discord.steps.three': NoParams
   'channels.choose.title': NoParams
   'channels.choose.about': NoParams
   'channels.choose.needs.telegram': NoParams
@@ -1577,14 +1576,6 @@ export type TextParams = {
   'settings.sharing.addresses': NoParams
   'settings.sharing.addressesHint': NoParams
   'settings.sharing.code': { address: string }
-  'settings.sharing.plainHint': NoParams
-  'settings.sharing.notShared': NoParams
-  'settings.sharing.encrypt': NoParams
-  'settings.sharing.encryptHint': NoParams
-  'settings.sharing.fingerprint': NoParams
-  'settings.sharing.fingerprintHint': { date: string }
-  'settings.sharing.replacesDamaged': NoParams
-  'settings.sharing.replaceCertificate': NoParams
   'settings.servers.title': NoParams
   'settings.servers.about': NoParams
   'settings.servers.aboutShared': NoParams
@@ -2109,7 +2100,6 @@ export type TextParams = {
   'outbound.note.answerFirst': NoParams
   'outbound.note.allPaused': NoParams
   'outbound.note.untitled': NoParams
-  'outbound.slack.typing': NoParams
   'outbound.command.new': NoParams
   'outbound.command.stop': NoParams
   'outbound.command.agents': NoParams
@@ -2168,21 +2158,6 @@ export type TextParams = {
   'messages.chat_token_unknown': { server: string }
   'messages.chat_other_reader': NoParams
   'messages.chat_web_address': NoParams
-  'messages.chat_slack_swapped': NoParams
-  'messages.chat_slack_user_token': NoParams
-  'messages.chat_slack_not_bot_token': NoParams
-  'messages.chat_slack_no_app_token': NoParams
-  'messages.chat_slack_not_app_token': NoParams
-  'messages.chat_slack_two_apps': NoParams
-  'messages.chat_slack_bot_refused': { link: string; server: string }
-  'messages.chat_slack_app_refused': { link: string; server: string }
-  'messages.chat_slack_uninstalled': { link: string }
-  'messages.chat_slack_scopes': { link: string; scopes: string }
-  'messages.chat_slack_app_scope': { link: string }
-  'messages.chat_slack_socket_off': { link: string }
-  'messages.chat_slack_too_many': NoParams
-  'messages.chat_slack_not_member': NoParams
-  'messages.chat_slack_other_address': { server: string }
   'messages.chat_slow_down': { server: string }
   'messages.chat_not_delivered': { server: string; words: string }
   'messages.chat_in_trouble': { server: string; status: string; words: string }
@@ -2210,6 +2185,9 @@ export type TextParams = {
   'messages.chat_room_no_owner': NoParams
   'messages.chat_off': NoParams
   'messages.chat_nobody': { account: string }
+  'messages.discord_token_refused': { server: string }
+  'messages.discord_permissions': { link: string; words: string }
+  'messages.discord_intents': { link: string }
   'messages.sent_answered_before': NoParams
   'messages.sent_not_for_a_day': NoParams
   'messages.sent_channel_removed': NoParams
@@ -2577,7 +2555,6 @@ export type TextParams = {
   'messages.error_forbidden_host': NoParams
   'messages.error_forbidden_origin': NoParams
   'messages.error_forbidden_forwarded': NoParams
-  'messages.error_https_required': NoParams
   'messages.error_not_found': NoParams
   'messages.error_method_not_allowed': NoParams
   'messages.error_request_timeout': NoParams

@@ -78,15 +78,7 @@ async function serve(mode: AuthMode | (() => AuthMode), options: { assets?: fals
     log: silentLog,
   })
   const address = { host: '127.0.0.1', port: (runner.address() as { port: number }).port, secret: SECRET }
-  server = await startDashboardServer({
-    dashboard,
-    host: '127.0.0.1',
-    port: 0,
-    authMode,
-    appUrl: options.appUrl ?? null,
-    tls: null,
-    log: silentLog,
-  })
+  server = await startDashboardServer({ dashboard, host: '127.0.0.1', port: 0, authMode, appUrl: options.appUrl ?? null, log: silentLog })
 }
 
 /** Bytes as they are, until the server closes. Our own clients cannot send most of this. */
@@ -453,7 +445,6 @@ describe('the request gate', () => {
     const own = await startDashboardServer({
       ...{ dashboard, host: 'localhost', port: 0, authMode: () => 'local-trust', log: silentLog },
       appUrl: 'http://localhost:3000',
-      tls: null,
     })
     expect(own.origins()).toEqual([own.url])
     expect(new URL(own.url).hostname).toMatch(/^(127\.0\.0\.1|\[::1\])$/)
@@ -707,7 +698,7 @@ describe('a taken port', () => {
   it('is reported, and nothing is sent to the program that uses it', async () => {
     const { port } = runner.address() as { port: number }
     await expect(
-      startDashboardServer({ dashboard, host: '127.0.0.1', port, authMode: () => 'local-trust', appUrl: null, tls: null, log: silentLog }),
+      startDashboardServer({ dashboard, host: '127.0.0.1', port, authMode: () => 'local-trust', appUrl: null, log: silentLog }),
     ).rejects.toMatchObject({ name: 'PortTakenError', port })
     expect(requests).toEqual([])
   })

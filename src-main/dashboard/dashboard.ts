@@ -76,8 +76,6 @@ const PASSED_REQUEST_HEADERS = [
 ] as const
 /** Response headers that are dropped: connection headers, cookies, and CORS permissions. */
 const KEPT_BACK = /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|set-cookie|access-control-.*|server)$/
-/** Of cookies over HTTPS: only this host, and not from HTTP. */
-const SECURE_PREFIX = '__Host-'
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
 
 /**
@@ -134,7 +132,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     if (deps.authMode() === 'local-trust' || hasBearer(request.authorizations, deps.secret())) return { kind: 'program' }
     // Whoever sends a wrong bearer is no browser with a cookie.
     if (deps.authMode() !== 'local-auth' || request.authorizations.length > 0) return null
-    const cookie = cookiesOf(request)
+    const cookie = request.header('cookie')
     const signedIn = cookie === undefined ? null : await (await deps.signIn.accounts()).sessionOf(cookie)
     return signedIn && { kind: 'person', ...signedIn }
   }
@@ -145,12 +143,11 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     body: Readable | null,
     caller: Caller | null,
   ): Promise<DashboardResponse> {
-    const client = { address: request.address, userAgent: request.header('user-agent') ?? '', cookie: cookiesOf(request) }
+    const client = { address: request.address, userAgent: request.header('user-agent') ?? '', cookie: request.header('cookie') }
     const isScript = request.header('origin') === undefined && request.header('sec-fetch-site') === undefined
     const answer = await answerAuthRoute(auth!, await deps.signIn.accounts(), { params, body, caller, client, isScript })
     const cookies = answer.headers['set-cookie']
-    if (cookies !== undefined && request.isSecure)
-      answer.headers['set-cookie'] = [cookies].flat().map((cookie) => `${SECURE_PREFIX}${cookie}; Secure`)
+    if (cookies !== undefined && request.isSecure) answer.headers['set-cookie'] = [cookies].flat().map((cookie) => `${cookie}; Secure`)
     return answer
   }
 
@@ -166,7 +163,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
       const { method, target, signal } = request
       const incoming = await link.call(runner, { method, target, headers, body, signal })
       if (caller?.kind === 'person') {
-        reading.set(incoming, cookiesOf(request))
+        reading.set(incoming, request.header('cookie'))
         incoming.once('close', () => reading.delete(incoming))
       }
       return { status: incoming.statusCode!, headers: passedBack(incoming.headers), body: incoming }
@@ -276,18 +273,6 @@ function serveAsset(request: DashboardRequest, asset: Asset): DashboardResponse 
     headers: { ...headers, 'content-type': asset.type, 'content-length': String(asset.bytes.length) },
     body: asset.bytes,
   }
-}
-
-/**
- * The cookies of people who signed in. Over HTTPS they have a prefix, which browsers accept only with `Secure`: a cookie without it
- * may have been read or set on the network. The names differ because a browser keeps a secure cookie from being replaced over HTTP,
- * so nobody could sign in again after encryption was turned off.
- */
-function cookiesOf(request: DashboardRequest): string | undefined {
-  const cookies = request.header('cookie')
-  if (cookies === undefined || !request.isSecure) return cookies
-  const secure = cookies.split(/; */).filter((cookie) => cookie.startsWith(SECURE_PREFIX))
-  return secure.length === 0 ? undefined : secure.map((cookie) => cookie.slice(SECURE_PREFIX.length)).join('; ')
 }
 
 /** Every browser adds one of these; a page cannot remove them. Node's fetch sends `sec-fetch-mode` alone. */

@@ -49,7 +49,7 @@ beforeEach(async () => {
     ...{ assets: null, runner: () => address, runnerSoon: async () => address, authMode: () => mode, secret: () => SECRET, signIn, log },
     browserProof: createBrowserProof({ linkKey: SECRET, secret: () => SECRET }),
   })
-  server = await startDashboardServer({ dashboard, host: '127.0.0.1', port: 0, authMode: () => mode, appUrl: null, tls: null, log })
+  server = await startDashboardServer({ dashboard, host: '127.0.0.1', port: 0, authMode: () => mode, appUrl: null, log })
 })
 afterEach(async () => {
   await server.close()

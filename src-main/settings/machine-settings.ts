@@ -10,7 +10,6 @@ export const DEFAULT_MACHINE_SETTINGS: MachineSettings = {
   dashboardPort: 3000,
   startAtLogin: false,
   shareOnNetwork: false,
-  encryptSharing: false,
   closeToTray: true,
   theme: 'system',
   language: 'system',

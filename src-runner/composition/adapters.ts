@@ -1,13 +1,13 @@
+import type { GateConfig } from '../contract/gate.ts'
 import type { Access } from '../contract/port.ts'
 import { createChannelConnections } from '../adapters/channels/connections.ts'
-import { createSlackDriver } from '../adapters/channels/slack/slack.ts'
+import { createDiscordDriver } from '../adapters/channels/discord/discord.ts'
 import { createTelegramDriver } from '../adapters/channels/telegram/telegram.ts'
 import { createHostCommands } from '../adapters/host/host-commands.ts'
 import { createRunningReports, type RunningReports } from '../adapters/host/running-reports.ts'
 import { createHandlers } from '../adapters/http/handlers.ts'
 import type { HandlerDeps } from '../adapters/http/handlers/deps.ts'
 import { createIdentify } from '../adapters/http/identify-caller.ts'
-import type { FrontRules } from '../adapters/http/request-gate.ts'
 import { createHttpServer } from '../adapters/http/server.ts'
 import { confineInput } from '../adapters/http/workspace-scope.ts'
 import { watchAttention } from '../adapters/notifications/attention-watch.ts'
@@ -56,7 +56,7 @@ export function createAdapters(core: Core, storage: Storage, agents: Agents) {
   const channels = createChannelConnections({
     ...{ ...core, ...storage },
     closedFolders: (agentId) => [dataDir, ...closedFoldersOf(rules.read(), agentId)],
-    drivers: [createTelegramDriver(core), createSlackDriver(core)],
+    drivers: [createTelegramDriver(core), createDiscordDriver(core)],
   })
   const outbox = createOutboxSender({ ...core, ...storage, deliver: channels.deliver })
   const dailyBackup = createDailyBackup({ ...core, ...storage })
@@ -145,13 +145,10 @@ function createHandlerDeps(core: Core, storage: Storage, agents: Agents, { sched
 }
 
 /** Reads `access` at every request. */
-function gateOf(access: Access): FrontRules {
+function gateOf(access: Access): GateConfig {
   return {
     get authMode() {
       return access.authMode
-    },
-    get isEncrypted() {
-      return access.tls != null
     },
     hosts: { has: (name) => access.hosts.includes(name) || ownNamesOf(access.host).includes(name) },
     // Pages use the dashboard, which sends no Origin.

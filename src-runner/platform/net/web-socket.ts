@@ -8,16 +8,16 @@ export type WebSocketEvents = {
   onMessage(text: string): void
   /** The other side has answered a ping. */
   onPong(): void
-  /** Called once, and nothing after it. */
-  onClose(trouble: OutboundError): void
+  /** Called once, and nothing after it. `code`: the one that the other side gave, if it closed the connection. */
+  onClose(trouble: OutboundError, code: number | null): void
 }
 
 export type OpenedSocket = {
   /** Does nothing once the socket is closed. */
   send(text: string): void
   ping(): void
-  /** Ends the connection at once. `onClose` is not called. */
-  close(): void
+  /** Ends the connection at once, by default with the code of a normal end. `onClose` is not called. */
+  close(code?: number): void
 }
 
 export type WebSocketOptions = { maxMessageBytes: number; connectTimeoutMs?: number }
@@ -50,11 +50,11 @@ export async function openWebSocket(url: string, events: WebSocketEvents, option
   const socket = new WebSocket(url, { dispatcher: agent })
   let isEnded = false
 
-  function end(): boolean {
+  function end(code = NORMAL_CLOSURE): boolean {
     if (isEnded) return false
     isEnded = true
     PONGS.unsubscribe(onPong)
-    if (socket.readyState === WebSocket.OPEN) socket.close(NORMAL_CLOSURE)
+    if (socket.readyState === WebSocket.OPEN) socket.close(code)
     connection?.destroySoon()
     void agent.destroy()
     return true
@@ -64,19 +64,19 @@ export async function openWebSocket(url: string, events: WebSocketEvents, option
     if ((message as { websocket?: WebSocket }).websocket === socket) events.onPong()
   }
 
-  function fail(thrown: unknown): void {
-    if (end()) events.onClose(thrown instanceof OutboundError ? thrown : troubleFrom(thrown))
+  function fail(thrown: unknown, code: number | null = null): void {
+    if (end()) events.onClose(thrown instanceof OutboundError ? thrown : troubleFrom(thrown), code)
   }
 
   PONGS.subscribe(onPong)
   socket.addEventListener('open', () => isEnded || events.onOpen())
   socket.addEventListener('message', ({ data }) => isEnded || typeof data !== 'string' || events.onMessage(data))
   socket.addEventListener('error', ({ error }) => fail(connectError ?? NOT_A_SOCKET(error)))
-  socket.addEventListener('close', ({ code }) => fail(new OutboundError('reset', `it closed the connection (${code})`)))
+  socket.addEventListener('close', ({ code }) => fail(new OutboundError('reset', `it closed the connection (${code})`), code))
   return {
     send: (text) => void (!isEnded && socket.readyState === WebSocket.OPEN && socket.send(text)),
     ping: () => void (!isEnded && socket.readyState === WebSocket.OPEN && ping(socket, Buffer.alloc(0))),
-    close: () => void end(),
+    close: (code) => void end(code),
   }
 }
 
