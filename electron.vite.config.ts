@@ -25,6 +25,7 @@ export default defineConfig({
           'damage-thread': here('src-runner/platform/db/damage-thread.ts'),
           'backup-thread': here('src-runner/platform/db/backup-thread.ts'),
           'table-sizes-thread': here('src-runner/platform/db/table-sizes-thread.ts'),
+          'query-thread': here('src-runner/platform/db/query-thread.ts'),
           'checkpoint-thread': here('src-runner/platform/db/checkpoint-thread.ts'),
         },
         output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },

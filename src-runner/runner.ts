@@ -71,6 +71,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     adapters.maintenance.start()
     adapters.damageWatch.start()
     adapters.dailyBackup.start()
+    adapters.retention.start()
     void adapters.programs.scan()
     const address = await adapters.http.listen(config.host, config.port)
     log.info({ ...address, bootId, rescued, authMode: config.authMode, safeMode: config.safeMode }, 'the runner is ready')

@@ -1147,6 +1147,7 @@ export type TextParams = {
   'files.same': NoParams
   'files.empty': NoParams
   'files.truncated': NoParams
+  'files.notKept': NoParams
   'files.long': { count: number }
   'files.added': { count: number }
   'files.removed': { count: number }
@@ -1771,6 +1772,28 @@ export type TextParams = {
   'settings.export.allows': { count: number }
   'settings.export.leftOut': { count: number }
   'settings.export.models': { count: number }
+  'settings.retention.title': NoParams
+  'settings.retention.about': NoParams
+  'settings.retention.kinds.jobs': NoParams
+  'settings.retention.kinds.deliveries': NoParams
+  'settings.retention.kinds.contents': NoParams
+  'settings.retention.kinds.logs': NoParams
+  'settings.retention.hints.jobs': NoParams
+  'settings.retention.hints.deliveries': NoParams
+  'settings.retention.hints.contents': NoParams
+  'settings.retention.hints.logs': NoParams
+  'settings.retention.takes': { size: string }
+  'settings.retention.forever': NoParams
+  'settings.retention.days': { days: number }
+  'settings.retention.due': { count: number; size: string }
+  'settings.retention.deleteNow': NoParams
+  'settings.retention.deleting': NoParams
+  'settings.retention.ask': { time: string }
+  'settings.retention.askNow': { time: string }
+  'settings.retention.set': { time: string }
+  'settings.retention.lost': { count: number; size: string }
+  'settings.retention.nothing': NoParams
+  'settings.retention.aboutSize': { size: string }
   'settings.storage.title': NoParams
   'settings.storage.about': NoParams
   'settings.storage.kinds.jobs': NoParams
@@ -2365,6 +2388,7 @@ export type TextParams = {
   'messages.undo_nothing': { path: string }
   'messages.undo_too_large': { path: string; size: number }
   'messages.undo_not_kept': { path: string }
+  'messages.undo_deleted': { path: string }
   'messages.file_changed': { path: string }
   'messages.provider_of_agent': { agentName: string }
   'messages.provider_of_default': NoParams

@@ -1,4 +1,5 @@
 import type { ApprovalStatus } from '../../src-runner/contract/approvals.ts'
+import type { RetentionKind } from '../../src-runner/contract/retention.ts'
 import type { JobChannel, JobStatus, JobSummary } from '../../src-runner/contract/jobs.ts'
 import type { RouteAnswer, RouteRequest } from '../../src-runner/contract/routes.ts'
 import type { Rule } from '../../src-runner/contract/rules.ts'
@@ -131,6 +132,9 @@ export const useBackups = () => useRoute('listBackups', () => ({}))
 export const useTokens = () => useRoute('listTokens', () => ({}))
 
 export const useDiagnostics = () => useRoute('getDiagnostics', () => ({}))
+
+export const useRetained = (of: () => { kind: RetentionKind; days: number | null }) =>
+  useRoute('getRetained', () => ({ query: { kind: of().kind, ...(of().days !== null && { days: of().days! }) } }))
 
 export const useTools = () => useRoute('listTools', () => ({}))
 

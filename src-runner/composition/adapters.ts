@@ -27,6 +27,7 @@ import { createDamageWatch } from '../execution/damage-watch.ts'
 import { examine } from '../execution/health-checks.ts'
 import { createJobFiles } from '../execution/job-files.ts'
 import { createMaintenance } from '../execution/maintenance.ts'
+import { createRetention } from '../execution/retention.ts'
 import { previewChange } from '../execution/preview-change.ts'
 import { simulateCall } from '../execution/simulate.ts'
 import type { Agents } from './agents.ts'
@@ -60,9 +61,12 @@ export function createAdapters(core: Core, storage: Storage, agents: Agents) {
   })
   const outbox = createOutboxSender({ ...core, ...storage, deliver: channels.deliver })
   const dailyBackup = createDailyBackup({ ...core, ...storage })
+  const retention = createRetention({ ...core, ...storage })
   const http = createHttpServer({
     ...{ clock, log },
-    handlers: createHandlers(createHandlerDeps(core, storage, agents, { scheduler, addresses, webhooks, channels, dailyBackup })),
+    handlers: createHandlers(
+      createHandlerDeps(core, storage, agents, { scheduler, addresses, webhooks, channels, dailyBackup, retention }),
+    ),
     auth: access,
     limited: {
       identify: createIdentify({ ...{ ...core, db }, resolveUser: options.resolveUser ?? (async () => null) }),
@@ -102,13 +106,14 @@ export function createAdapters(core: Core, storage: Storage, agents: Agents) {
     () => maintenance.stop(),
     () => damageWatch.stop(),
     () => dailyBackup.stop(),
+    () => retention.stop(),
     db.condition.onChange((trouble) => hub.publishLive({ type: 'database.changed', payload: { trouble } })),
   )
   const commands = createHostCommands({ ...core, ...storage, worker, tunnels: addresses, notify })
-  return { scheduler, addresses, channels, outbox, http, maintenance, damageWatch, dailyBackup, reports, commands }
+  return { scheduler, addresses, channels, outbox, http, maintenance, damageWatch, dailyBackup, retention, reports, commands }
 }
 
-type ForHandlers = Pick<HandlerDeps, 'webhooks' | 'channels' | 'dailyBackup'> & {
+type ForHandlers = Pick<HandlerDeps, 'webhooks' | 'channels' | 'dailyBackup' | 'retention'> & {
   scheduler: Scheduler
   addresses: ReturnType<typeof createPublicAddresses>
 }

@@ -3,6 +3,7 @@ import { DatabaseTrouble } from './database.ts'
 import { Id, Moment, Usd } from './primitives.ts'
 import { ApprovalKind, JobChannel, JobStatus, Step } from './jobs.ts'
 import { OutboundState } from './outbox.ts'
+import { RetentionKind } from './retention.ts'
 import { Message } from './messages.ts'
 import { OccurrenceState } from './schedules.ts'
 import { DeliveryOutcome } from './triggers.ts'
@@ -99,6 +100,8 @@ export const RECORDED_EVENTS = {
   'attention.changed': z.object({}),
   'token.created': z.object({ tokenId: Id }),
   'token.revoked': z.object({ tokenId: Id }),
+  /** Something older than its time to keep was deleted. */
+  'retention.deleted': z.object({ kind: RetentionKind, count: z.number().int() }),
   'settings.changed': z.object({ keys: z.array(z.string()) }),
   /** The machine's clock was set. Deadlines were moved by the same amount. */
   'clock.set': z.object({ byMs: z.number().int() }),

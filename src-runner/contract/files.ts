@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Message } from './messages.ts'
 
 export const FileChange = z.enum(['added', 'modified', 'deleted'])
 export type FileChange = z.infer<typeof FileChange>
@@ -16,6 +17,8 @@ export const WrittenFile = z.object({
   sizeAfter: z.number().int().nullable(),
   /** Whether the former content can be restored: the file is as the job left it. */
   undoable: z.boolean(),
+  /** The former content was deleted after the time for which contents are kept. */
+  whyNoUndo: Message.nullable(),
   undone: z.boolean(),
 })
 export type WrittenFile = z.infer<typeof WrittenFile>

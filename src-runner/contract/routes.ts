@@ -11,6 +11,7 @@ import { memoryRoutes } from './routes/memory.ts'
 import { outboxRoutes } from './routes/outbox.ts'
 import { providerRoutes } from './routes/providers.ts'
 import { publicAddressRoutes } from './routes/public-address.ts'
+import { retentionRoutes } from './routes/retention.ts'
 import type { AnswerOf, InputOf, RequestOf } from './routes/route.ts'
 import { ruleRoutes } from './routes/rules.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
@@ -44,6 +45,7 @@ export const ROUTES = {
   ...outboxRoutes,
   ...publicAddressRoutes,
   ...backupRoutes,
+  ...retentionRoutes,
   ...exportRoutes,
   ...tokenRoutes,
 } satisfies Record<string, { reach: RouteReach }>

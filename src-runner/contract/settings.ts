@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { BudgetUsd, ModelRef } from './agents.ts'
 import { DEFAULT_NOTIFICATIONS, NotificationSettings } from './notifications.ts'
 import { TunnelProgram } from './public-address.ts'
+import { DEFAULT_RETENTION, Retention } from './retention.ts'
 
 export const WebSearchKind = z.enum(['brave', 'tavily', 'searxng'])
 export type WebSearchKind = z.infer<typeof WebSearchKind>
@@ -54,6 +55,7 @@ export const Settings = z.object({
   tunnel: TunnelProgram.nullable(),
   /** A second place for backups, such as an external disk; null: none. */
   backupFolder: z.string().trim().min(1).max(4096).nullable(),
+  retention: Retention,
 })
 export type Settings = z.infer<typeof Settings>
 
@@ -71,6 +73,7 @@ export const DEFAULT_SETTINGS: Settings = {
   ingressPort: null,
   tunnel: null,
   backupFolder: null,
+  retention: DEFAULT_RETENTION,
 }
 
 /** The omitted settings have routes of their own. */

@@ -26,6 +26,7 @@ export const TAGS = [
   'attention',
   'public_address',
   'tokens',
+  'retention',
 ] as const
 export type Tag = (typeof TAGS)[number]
 
@@ -106,5 +107,13 @@ export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
   'clock.set': [{ tag: 'approvals' }],
   'token.created': [{ tag: 'tokens' }],
   'token.revoked': [{ tag: 'tokens' }],
+  'retention.deleted': [
+    { tag: 'retention' },
+    { tag: 'jobs' },
+    { tag: 'job' },
+    { tag: 'conversations' },
+    { tag: 'trigger' },
+    { tag: 'schedule' },
+  ],
   'settings.changed': [{ tag: 'settings' }, { tag: 'models' }],
 }

@@ -48,14 +48,20 @@ export function createFileJournal(deps: JournalDeps, { claim, agentId }: { claim
     isOfJob: (realPath, mark) => isContentOfJob(db, jobId, realPath, mark),
 
     async begin(callId, change) {
-      for (const [state, bytes] of [
-        [change.before, change.bytesBefore],
-        [change.after, change.bytesAfter],
-      ] as const) {
-        if (state !== null && bytes !== null) await blobs.keep(state.mark, bytes)
+      const release = blobs.hold([change.before, change.after].flatMap((state) => state?.mark ?? []))
+      let id: string
+      try {
+        for (const [state, bytes] of [
+          [change.before, change.bytesBefore],
+          [change.after, change.bytesAfter],
+        ] as const) {
+          if (state !== null && bytes !== null) await blobs.keep(state.mark, bytes)
+        }
+        const record = { ...change, jobId, agentId, callId, own: isOwnAfter(deps, agentId, change) }
+        id = await commitClaimed(deps, claim, (tx) => startChange(tx, deps, record))
+      } finally {
+        release()
       }
-      const record = { ...change, jobId, agentId, callId, own: isOwnAfter(deps, agentId, change) }
-      const id = await commitClaimed(deps, claim, (tx) => startChange(tx, deps, record))
       return {
         done: (more) => commitSoon(db, (tx) => endChange(tx, deps, id, 'done', more)),
         failed: () => resolveStartedChange(deps, jobId, id),

@@ -4,7 +4,7 @@ import type { FileDiff, WrittenFile } from '../contract/files.ts'
 import { TERMINAL_STATUSES, type Job } from '../contract/jobs.ts'
 import { AppError } from '../lib/errors.ts'
 import { createMessage, quote } from '../lib/messages.ts'
-import type { Blobs } from '../domain/files/blobs.ts'
+import { isKept, type Blobs } from '../domain/files/blobs.ts'
 import { endChange, listChanges, startChange, type ChangedPath, type ContentState } from '../domain/files/file-changes.ts'
 import { diffTexts } from '../domain/files/unified-diff.ts'
 import { findTrail, trailOfCall, trailsOf, type PathTrail, type WrittenTrail } from '../domain/files/written-files.ts'
@@ -72,6 +72,7 @@ function notWritten(): never {
 }
 
 async function writtenFileOf(deps: JobFilesDeps, trail: WrittenTrail): Promise<WrittenFile> {
+  const obstacle = await obstacleTo(deps, trail)
   return {
     path: trail.at.shown,
     change: trail.change,
@@ -80,7 +81,8 @@ async function writtenFileOf(deps: JobFilesDeps, trail: WrittenTrail): Promise<W
     binary: trail.binary,
     sizeBefore: trail.from?.size ?? null,
     sizeAfter: trail.left?.size ?? null,
-    undoable: (await obstacleTo(deps, trail)) === null && (await isAsLeft(deps, trail)),
+    undoable: obstacle === null && (await isAsLeft(deps, trail)),
+    whyNoUndo: obstacle?.code === 'undo_deleted' ? obstacle : null,
     undone: trail.undone,
   }
 }
@@ -120,7 +122,10 @@ async function obstacleTo({ blobs }: JobFilesDeps, trail: PathTrail): Promise<Me
   if (origin === null && trail.before?.mark === trail.now?.mark) return createMessage('undo_nothing', { path: at.shown })
   const moved = origin !== null && origin.before?.mark === trail.now?.mark
   for (const state of [trail.before, moved ? null : (origin?.before ?? null)]) {
-    if (state !== null && !(await blobs.has(state.mark))) return createMessage('undo_too_large', { path: at.shown, size: state.size })
+    if (state === null || (await blobs.has(state.mark))) continue
+    return isKept(state.mark)
+      ? createMessage('undo_deleted', { path: at.shown })
+      : createMessage('undo_too_large', { path: at.shown, size: state.size })
   }
   return null
 }
@@ -150,14 +155,19 @@ async function putBack(deps: JobFilesDeps, job: Job, at: ChangedPath, state: Con
   await explained(() =>
     withSpot(placeOf(at, deps.closedFolders), { makeFolders: state !== null }, async (spot) => {
       const found = await findFile(spot)
-      if (found?.bytes) await deps.blobs.keep(found.state.mark, found.bytes)
-      const entry = { at, from: null, before: found?.state ?? null, after: state, binary }
-      await recorded(deps, job, entry, async () => {
-        if (found?.state.mark === state?.mark) return
-        if (bytes !== null && state !== null)
-          await putFile(spot, bytes, { expected: found?.stats ?? null, mode: state.mode, draft: draftNameFor(job.id, 'undo') })
-        else if (found !== null) await removeFile(spot, found.stats)
-      })
+      const release = deps.blobs.hold([found, { state }].flatMap((one) => one?.state?.mark ?? []))
+      try {
+        if (found?.bytes) await deps.blobs.keep(found.state.mark, found.bytes)
+        const entry = { at, from: null, before: found?.state ?? null, after: state, binary }
+        await recorded(deps, job, entry, async () => {
+          if (found?.state.mark === state?.mark) return
+          if (bytes !== null && state !== null)
+            await putFile(spot, bytes, { expected: found?.stats ?? null, mode: state.mode, draft: draftNameFor(job.id, 'undo') })
+          else if (found !== null) await removeFile(spot, found.stats)
+        })
+      } finally {
+        release()
+      }
     }),
   )
 }

@@ -54,6 +54,7 @@ describe('an agent that changes files', () => {
         sizeBefore: null,
         sizeAfter: 6,
         undoable: true,
+        whyNoUndo: null,
         undone: false,
       },
       {
@@ -65,6 +66,7 @@ describe('an agent that changes files', () => {
         sizeBefore: 8,
         sizeAfter: 10,
         undoable: true,
+        whyNoUndo: null,
         undone: false,
       },
       {
@@ -76,6 +78,7 @@ describe('an agent that changes files', () => {
         sizeBefore: 4,
         sizeAfter: null,
         undoable: true,
+        whyNoUndo: null,
         undone: false,
       },
     ])

@@ -19,6 +19,7 @@ function makeFile(fields: Partial<WrittenFile> = {}): WrittenFile {
     sizeBefore: 20,
     sizeAfter: 24,
     undoable: true,
+    whyNoUndo: null,
     undone: false,
     ...fields,
   }

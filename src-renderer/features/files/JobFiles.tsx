@@ -9,6 +9,7 @@ import { useFileDiff, useJobFiles } from '../../api/queries.ts'
 import { bytesText } from '../../../resources/locales/numbers.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 import { locale, t } from '../../lib/language.ts'
+import { messageText } from '../../lib/message-text.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
 import { FoldIcon } from '../../ui/Fold.tsx'
@@ -73,9 +74,18 @@ function FileLine(props: { jobId: string; file: WrittenFile; compact?: boolean }
             </Show>
           </span>
         </button>
-        <Show when={props.file.undone} fallback={<UndoButton jobId={props.jobId} file={props.file} />}>
-          <span class="text-xs text-ink-3">{t('files.undone')}</span>
-        </Show>
+        <Switch fallback={<UndoButton jobId={props.jobId} file={props.file} />}>
+          <Match when={props.file.undone}>
+            <span class="text-xs text-ink-3">{t('files.undone')}</span>
+          </Match>
+          <Match when={props.file.whyNoUndo}>
+            {(why) => (
+              <span class="text-xs text-ink-3" title={messageText(why())}>
+                {t('files.cannot')}
+              </span>
+            )}
+          </Match>
+        </Switch>
       </div>
       <Show when={open()}>
         <div id={id} class={props.compact ? 'px-3 pb-3' : 'px-4 pb-4'}>
@@ -102,6 +112,9 @@ function FileChanges(props: { jobId: string; file: WrittenFile }): JSX.Element {
               <p class="text-sm text-ink-2">
                 {t('files.binary')} {t('files.sizes', { before: size(props.file.sizeBefore), after: size(props.file.sizeAfter) })}
               </p>
+            </Match>
+            <Match when={data().diff === '' && data().truncated}>
+              <p class="text-sm text-ink-3">{props.file.whyNoUndo === null ? t('files.notKept') : messageText(props.file.whyNoUndo)}</p>
             </Match>
             <Match when={!/^@@ /m.test(data().diff)}>
               <p class="text-sm text-ink-3">{props.file.movedFrom === null ? t('files.empty') : t('files.same')}</p>

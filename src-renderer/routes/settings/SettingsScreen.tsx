@@ -36,6 +36,7 @@ import { Keychain } from './Keychain.tsx'
 import { LogViewer } from './LogViewer.tsx'
 import { Notifications } from './Notifications.tsx'
 import { OutsideWebhooks } from './OutsideWebhooks.tsx'
+import { Retention } from './Retention.tsx'
 import { Sharing } from './Sharing.tsx'
 import { allSettings, settingHref, SETTINGS_SECTIONS, type SettingsSection } from './sections.ts'
 import { People } from './People.tsx'
@@ -208,6 +209,7 @@ function Computer() {
             <Backups />
             <ExportImport />
             <Storage />
+            <Retention />
           </>
         )}
       </Show>

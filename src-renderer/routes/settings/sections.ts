@@ -1,5 +1,6 @@
 import { NotificationKind } from '../../../src-runner/contract/notifications.ts'
 import { HealthCheck } from '../../../src-runner/contract/doctor.ts'
+import { RetentionKind } from '../../../src-runner/contract/retention.ts'
 import { WebSearchKind } from '../../../src-runner/contract/settings.ts'
 import { LANGUAGES } from '../../../resources/locales/texts.ts'
 import { languageName, t } from '../../lib/language.ts'
@@ -79,6 +80,13 @@ export function allSettings(inApp: boolean): Setting[] {
       inComputer('export', t('settings.export.export'), t('settings.export.exportHint')),
       inComputer('import', t('settings.export.import'), t('settings.export.importHint')),
       inComputer('storage', t('settings.storage.title'), t('settings.storage.about')),
+      ...RetentionKind.options.map((kind) =>
+        inComputer(
+          `keep-${kind}`,
+          t(`settings.retention.kinds.${kind}`),
+          `${t('settings.retention.title')} ${t(`settings.retention.hints.${kind}`)}`,
+        ),
+      ),
     ]),
     inHealth(
       'checks',

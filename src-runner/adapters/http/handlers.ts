@@ -10,6 +10,7 @@ import { eventHandlers } from './handlers/events.ts'
 import { jobHandlers } from './handlers/jobs.ts'
 import { memoryHandlers } from './handlers/memory.ts'
 import { providerHandlers } from './handlers/providers.ts'
+import { retentionHandlers } from './handlers/retention.ts'
 import { ruleHandlers } from './handlers/rules.ts'
 import { settingsHandlers } from './handlers/settings.ts'
 import { systemHandlers } from './handlers/system.ts'
@@ -39,6 +40,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...outboxHandlers(deps),
     ...publicAddressHandlers(deps),
     ...backupHandlers(deps),
+    ...retentionHandlers(deps),
     ...exportHandlers(deps),
     ...tokenHandlers(deps),
     ...eventHandlers(deps),

@@ -48,10 +48,12 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
   updateChannelPerson: { role: 'owner' },
   updatePublicAddress: { url: null },
   startTunnel: { program: 'ngrok' },
+  deleteDue: { kind: 'jobs' },
 }
 /** The required query of a route. */
 const QUERIES: Partial<Record<RouteName, string>> = {
   getFileDiff: '?path=Docs%2Fa',
+  getRetained: '?kind=jobs',
   previewCron: '?cron=x&timezone=UTC',
   sumUpSchedules: '?from=0',
 }

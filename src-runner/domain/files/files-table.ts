@@ -1,6 +1,6 @@
 import { index, integer, text, sqliteTable } from 'drizzle-orm/sqlite-core'
 import { z } from 'zod'
-import { flag, jsonArray, moment, oneOf, checks, idOf } from '../../platform/db/column-types.ts'
+import { flag, jsonArray, moment, oneOf, checks, idOf, indexWhere } from '../../platform/db/column-types.ts'
 import { agents } from '../agents/agents-table.ts'
 import { jobs } from '../jobs/jobs-table.ts'
 
@@ -54,6 +54,9 @@ export const fileChanges = sqliteTable(
       "op <> 'move' OR (from_real_path IS NOT NULL AND before_mark IS NOT NULL AND after_mark IS NOT NULL)",
     ),
     index('file_changes_by_job').on(t.jobId, t.seq),
+    // Find out whether a kept content is still needed.
+    indexWhere('file_changes_before', [t.beforeMark], 'before_mark IS NOT NULL'),
+    indexWhere('file_changes_after', [t.afterMark], 'after_mark IS NOT NULL'),
     index('file_changes_by_path').on(t.realPath, t.seq),
   ],
 )

@@ -104,6 +104,8 @@ export const jobs = sqliteTable(
     uniqueWhere('agent_jobs_one_per_call', [t.parentJobId, t.parentCallId], 'parent_call_id IS NOT NULL'),
     indexWhere('agent_jobs_by_state', [t.status, t.channel], "status <> 'pending' AND status <> 'running'"),
     indexWhere('agent_jobs_running', [t.status], "status = 'running'"),
+    // In the order in which retention deletes them. A job of a conversation goes with the conversation.
+    indexWhere('agent_jobs_to_prune', [t.finishedAt], 'finished_at IS NOT NULL AND conversation_id IS NULL'),
     indexWhere('agent_jobs_ended_runs', [t.scheduleId, t.createdAt], 'schedule_id IS NOT NULL AND finished_at IS NOT NULL'),
   ],
 )
@@ -239,5 +241,5 @@ export const clientTurns = sqliteTable(
     digest: blob('digest', { mode: 'buffer' }).notNull(),
     at: moment('at').notNull(),
   },
-  (t) => [...checks(t, 'length(digest) = 32'), index('client_turns_by_age').on(t.at)],
+  (t) => [...checks(t, 'length(digest) = 32'), index('client_turns_by_age').on(t.at), index('client_turns_by_job').on(t.jobSeq)],
 )

@@ -125,6 +125,7 @@ describe('other queries walk an index and sort nothing', () => {
     const plans = plansOf(() => void readSpend(rig.db, { by: 'agent', from: 100, to: 200_000_000 }))
     expect(plans.flatMap(({ plan }) => plan).filter((line) => /^(SCAN|SEARCH) (step|spend)/.test(line))).toEqual([
       'SEARCH step USING INDEX job_steps_replies_by_time (created_at>? AND created_at<?)',
+      'SEARCH spend_of_deleted USING PRIMARY KEY (bucket_at>? AND bucket_at<?)',
       'SEARCH spend_days USING PRIMARY KEY (day_at>? AND day_at<?)',
     ])
   })

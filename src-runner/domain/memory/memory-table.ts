@@ -1,5 +1,5 @@
 import { index, integer, text, uniqueIndex, sqliteTable } from 'drizzle-orm/sqlite-core'
-import { flag, moment, oneOf, checks, idOf, uniqueWhere } from '../../platform/db/column-types.ts'
+import { flag, moment, oneOf, checks, idOf, indexWhere, uniqueWhere } from '../../platform/db/column-types.ts'
 import { agents } from '../agents/agents-table.ts'
 import { jobs } from '../jobs/jobs-table.ts'
 
@@ -22,6 +22,7 @@ export const memories = sqliteTable(
   (t) => [
     ...checks(t, "text <> ''"),
     index('memories_by_agent').on(t.agentId, t.seq),
+    indexWhere('memories_by_job', [t.jobId], 'job_id IS NOT NULL'),
     uniqueWhere('memories_one_per_call', [t.jobId, t.callId], 'call_id IS NOT NULL'),
   ],
 )

@@ -92,6 +92,7 @@ export const occurrences = sqliteTable(
       "origin = 'clock' OR state = 'ran'",
     ),
     uniqueIndex('occurrences_one_per_due_time').on(t.scheduleSeq, t.dueAt, t.origin),
+    indexWhere('occurrences_by_job', [t.jobSeq], 'job_seq IS NOT NULL'),
     indexWhere('occurrences_missed', [t.decidedAt], "state = 'missed'"),
     uniqueWhere('occurrences_one_due', [t.scheduleSeq], "state = 'due'"),
   ],

@@ -43,3 +43,23 @@ export const spendAgentBuckets = sqliteTable(
   },
   (t) => [...checks(t, 'bucket_at % 900000 = 0'), primaryKey({ columns: [t.agentId, t.bucketAt] })],
 )
+
+/** The replies of deleted jobs, so that what was spent stays counted where the sums above are too coarse. */
+export const spendOfDeleted = sqliteTable(
+  'spend_of_deleted',
+  {
+    bucketAt: moment('bucket_at').notNull(),
+    agentId: text('agent_id').notNull(),
+    channel: text('channel').notNull(),
+    providerId: text('provider_id').notNull(),
+    model: text('model').notNull(),
+    costMicros: micros('cost_micros').notNull(),
+    inputTokens: integer('input_tokens').notNull(),
+    outputTokens: integer('output_tokens').notNull(),
+    cachedTokens: integer('cached_tokens').notNull(),
+    unpricedCalls: integer('unpriced_calls').notNull(),
+    jobs: integer('jobs').notNull(),
+    modelJobs: integer('model_jobs').notNull(),
+  },
+  (t) => [...checks(t, 'bucket_at % 900000 = 0'), primaryKey({ columns: [t.bucketAt, t.agentId, t.channel, t.providerId, t.model] })],
+)

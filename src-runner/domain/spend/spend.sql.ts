@@ -21,27 +21,35 @@ type Source = {
   jobs: string
   stepKey: string
   stepJobs: string
+  /** The same of the replies of deleted jobs. */
+  deletedKey: string
+  deletedJobs: string
   entityId?: string
 }
 
-const days = { table: 'spend_days', time: 'day_at', widthMs: UTC_DAY_MS, jobs: 'jobs', stepJobs: 'first_of_job' }
+const days = { table: 'spend_days', time: 'day_at', widthMs: UTC_DAY_MS, jobs: 'jobs', stepJobs: 'first_of_job', deletedJobs: 'jobs' }
 const SOURCES: Record<SpendBy, Source> = {
   day: {
     ...{ table: 'spend_buckets', time: 'bucket_at', widthMs: BUCKET_MS, key: 'bucket_at', jobs: 'jobs' },
     ...{ stepKey: `step.created_at - step.created_at % ${BUCKET_MS}`, stepJobs: 'first_of_job' },
+    ...{ deletedKey: 'bucket_at', deletedJobs: 'jobs' },
   },
-  agent: { ...days, key: 'agent_id', stepKey: 'job.agent_id' },
-  channel: { ...days, key: 'channel', stepKey: 'job.channel' },
+  agent: { ...days, key: 'agent_id', stepKey: 'job.agent_id', deletedKey: 'agent_id' },
+  channel: { ...days, key: 'channel', stepKey: 'job.channel', deletedKey: 'channel' },
   model: {
     ...{ ...days, key: "provider_id || '/' || model", jobs: 'model_jobs' },
     ...{ stepKey: "step.provider_id || '/' || step.model", stepJobs: 'first_of_model' },
+    ...{ deletedKey: "provider_id || '/' || model", deletedJobs: 'model_jobs' },
   },
 }
 
 /** One workspace. Sums by quarter of an hour exist only for all of them, so its days are UTC days. */
 function sourceFor(by: SpendBy, entityId: string | undefined): Source {
   if (entityId === undefined) return SOURCES[by]
-  const day = { ...days, key: 'day_at', stepKey: `step.created_at - step.created_at % ${UTC_DAY_MS}` }
+  const day = {
+    ...{ ...days, key: 'day_at', stepKey: `step.created_at - step.created_at % ${UTC_DAY_MS}` },
+    deletedKey: `bucket_at - bucket_at % ${UTC_DAY_MS}`,
+  }
   return { ...(by === 'day' ? day : SOURCES[by]), entityId }
 }
 
@@ -111,9 +119,12 @@ function sumRows(db: Db, { table, time, key, jobs, entityId }: Source, from: num
     .all(from, to, ...(entityId === undefined ? [] : [entityId]))
 }
 
-function sumSteps(db: Db, { stepKey, stepJobs, entityId }: Source, from: number, to: number): SumRow[] {
+/** Of deleted jobs, a quarter of an hour is counted where it begins. */
+function sumSteps(db: Db, source: Source, from: number, to: number): SumRow[] {
   if (to <= from) return []
-  return db
+  const { stepKey, stepJobs, deletedKey, deletedJobs, entityId } = source
+  const deleted = { ...source, table: 'spend_of_deleted', time: 'bucket_at', key: deletedKey, jobs: deletedJobs }
+  const kept = db
     .prepare<SumRow>(
       `SELECT ${stepKey} AS key, sum(step.cost_micros) AS costMicros, sum(step.input_tokens) AS inputTokens,
          sum(step.output_tokens) AS outputTokens, sum(step.cached_tokens) AS cachedTokens, sum(1 - step.priced) AS unpricedCalls,
@@ -123,6 +134,7 @@ function sumSteps(db: Db, { stepKey, stepJobs, entityId }: Source, from: number,
          ${entityId === undefined ? '' : 'AND job.entity_id = ?'} GROUP BY 1 ORDER BY 1`,
     )
     .all(from, to, ...(entityId === undefined ? [] : [entityId]))
+  return [...kept, ...sumRows(db, deleted, from, to)].sort((a, b) => compare(a.key, b.key))
 }
 
 function ofAgents(entityId: string | undefined): string {
@@ -137,6 +149,6 @@ function createLabeler(db: Db, by: SpendBy): (key: string) => string {
   return (key) => names.get(key) ?? key
 }
 
-function compare(a: string, b: string): number {
+function compare<Key extends string | number>(a: Key, b: Key): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

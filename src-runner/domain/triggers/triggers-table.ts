@@ -85,6 +85,7 @@ export const refusals = sqliteTable(
   (t) => [
     ...checks(t, 'times > 0', "(outcome = 'duplicate') = (job_seq IS NOT NULL)"),
     index('webhook_refusals_by_place').on(t.triggerSeq, t.afterJobSeq),
+    indexWhere('webhook_refusals_by_job', [t.jobSeq], 'job_seq IS NOT NULL'),
     indexWhere(
       'webhook_refusals_of_senders',
       [t.receivedAt],

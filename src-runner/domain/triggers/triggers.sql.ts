@@ -88,7 +88,8 @@ function chainWhile(condition: string): string {
 
 const INBOX = `${chainWhile(`nth < ${INBOX_KEEPS}`)}
   SELECT job.seq, job.id, job.created_at AS createdAt, texts.context, length(texts.payload) AS bytes
-  FROM chain CROSS JOIN agent_jobs AS job ON job.seq = chain.job_seq JOIN job_texts AS texts ON texts.job_seq = chain.job_seq`
+  FROM chain CROSS JOIN agent_jobs AS job ON job.seq = chain.job_seq JOIN job_texts AS texts ON texts.job_seq = chain.job_seq
+  WHERE texts.payload IS NOT NULL`
 /** A crash may skip the trimming of an inbox. After a job without a body, no further job has one. */
 const CHAIN = `${chainWhile(`nth <= ${INBOX_KEEPS} OR texts.payload IS NOT NULL`)} SELECT job_seq AS jobSeq FROM chain`
 
@@ -107,6 +108,15 @@ export function trimBodies(tx: Tx, triggerSeq: number): void {
 
 export function deleteBodies(tx: Tx, triggerSeq: number): void {
   deletePayloads(tx, listChain(tx, triggerSeq))
+}
+
+const DELETE_OLD_PAYLOAD = `UPDATE job_texts SET payload = NULL, headers = NULL WHERE job_seq = ? AND payload IS NOT NULL
+  AND (SELECT finished_at < ? FROM agent_jobs WHERE seq = job_seq)`
+
+/** Deletes payload and headers of deliveries whose jobs ended before that moment. Returns of how many. */
+export function deleteBodiesBefore(tx: Tx, triggerSeq: number, before: number): number {
+  const update = tx.prepare(DELETE_OLD_PAYLOAD)
+  return listChain(tx, triggerSeq).reduce((deleted, jobSeq) => deleted + update.run(jobSeq, before).changes, 0)
 }
 
 /** The newest first: a later job has a larger seq. */

@@ -270,6 +270,8 @@ function readFirstRows(connection: Sqlite.Database): void {
 
 function connect(file: string, { clock, ids }: Pick<Opening, 'clock' | 'ids'>): Sqlite.Database {
   const connection = new Sqlite(file, { timeout: 5000 })
+  // Takes effect only in a new file, before anything else is written: deleted rows can then give their space back.
+  connection.pragma('auto_vacuum = INCREMENTAL')
   connection.pragma('journal_mode = WAL')
   // better-sqlite3 defaults to NORMAL in WAL mode, where a power cut may undo acknowledged commits.
   connection.pragma('synchronous = FULL')

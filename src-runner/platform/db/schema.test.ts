@@ -117,6 +117,7 @@ describe('a migrated database', () => {
       'settings',
       'spend_agent_buckets',
       'spend_days',
+      'spend_of_deleted',
       'trusted_clock',
       'webhook_sender_ids',
     ])

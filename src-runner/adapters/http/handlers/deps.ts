@@ -25,6 +25,7 @@ import type { FoundServer } from '../../../contract/providers.ts'
 import type { Tool } from '../../../agent/tools/tool.ts'
 import type { DailyBackup } from '../../../execution/daily-backup.ts'
 import type { JobFiles } from '../../../execution/job-files.ts'
+import type { RetentionKeeper } from '../../../execution/retention.ts'
 import type { Models } from '../../../agent/providers/model-source.ts'
 
 export type HandlerDeps = {
@@ -71,6 +72,7 @@ export type HandlerDeps = {
   acceptsTokens(): boolean
   examine(): Promise<HealthCheck[]>
   dailyBackup: Pick<DailyBackup, 'read' | 'make'>
+  retention: Pick<RetentionKeeper, 'measure' | 'deleteDue'>
   channels: {
     /** Asks the service whose token this is. */
     identify(kind: ChannelKind, access: { token: string; baseUrl: string | null }): Promise<Identified>

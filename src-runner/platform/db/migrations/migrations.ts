@@ -2,6 +2,7 @@ import { SQL as SQL_1 } from './0001-baseline.ts'
 import { SQL as SQL_2 } from './0002-add-access-tokens.ts'
 import { SQL as SQL_3 } from './0003-add-rooms.ts'
 import { SQL as SQL_4 } from './0004-add-notify-lists.ts'
+import { SQL as SQL_5 } from './0005-add-retention.ts'
 
 /** SQL in the state of the schema before it, run as one transaction. `new_id()` and `now_ms()` may be called. */
 export type Migration = { version: number; sql: string }
@@ -12,6 +13,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 2, sql: SQL_2 },
   { version: 3, sql: SQL_3 },
   { version: 4, sql: SQL_4 },
+  { version: 5, sql: SQL_5 },
 ]
 
 export const LATEST_VERSION = MIGRATIONS.length
