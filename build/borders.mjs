@@ -153,6 +153,19 @@ export default {
       from: { path: '^src-main/(?!sign-in/)', pathNot: TESTS },
       to: { path: '^src-main/sign-in/(accounts|auth-|guesses)', dependencyTypesNot: ['type-only'], dynamic: false },
     },
+    never(
+      'certificates-in-one-file',
+      'One file makes certificates. The library for it is loaded with the first one.',
+      { path: '^src-', pathNot: [TESTS, '^src-main/net/certificate\\.ts$'] },
+      npm('@peculiar'),
+    ),
+    {
+      name: 'certificates-on-demand',
+      comment: 'Without encryption nothing of certificates is loaded, so their library is imported dynamically only.',
+      severity: 'error',
+      from: { path: '^src-main/net/certificate\\.ts$' },
+      to: { path: npm('@peculiar'), dependencyTypesNot: ['type-only'], dynamic: false },
+    },
     never('keychain-behind-the-vault', 'Secrets have one door.', { pathNot: [TESTS, '^src-main/vault/'] }, npm('keytar')),
     never(
       'updater-in-updates',

@@ -122,9 +122,6 @@ describe('headless', () => {
       { timeout: 60_000, interval: 50 },
     )
 
-    const rotation = startHeadless({}, ['secret', '--rotate'])
-    expect([await rotation.exited, rotation.stderr()]).toEqual([1, expect.stringContaining('Deckhand is running')])
-
     program.child.kill('SIGTERM')
     expect(await program.exited).toBe(0)
     expect(program.stdout().trim().split('\n')).toHaveLength(1)
@@ -139,6 +136,49 @@ describe('headless', () => {
     expect([replaced.length, replaced === old, await ask('secret')]).toEqual([43, false, replaced])
     const late = startHeadless({}, ['link'])
     expect([await late.exited, late.stderr()]).toEqual([1, `deckhand: no Deckhand is running on the data folder ${folder}\n`])
+  })
+
+  it('obeys a new secret and a new password from the command line while it runs', { timeout: 90_000 }, async () => {
+    const ask = async (...args: string[]) => {
+      const command = startHeadless({}, args)
+      expect([await command.exited, command.stderr()]).toEqual([0, args[0] === 'reset-password' ? expect.any(String) : ''])
+      return command.stdout().trim()
+    }
+    const program = startHeadless({ AUTH_MODE: 'local-auth' })
+    const { runnerUrl, dashboardUrl } = await program.ready
+    await vi.waitFor(() => expect(program.stderr()).toMatch(/#setup=\S+/), { timeout: 20_000 })
+    const link = /#setup=(\S+)/.exec(program.stderr())![1]!
+    expect((await post(`${dashboardUrl}/api/auth/sign-up`, { link, name: 'Ada Lovelace', password: 'correct horse battery' })).status).toBe(
+      201,
+    )
+
+    const statuses = (secret: string) =>
+      Promise.all(
+        [runnerUrl, dashboardUrl].map(
+          async (url) => (await fetch(`${url}/api/jobs`, { headers: { authorization: `Bearer ${secret}` } })).status,
+        ),
+      )
+    const old = await ask('secret')
+    const stream = (await fetch(`${runnerUrl}/api/events`, { headers: { authorization: `Bearer ${old}` } })).body!.getReader()
+    const replaced = await ask('secret', '--rotate')
+    expect([replaced.length, await ask('secret')]).toEqual([43, replaced])
+    expect([await statuses(old), await statuses(replaced)]).toEqual([
+      [401, 401],
+      [200, 200],
+    ])
+    while (!(await stream.read().catch(() => ({ done: true }))).done);
+    expect(program.stderr()).not.toContain(replaced)
+
+    const password = await ask('reset-password', 'ada lovelace')
+    expect(password).toMatch(/^([a-z2-9]{5}-){3}[a-z2-9]{5}$/)
+    const signIn = async (given: string) =>
+      (await post(`${dashboardUrl}/api/auth/sign-in/username`, { username: 'Ada Lovelace', password: given })).status
+    expect([await signIn('correct horse battery'), await signIn(password)]).toEqual([401, 200])
+    const unknown = startHeadless({}, ['reset-password', 'nobody'])
+    expect([await unknown.exited, unknown.stderr()]).toEqual([1, expect.stringContaining('"Ada Lovelace"')])
+    program.child.kill('SIGTERM')
+    expect(await program.exited).toBe(0)
+    expect(await ask('reset-password')).not.toBe(password)
   })
 
   it('writes its secret to no log, and stops on Ctrl-C', async () => {

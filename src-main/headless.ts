@@ -1,3 +1,4 @@
+import { randomBytes, randomInt } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -7,6 +8,8 @@ import { BackupName } from '../src-runner/contract/backups.ts'
 import type { Replacement } from '../src-runner/contract/port.ts'
 import { linkPath } from './contract/auth-api.ts'
 import { createBrowserLink } from './dashboard/browser-proof.ts'
+import { LOCAL_PATH, LOCAL_TOKEN_HEADER } from './dashboard/dashboard.ts'
+import { createOneTimeToken, type LocalCommand } from './dashboard/one-time-tokens.ts'
 import { loadAssets } from './dashboard/assets.ts'
 import { collectDiagnostics } from './diagnostics/diagnostics.ts'
 import { exportTo, importFrom } from './export-file.ts'
@@ -24,7 +27,8 @@ import { VaultError } from './vault/vault.ts'
 /**
  * Deckhand without a desktop: the parts of main.ts without a window. When both servers are healthy, prints one line of
  * JSON to stdout and nothing else. Stops in order on SIGTERM and SIGINT. `secret` as its first argument prints the secret that
- * Deckhand created and exits; with `--rotate`, while Deckhand is stopped, it creates another one. `link` prints a link that opens the dashboard of the Deckhand that is running. `restore` starts
+ * Deckhand created and exits; with `--rotate` it creates another one first, in the running Deckhand too. `reset-password` gives a
+ * person of auth.db another password. `link` prints a link that opens the dashboard of the Deckhand that is running. `restore` starts
  * with the newest sound backup, or with the one that is named next, and `start-empty` with an empty database beside the present
  * one. `export` and `import` take a file, and exit. `diagnostics` writes a zip for a report about a problem and exits.
  */
@@ -49,7 +53,7 @@ try {
 }
 
 async function run(): Promise<void> {
-  const { command, backup, file, flags } = readCommand(process.argv.slice(2))
+  const { command, argument, file, flags } = readCommand(process.argv.slice(2))
   const environment = readEnvironment({
     env: process.env,
     args: flags,
@@ -59,6 +63,7 @@ async function run(): Promise<void> {
   })
   if (command === 'secret' || command === 'rotate-secret') return printSecret(environment, command === 'rotate-secret')
   if (command === 'link') return printLink(environment)
+  if (command === 'reset-password') return resetPassword(environment, argument)
   if (command === 'diagnostics') return writeDiagnostics(environment, file)
   const assets = await loadAssets(PAGE_FOLDER)
   const host = createHost({
@@ -72,7 +77,7 @@ async function run(): Promise<void> {
   stopOnSignals(host)
   if (assets === null) host.log.warn({ folder: PAGE_FOLDER }, 'the page has not been built ("npm run build"); the servers run without it')
   try {
-    const { runnerUrl, dashboardUrl } = await startBoth(host, replacementFor(command, backup))
+    const { runnerUrl, dashboardUrl } = await startBoth(host, replacementFor(command, argument))
     await Promise.all([untilHealthy(runnerUrl), untilHealthy(dashboardUrl)])
     if (command === 'export' || command === 'import') return await finish(host, command, file)
     if (host.authMode() === 'local-auth') await offerSetup(host, environment.appUrl ?? dashboardUrl)
@@ -115,12 +120,55 @@ async function printSecret({ dataDir, vault: kind, workerSecret }: Environment, 
   let secret = await readCreatedSecret(vault).catch(explain)
   if (secret === null) throw new StartError(1, `${none}. If it runs with another DECKHAND_VAULT than ${kind}, set that here too`)
   if (rotate) {
-    const running = readLinkFile(dataDir)
-    if (running !== null && (await isUp(running.url)))
-      throw new StartError(1, 'Deckhand is running: replace the secret in its settings, or stop it first')
-    secret = await replaceWorkerSecret(vault).catch(explain)
+    const old = secret
+    // A Deckhand that runs does it, because two processes must not write the vault at once.
+    const isRunning = await tellRunning(dataDir, 'replace_secret')
+    secret = isRunning ? await readCreatedSecret(vault).catch(explain) : await replaceWorkerSecret(vault).catch(explain)
+    if (secret === old) throw new StartError(1, 'the running Deckhand did not replace its secret')
   }
   await new Promise<void>((resolve) => process.stdout.write(`${secret}\n`, () => resolve()))
+}
+
+/** Sends a command to the Deckhand that runs on this data folder. false: there is none. Throws a StartError if it refuses. */
+async function tellRunning(dataDir: string, command: LocalCommand): Promise<boolean> {
+  const running = readLinkFile(dataDir)
+  if (running === null || !(await isUp(running.url))) return false
+  const headers = { [LOCAL_TOKEN_HEADER]: createOneTimeToken(running.key, command) }
+  const answer = await fetch(running.url + LOCAL_PATH + command, { method: 'POST', headers })
+  if (answer.ok) return true
+  const { message } = (await answer.json().catch(() => ({}))) as { message?: string }
+  throw new StartError(1, `the running Deckhand refused: ${message ?? answer.status}`)
+}
+
+/** Prints a new password for a person. Writing auth.db already gives access to everything that it protects. */
+async function resetPassword({ dataDir }: Environment, name: string | null): Promise<void> {
+  if (!existsSync(join(dataDir, 'auth.db'))) throw new StartError(1, `there are no accounts in ${dataDir}`)
+  const { openAccounts } = await import('./sign-in/accounts.ts')
+  // No session is made or read here, so nothing is signed.
+  const accounts = await openAccounts({ dataDir, secret: randomBytes(32).toString('base64url'), now: Date.now })
+  try {
+    const people = accounts.listPeople()
+    const owners = people.filter(({ role }) => role === 'owner')
+    const person = name === null && owners.length === 1 ? owners[0]! : accounts.findPerson(name ?? '')
+    if (person === null) {
+      const names = people.map((one) => `"${one.name}"`).join(', ')
+      throw new StartError(1, `say whose password: "npm run headless -- reset-password <name>" with one of ${names}`)
+    }
+    const password = createPassword()
+    await accounts.resetPassword(person.id, password)
+    await tellRunning(dataDir, 'accounts_changed')
+    process.stderr.write(`deckhand: ${person.name} is signed out everywhere and signs in with this password:\n`)
+    await new Promise<void>((resolve) => process.stdout.write(`${password}\n`, () => resolve()))
+  } finally {
+    accounts.close()
+  }
+}
+
+/** Four groups of five letters and digits that are easy to tell apart: 99 bits. */
+function createPassword(): string {
+  const letters = 'abcdefghjkmnpqrstuvwxyz23456789'
+  const groupOf = () => Array.from({ length: 5 }, () => letters[randomInt(letters.length)]).join('')
+  return Array.from({ length: 4 }, groupOf).join('-')
 }
 
 async function printLink({ dataDir, authMode }: Environment): Promise<void> {
@@ -159,14 +207,25 @@ async function finish(host: Host, command: 'export' | 'import', file: string): P
 }
 
 type Command = {
-  command: 'start' | 'secret' | 'rotate-secret' | 'link' | 'restore' | 'start-empty' | 'diagnostics' | 'export' | 'import'
-  backup: string | null
+  command:
+    | 'start'
+    | 'secret'
+    | 'rotate-secret'
+    | 'reset-password'
+    | 'link'
+    | 'restore'
+    | 'start-empty'
+    | 'diagnostics'
+    | 'export'
+    | 'import'
+  /** Of `restore`: the backup. Of `reset-password`: the person. */
+  argument: string | null
   file: string
   flags: string[]
 }
 
 function readCommand([first, ...rest]: string[]): Command {
-  const none = { backup: null, file: 'deckhand-diagnostics.zip' }
+  const none = { argument: null, file: 'deckhand-diagnostics.zip' }
   if (first === 'secret' && rest[0] === '--rotate') return { ...none, command: 'rotate-secret', flags: rest.slice(1) }
   if (first === 'secret' || first === 'link' || first === 'start-empty') return { ...none, command: first, flags: rest }
   if (first === 'export' || first === 'import') {
@@ -174,14 +233,15 @@ function readCommand([first, ...rest]: string[]): Command {
     if (path === undefined || path.startsWith('--')) throw new StartError(2, `"${first}" needs the name of a file`)
     return { ...none, command: first, file: path, flags }
   }
-  if (first !== 'restore' && first !== 'diagnostics')
+  if (first !== 'restore' && first !== 'diagnostics' && first !== 'reset-password')
     return { ...none, command: 'start', flags: first === undefined ? [] : [first, ...rest] }
   const [name, ...flags] = rest
   if (name === undefined || name.startsWith('--')) return { ...none, command: first, flags: rest }
-  if (first === 'diagnostics') return { command: first, backup: null, file: name, flags }
+  if (first === 'diagnostics') return { command: first, argument: null, file: name, flags }
+  if (first === 'reset-password') return { ...none, command: first, argument: name, flags }
   if (!BackupName.safeParse(name).success)
     throw new StartError(2, `"${name}" is not the name of a backup, such as deckhand-20261123T023000Z.db`)
-  return { ...none, command: 'restore', backup: name, flags }
+  return { ...none, command: 'restore', argument: name, flags }
 }
 
 async function startBoth(host: Host, replaceDatabase?: Replacement): Promise<{ runnerUrl: string; dashboardUrl: string }> {

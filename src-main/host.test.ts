@@ -1,9 +1,12 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { Agent, request } from 'node:http'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { X509Certificate } from 'node:crypto'
+import { Agent, request, type IncomingMessage } from 'node:http'
+import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import { connect, createServer } from 'node:net'
 import { hostname, networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { checkServerIdentity, type PeerCertificate } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createHost, type Host } from './host.ts'
@@ -162,5 +165,128 @@ describe.runIf(process.platform === 'linux')('sharing on the network', { timeout
     await host.stop()
     host = await start()
     expect(await host.workerSecret()).toBe(replaced)
+  })
+
+  const LAN = ADDRESSES.find((address) => !address.startsWith('127.'))
+
+  /** What a client of the network gets that trusts this certificate alone. Rejects if the server has another one. */
+  function askTls(port: number, path: string, headers: Record<string, string>, more: { agent?: TlsAgent; body?: string } = {}) {
+    const ca = readFileSync(join(folder, 'certificate.pem'))
+    const { agent = false, body } = more
+    return new Promise<{ status: number; headers: IncomingMessage['headers']; isReused: boolean; text: string }>((resolve, reject) => {
+      const asked = tlsRequest(
+        {
+          ...{ host: LAN, port, path, headers, ca, agent, method: body === undefined ? 'GET' : 'POST' },
+          // Node would compare the name in the Host header.
+          ...(headers['host']!.startsWith(LAN!)
+            ? {}
+            : { checkServerIdentity: (_name: string, certificate: PeerCertificate) => checkServerIdentity(LAN!, certificate) }),
+        },
+        (answer) => {
+          let text = ''
+          answer.on('data', (chunk) => (text += String(chunk)))
+          answer.on('end', () => resolve({ status: answer.statusCode!, headers: answer.headers, isReused: asked.reusedSocket, text }))
+        },
+      )
+      asked.on('error', reject).end(body)
+    })
+  }
+
+  function askPlain(port: number, path: string, headers: Record<string, string>, method = 'GET') {
+    return new Promise<{ status: number; location: string | undefined; text: string }>((resolve, reject) => {
+      const asked = request({ host: LAN, port, path, headers, method, agent: false }, (answer) => {
+        let text = ''
+        answer.on('data', (chunk) => (text += String(chunk)))
+        answer.on('end', () => resolve({ status: answer.statusCode!, location: answer.headers.location, text }))
+      })
+      asked.on('error', reject).end()
+    })
+  }
+
+  describe.runIf(LAN !== undefined)('with encryption', () => {
+    const authorized = async () => ({ authorization: `Bearer ${await host.workerSecret()}` })
+
+    it('serves the network over TLS only, loopback as before, and both obey when it is switched', async () => {
+      await (await host.signIn.accounts()).createOwner(OWNER)
+      await host.share(true)
+      const plain = new Agent({ keepAlive: true, maxSockets: 1 })
+      const old = await host.workerSecret()
+      expect(await ask(ports().runner, { secret: old, agent: plain })).toMatchObject({ status: 200, isReused: false })
+      await host.encryptSharing(true)
+      const { runner, dashboard } = ports()
+      const shown = host.sharing()
+      expect([shown.isOn, shown.isEncrypted, shown.problem]).toEqual([true, true, null])
+      expect(shown.urls).toContain(`https://${LAN}:${dashboard}`)
+      expect(shown.urls.every((url) => url.startsWith('https://'))).toBe(true)
+      expect(shown.certificate!.fingerprint).toBe(new X509Certificate(readFileSync(join(folder, 'certificate.pem'))).fingerprint256)
+      expect(JSON.stringify(shown)).not.toContain('key')
+
+      const agent = new TlsAgent({ keepAlive: true, maxSockets: 1 })
+      for (const port of [runner, dashboard]) {
+        const at = { host: `${LAN}:${port}` }
+        expect(await askTls(port, '/api/jobs', at)).toMatchObject({ status: 401 })
+        expect(await askTls(port, '/api/jobs', { ...at, ...(await authorized()) })).toMatchObject({ status: 200 })
+        // As a neighbour tries it.
+        for (const hostile of [{ host: 'evil.local' }, { ...at, origin: `http://${LAN}:${port}` }, { ...at, origin: 'https://evil.local' }])
+          expect([hostile, (await askTls(port, '/api/jobs', { ...hostile, ...(await authorized()) })).status]).toEqual([hostile, 403])
+        for (const [path, method] of [['/api/jobs'], ['/webhooks/a/b', 'POST'], ['/api/health']] as const)
+          expect(await askPlain(port, path, { ...at, ...(await authorized()) }, method)).toMatchObject({
+            status: 403,
+            text: '{"error":"https_required"}',
+          })
+        expect(await ask(port, { secret: old })).toMatchObject({ status: 200 })
+      }
+      expect(await ask(runner, { secret: old, agent: plain })).toMatchObject({ status: 200, isReused: true })
+
+      const page = { host: `${LAN}:${dashboard}`, accept: 'text/html' }
+      expect(await askPlain(dashboard, '/chat?a=1', page)).toMatchObject({ status: 307, location: `https://${LAN}:${dashboard}/chat?a=1` })
+      for (const bad of ['evil.local', `${LAN}@evil.local`, 'evil.local:80/'])
+        expect(await askPlain(dashboard, '/', { ...page, host: bad })).toMatchObject({ status: 403, location: undefined })
+
+      const headers = { host: `${LAN}:${dashboard}`, origin: `https://${LAN}:${dashboard}`, 'content-type': 'application/json' }
+      const body = JSON.stringify({ username: OWNER.name, password: OWNER.password })
+      const welcome = await askTls(dashboard, '/api/auth/sign-in/username', headers, { body, agent })
+      expect(welcome.status).toBe(200)
+      const cookie = welcome.headers['set-cookie']![0]!
+      expect(cookie).toMatch(/^__Host-deckhand[^;]+; .*Path=\/; HttpOnly; SameSite=Strict; Secure$/)
+      const [named] = cookie.split(';') as [string]
+      const signedIn = { host: headers.host, cookie: named, 'sec-fetch-site': 'same-origin' }
+      expect(await askTls(dashboard, '/api/jobs', signedIn, { agent })).toMatchObject({ status: 200 })
+      expect(await askTls(dashboard, '/api/jobs', signedIn, { agent })).toMatchObject({ status: 200, isReused: true })
+      // A cookie that was set or read without encryption is worth nothing with it.
+      expect(await askTls(dashboard, '/api/jobs', { ...signedIn, cookie: named.slice('__Host-'.length) })).toMatchObject({ status: 401 })
+
+      await host.encryptSharing(false)
+      await expect(askTls(dashboard, '/api/jobs', signedIn, { agent })).rejects.toThrow()
+      for (const port of [runner, dashboard])
+        expect(await askPlain(port, '/api/jobs', { host: `${LAN}:${port}`, ...(await authorized()) })).toMatchObject({ status: 200 })
+      expect(await askPlain(dashboard, '/api/jobs', signedIn)).toMatchObject({ status: 401 })
+      expect(host.sharing()).toMatchObject({ isEncrypted: false, certificate: null })
+      for (const used of [plain, agent]) used.destroy()
+    })
+
+    it('comes back after a start, makes a new certificate on request or for a damaged file, and keeps no connection waiting', async () => {
+      await (await host.signIn.accounts()).createOwner(OWNER)
+      await host.encryptSharing(true)
+      await host.share(true)
+      const first = host.sharing().certificate!
+      await host.stop()
+      host = await start()
+      expect(host.sharing().certificate).toEqual(first)
+      const silent = connect({ host: LAN!, port: ports().dashboard })
+      await once(silent, 'connect')
+      const garbage = connect({ host: LAN!, port: ports().runner }, () => garbage.write(Buffer.from([22, 3, 1, 0, 5, 9, 9, 9, 9, 9])))
+      await once(garbage.resume(), 'close')
+      await host.replaceCertificate()
+      expect(host.sharing().certificate).toMatchObject({ replacesDamaged: false })
+      expect(host.sharing().certificate!.fingerprint).not.toBe(first.fingerprint)
+      await host.stop()
+      writeFileSync(join(folder, 'certificate.pem'), 'damaged')
+      host = await start()
+      expect(host.sharing()).toMatchObject({ isOn: true, certificate: { replacesDamaged: true } })
+      for (const port of Object.values(ports()))
+        expect(await askTls(port, '/api/jobs', { host: `${LAN}:${port}`, ...(await authorized()) })).toMatchObject({ status: 200 })
+      silent.destroy()
+    })
   })
 })

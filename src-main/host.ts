@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Language } from '../resources/locales/texts.ts'
 import { chooseLanguage } from '../resources/locales/translate.ts'
@@ -6,14 +7,16 @@ import type { AuthMode, RunnerConfig } from '../src-runner/contract/port.ts'
 import type { DashboardState, RunnerState, Sharing } from './contract/desktop-api.ts'
 import type { Assets } from './dashboard/assets.ts'
 import { createBrowserLink, createBrowserProof } from './dashboard/browser-proof.ts'
+import { createOneTimeTokens } from './dashboard/one-time-tokens.ts'
 import { createDashboard, type Dashboard } from './dashboard/dashboard.ts'
 import { PortTakenError, startDashboardServer, type DashboardServer } from './dashboard/server.ts'
 import { collectDiagnostics } from './diagnostics/diagnostics.ts'
 import { keepCrashReport } from './diagnostics/crash-reports.ts'
 import { messageOf } from './log/log.ts'
 import { createMainLog, type MainLog } from './log/main-log.ts'
-import { namesOf, suggestPort } from './net/address.ts'
-import { createSharing } from './net/sharing.ts'
+import { localName, namesOf, suggestPort } from './net/address.ts'
+import { createCertificates } from './net/certificate.ts'
+import { createSharing, lanAddresses } from './net/sharing.ts'
 import type { SpawnRunner } from './runner/runner-process.ts'
 import { createSupervisor, type Supervisor } from './runner/supervisor.ts'
 import type { MoveToTrash } from './runner/trash-requests.ts'
@@ -46,6 +49,9 @@ export type Host = {
   sharing(): Sharing
   onSharing(listener: () => void): () => void
   share(isOn: boolean): Promise<'done' | 'needs_owner' | 'fixed'>
+  /** Serves the network over HTTPS, or no longer. Rejects, and changes nothing, if there can be no certificate. */
+  encryptSharing(isOn: boolean): Promise<void>
+  replaceCertificate(): Promise<void>
   /** Replaces the runner's secret in the vault and in the runner. Rejects with a VaultError, or if the environment sets it. */
   rotateSecret(): Promise<string>
   /** An address that opens the dashboard in a browser; in `local-trust` it works once, within ten minutes. null: no server. */
@@ -94,9 +100,15 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
   const runnerPort = () => chosen.runner ?? environment.runnerPort ?? settings.current().runnerPort
   const dashboardPort = () => chosen.dashboard ?? environment.dashboardPort ?? settings.current().dashboardPort
 
-  const sharing = createSharing({ environment, settings, hasOwner: signIn.hasOwner, apply: applyAccess, log })
+  const certificates = createCertificates({
+    file: join(dataDir, 'certificate.pem'),
+    names: () => [...new Set([localName(), hostname().toLowerCase()])].filter(isHostName).concat(lanAddresses(networkInterfaces())),
+    ...{ vault, log },
+  })
+  const sharing = createSharing({ environment, settings, hasOwner: signIn.hasOwner, certificates, apply: applyAccess, log })
   const { authMode } = sharing
   const linkKey = randomBytes(32).toString('base64url')
+  const tokens = createOneTimeTokens(linkKey)
   let secret: string | null = null
   let server: DashboardServer | null = null
   let serverStart: Promise<unknown> = Promise.resolve()
@@ -107,6 +119,19 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     const known = (secret ??= await readWorkerSecret({ vault, given: environment.workerSecret, authMode: authMode(), log }))
     log.hide(known)
     return known
+  }
+
+  const tlsNow = () => {
+    const tls = sharing.tls()
+    return tls && { certificate: tls.certificate, key: tls.key }
+  }
+
+  async function rotateSecret(): Promise<string> {
+    if (environment.workerSecret !== null) throw new Error('WORKER_SECRET or --worker-secret-file sets the secret')
+    secret = await replaceWorkerSecret(vault)
+    log.hide(secret)
+    await supervisor.changeAccess()
+    return secret
   }
 
   async function configure(safeMode: boolean): Promise<RunnerConfig> {
@@ -124,6 +149,7 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
       logLevel: level(),
       origins: [...(server?.origins() ?? [])],
       hosts: namesOf(sharing.runnerHost()),
+      tls: tlsNow(),
       safeMode,
       ingressPort: environment.ingressPort,
       publicRunnerUrl: environment.publicRunnerUrl,
@@ -154,7 +180,8 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     authMode,
     secret: () => secret,
     signIn,
-    browserProof: createBrowserProof({ linkKey, secret: () => secret }),
+    browserProof: createBrowserProof({ tokens, secret: () => secret }),
+    ...{ tokens, replaceSecret: rotateSecret },
     log,
   })
 
@@ -164,7 +191,7 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     try {
       await server?.close()
       server = null
-      server = await startDashboardServer({ dashboard, host, port, authMode, appUrl: environment.appUrl, log })
+      server = await startDashboardServer({ dashboard, host, port, authMode, appUrl: environment.appUrl, tls: tlsNow(), log })
       return { state: 'ready', dashboardUrl: server.url }
     } catch (error) {
       if (error instanceof PortTakenError) return { state: 'port_taken', port, suggestedPort: await suggestPort(host, port) }
@@ -215,13 +242,9 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     sharing: () => sharing.state(server?.port ?? null),
     onSharing: sharing.onChange,
     share: sharing.change,
-    async rotateSecret() {
-      if (environment.workerSecret !== null) throw new Error('WORKER_SECRET or --worker-secret-file sets the secret')
-      secret = await replaceWorkerSecret(vault)
-      log.hide(secret)
-      await supervisor.changeAccess()
-      return secret
-    },
+    encryptSharing: sharing.encrypt,
+    replaceCertificate: sharing.replaceCertificate,
+    rotateSecret,
     browserLink() {
       if (dashboardState.state !== 'ready') return null
       return authMode() === 'local-trust' ? createBrowserLink(dashboardState.dashboardUrl, linkKey) : dashboardState.dashboardUrl
@@ -273,4 +296,9 @@ export function logsDirOf(dataDir: string): string {
 
 export function codeCacheOf(dataDir: string): string {
   return join(dataDir, 'cache', 'code')
+}
+
+/** A name that a certificate can hold. */
+function isHostName(name: string): boolean {
+  return /^[a-z0-9_.-]{1,253}$/.test(name)
 }

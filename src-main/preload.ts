@@ -12,6 +12,8 @@ const CALLS = {
   recheckVault: true,
   revealSecret: true,
   share: true,
+  encryptSharing: true,
+  replaceCertificate: true,
   rotateSecret: true,
   pickFolder: true,
   openExternal: true,

@@ -73,6 +73,7 @@ function runUnderHost(host: HostChannel): void {
 
   async function changeAccess({ runner, log, hide }: LoggedRunner, access: Access): Promise<void> {
     hide(access.workerSecret)
+    if (access.tls) hide(access.tls.key)
     const problem = await runner.changeAccess(access).then(() => null, messageOf)
     if (problem !== null) log.error({ problem }, 'the access could not be changed')
     await host.send({ type: 'access_set', problem })
@@ -168,6 +169,7 @@ type LoggedRunner = ReturnType<typeof createLoggedRunner>
 function createLoggedRunner({ config, vault, trash, resolveUser, toStderr, onFatal }: LoggedRunnerDeps) {
   const scrubber = createScrubber()
   scrubber.add(config.workerSecret)
+  if (config.tls) scrubber.add(config.tls.key)
   const log = createRunnerLog({ dataDir: config.dataDir, level: config.logLevel, scrubber, toStderr })
   silenceConsole(log)
   process.on('uncaughtException', (error) => {

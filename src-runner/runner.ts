@@ -73,6 +73,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     adapters.dailyBackup.start()
     adapters.retention.start()
     void adapters.programs.scan()
+    adapters.http.useTls(config.tls ?? null)
     const address = await adapters.http.listen(config.host, config.port)
     log.info({ ...address, bootId, rescued, authMode: config.authMode, safeMode: config.safeMode }, 'the runner is ready')
     core.ownPorts.push(address.port)
@@ -94,6 +95,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     core.ownPorts.push(...portsOf(next.origins))
     // Guarded before it is opened, closed before it is trusted.
     Object.assign(access, rules, next.authMode === 'local-trust' ? { authMode: access.authMode } : {})
+    parts?.http.useTls(access.tls ?? null)
     if (host !== access.host) await parts?.http.changeHost(host)
     Object.assign(access, next)
     parts?.http.endStreams()

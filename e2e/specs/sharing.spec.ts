@@ -6,7 +6,7 @@ const PASSWORD = 'correct horse battery staple'
 const test = base.extend<{ elsewhere: Browser }>({
   // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs from here.
   elsewhere: async ({}, use) => {
-    const browser = await startBrowser()
+    const browser = await startBrowser({ trustsAll: true })
     await use(browser)
     await browser.close()
   },
@@ -37,6 +37,29 @@ test('sharing needs an owner, shows where to sign in, asks every browser to sign
   await phone.getByRole('textbox', { name: 'Password' }).fill(PASSWORD)
   await phone.keyboard.press('Enter')
   await expect(phone.getByRole('link', { name: 'Chat' })).toBeVisible()
+
+  const encrypt = page.getByText('Encrypt (HTTPS)')
+  await encrypt.click()
+  await expect(page.getByRole('img', { name: /^QR code of https/ })).toBeVisible()
+  const { fingerprint } = (await deckhand.state()).sharing.certificate!
+  await expect(page.getByText(fingerprint.slice(0, 23).replaceAll(':', ' '))).toBeVisible()
+  // The open page of the phone finds out with its next request.
+  await expect(phone.getByText('Open it again with https:// at the beginning of the address.')).toBeVisible()
+  await phone.reload()
+  await expect(phone.getByText('click into the address bar and press Enter')).toBeVisible()
+  const encrypted = await elsewhere.openTab(phone.url())
+  await encrypted.setViewportSize({ width: 390, height: 800 })
+  await encrypted.getByLabel('Name').fill('Ann')
+  await encrypted.getByRole('textbox', { name: 'Password' }).fill(PASSWORD)
+  await encrypted.keyboard.press('Enter')
+  await expect(encrypted.getByRole('link', { name: 'Chat' })).toBeVisible()
+  expect((await encrypted.context().cookies()).filter(({ name }) => name.startsWith('__Host-')).map(({ secure }) => secure)).toEqual([true])
+  const plain = await elsewhere.openTab(sharing.urls[0]!)
+  expect(plain.url()).toMatch(/^https:/)
+  await encrypt.click()
+  await expect(page.getByRole('img', { name: /^QR code of http:/ })).toBeVisible()
+  const again = await elsewhere.openTab(sharing.urls[0]!)
+  await expect(again.getByRole('link', { name: 'Chat' })).toBeVisible()
 
   await share.click()
   await expect(page.getByRole('img', { name: /^QR code of http/ })).toBeHidden()

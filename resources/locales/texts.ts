@@ -1427,6 +1427,12 @@ export type TextParams = {
   'settings.people.removeTitle': { name: string }
   'settings.people.removeText': NoParams
   'settings.people.removeConfirm': NoParams
+  'settings.people.reset': NoParams
+  'settings.people.resetNamed': { name: string }
+  'settings.people.resetTitle': { name: string }
+  'settings.people.resetText': NoParams
+  'settings.people.resetConfirm': NoParams
+  'settings.people.resetDone': { name: string }
   'settings.people.invite': NoParams
   'settings.people.inviteTitle': NoParams
   'settings.people.createLink': NoParams
@@ -1577,6 +1583,14 @@ export type TextParams = {
   'settings.sharing.addresses': NoParams
   'settings.sharing.addressesHint': NoParams
   'settings.sharing.code': { address: string }
+  'settings.sharing.plainHint': NoParams
+  'settings.sharing.notShared': NoParams
+  'settings.sharing.encrypt': NoParams
+  'settings.sharing.encryptHint': NoParams
+  'settings.sharing.fingerprint': NoParams
+  'settings.sharing.fingerprintHint': { date: string }
+  'settings.sharing.replacesDamaged': NoParams
+  'settings.sharing.replaceCertificate': NoParams
   'settings.servers.title': NoParams
   'settings.servers.about': NoParams
   'settings.servers.aboutShared': NoParams
@@ -2579,6 +2593,7 @@ export type TextParams = {
   'messages.error_forbidden_host': NoParams
   'messages.error_forbidden_origin': NoParams
   'messages.error_forbidden_forwarded': NoParams
+  'messages.error_https_required': NoParams
   'messages.error_not_found': NoParams
   'messages.error_method_not_allowed': NoParams
   'messages.error_request_timeout': NoParams

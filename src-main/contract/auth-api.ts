@@ -136,6 +136,14 @@ export const AUTH_ROUTES = {
     answer: z.object({ person: Person }),
     errors: ['person_not_found', 'last_owner'],
   }),
+  resetPassword: post('/api/auth/people/:personId/password', {
+    ownerOnly: true,
+    summary: "Set another password for a person. Their devices are signed out. Only in the app's own window.",
+    params: z.object({ personId: Id }),
+    body: z.object({ password: NewPassword }),
+    answer: Nothing,
+    errors: ['person_not_found'],
+  }),
   removePerson: del('/api/auth/people/:personId', {
     ownerOnly: true,
     summary: 'Delete an account. Its devices are signed out at once.',

@@ -42,6 +42,8 @@ export const MachineSettings = z.object({
   startAtLogin: z.boolean(),
   /** Changed by `share` only. */
   shareOnNetwork: z.boolean(),
+  /** HTTPS for the network. Changed by `encryptSharing` only. */
+  encryptSharing: z.boolean(),
   closeToTray: z.boolean(),
   theme: z.enum(['system', 'light', 'dark']),
   /** The page's language, so that menus and notifications match it. */
@@ -72,6 +74,9 @@ export const Sharing = z.object({
   /** Addresses for other devices, the one most likely to work first. Empty while it is off. */
   urls: z.array(z.string()),
   problem: z.string().nullable(),
+  isEncrypted: z.boolean(),
+  /** Null while it is not in use. `validUntil`: epoch ms. */
+  certificate: z.object({ fingerprint: z.string(), validUntil: z.number(), replacesDamaged: z.boolean() }).nullable(),
 })
 export type Sharing = z.infer<typeof Sharing>
 
@@ -99,7 +104,7 @@ export type DesktopCommand = z.infer<typeof DesktopCommand>
 /** Requests: name → argument and result. */
 export const DESKTOP_CALLS = {
   getState: { argument: z.undefined(), result: DesktopState },
-  changeSettings: { argument: MachineSettings.omit({ shareOnNetwork: true }).partial(), result: MachineSettings },
+  changeSettings: { argument: MachineSettings.omit({ shareOnNetwork: true, encryptSharing: true }).partial(), result: MachineSettings },
   /** Saves the port and starts the server on it. */
   usePort: {
     argument: z.object({ server: z.enum(['runner', 'dashboard']), port: z.number().int().min(1).max(65_535) }),
@@ -114,6 +119,10 @@ export const DESKTOP_CALLS = {
   revealSecret: { argument: z.undefined(), result: z.string().nullable() },
   /** Shares both servers on the network, or stops it. Needs an owner account. */
   share: { argument: z.object({ on: z.boolean() }), result: z.enum(['done', 'needs_owner', 'fixed']) },
+  /** Serves the network over HTTPS, or no longer. */
+  encryptSharing: { argument: z.object({ on: z.boolean() }), result: z.undefined() },
+  /** Makes another key and certificate. */
+  replaceCertificate: { argument: z.undefined(), result: z.undefined() },
   /** Replaces the secret after a confirmation dialog; the old one is refused at once. null: the person refused. */
   rotateSecret: { argument: z.undefined(), result: z.string().nullable() },
   /** Opens the system's folder dialog. null: the person closed it. */

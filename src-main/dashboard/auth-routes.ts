@@ -66,6 +66,11 @@ const HANDLERS: Handlers = {
     const changed = accounts.changeRole(params.personId, body.role)
     return 'refused' in changed ? changed : { answer: { person: changed } }
   },
+  async resetPassword({ accounts, params, body, caller }) {
+    // Whoever has the window has the machine, and with it the data folder. Nobody else proves that.
+    if (caller?.kind !== 'window') return { refused: 'not_found' }
+    return (await accounts.resetPassword(params.personId, body.password)) ?? OK
+  },
   removePerson: ({ accounts, params }) => accounts.removePerson(params.personId) ?? OK,
   invite: ({ accounts, body, caller }) => ({ answer: accounts.invite(body.role, caller?.kind === 'person' ? caller.person : null) }),
   withdrawInvitation: ({ accounts, params }) =>

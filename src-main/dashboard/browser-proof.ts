@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { isSame } from './bearer.ts'
+import { createOneTimeToken, type OneTimeTokens } from './one-time-tokens.ts'
 
 /**
  * In `local-trust` nobody signs in, and a browser's Origin proves little: the tab of another program that used this port
@@ -18,33 +19,24 @@ export type BrowserProof = {
 export type Opened = { cookie: string; key: string }
 
 export type BrowserProofDeps = {
-  /** Signs links; new at every start, so that a link of an earlier start is worth nothing. */
-  linkKey: string
+  tokens: OneTimeTokens
   /** Signs cookies. A rotated secret ends them all. null: not known yet. */
   secret: () => string | null
   /** Epoch ms. */
   now?: () => number
 }
 
-const LINK_LIVES_MS = 10 * 60_000
 const COOKIE_LIVES_S = 30 * 24 * 3600
 const NONCE_BYTES = 16
 
-export function createBrowserProof({ linkKey, secret, now = Date.now }: BrowserProofDeps): BrowserProof {
-  const used = new Map<string, number>()
-
+export function createBrowserProof({ tokens, secret, now = Date.now }: BrowserProofDeps): BrowserProof {
   /** Other programs of this machine set cookies for the same host, and so may a second Deckhand. */
   const nameOf = (known: string) => `deckhand_${sign(known, 'cookie name').slice(0, 8)}`
 
   return {
     redeem(token) {
       const known = secret()
-      const [time = '', nonce = '', signature = ''] = token.split('.')
-      const age = now() - Number.parseInt(time, 36)
-      if (known === null || !isSame(signature, sign(linkKey, `${time}.${nonce}`)) || !(Math.abs(age) <= LINK_LIVES_MS)) return null
-      for (const [old, at] of used) if (Math.abs(now() - at) > 2 * LINK_LIVES_MS) used.delete(old)
-      if (used.has(nonce)) return null
-      used.set(nonce, now())
+      if (known === null || !tokens.take('open', token)) return null
       const until = `${Math.floor(now() / 1000) + COOKIE_LIVES_S}.${randomBytes(NONCE_BYTES).toString('base64url')}`
       const value = `${until}.${sign(known, `cookie ${until}`)}`
       return {
@@ -71,8 +63,7 @@ export function createBrowserProof({ linkKey, secret, now = Date.now }: BrowserP
 
 /** The address that opens the dashboard in a browser. The token is behind the #, which browsers do not send, so no log has it. */
 export function createBrowserLink(dashboardUrl: string, linkKey: string, now = Date.now()): string {
-  const token = `${now.toString(36)}.${randomBytes(NONCE_BYTES).toString('base64url')}`
-  return `${dashboardUrl}/#open=${token}.${sign(linkKey, token)}`
+  return `${dashboardUrl}/#open=${createOneTimeToken(linkKey, 'open', now)}`
 }
 
 function sign(key: string, text: string): string {

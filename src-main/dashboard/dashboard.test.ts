@@ -13,6 +13,7 @@ import { canActAsOtherAccount, OTHER_ACCOUNT } from '../../src-runner/testing/ot
 import { ROUTES, type Route } from '../../src-runner/contract/routes.ts'
 import { AUTH_ROUTES } from '../contract/auth-api.ts'
 import { createBrowserLink, createBrowserProof } from './browser-proof.ts'
+import { createOneTimeToken, createOneTimeTokens, type TokenPurpose } from './one-time-tokens.ts'
 import { createDashboard, type Dashboard } from './dashboard.ts'
 import { startDashboardServer, type DashboardServer } from './server.ts'
 
@@ -26,6 +27,7 @@ let requests: { method: string; url: string; headers: IncomingMessage['headers']
 let behave: (request: IncomingMessage, response: ServerResponse) => void
 let now: number
 let runnerIsThere: boolean
+let replaced: number
 let soon: PromiseWithResolvers<{ host: string; port: number; secret: string } | null>
 let folder: string
 let dashboard: Dashboard
@@ -33,6 +35,7 @@ let server: DashboardServer
 
 beforeEach(async () => {
   requests = []
+  replaced = 0
   runnerIsThere = true
   now = Date.UTC(2026, 10, 23)
   soon = Promise.withResolvers()
@@ -67,6 +70,7 @@ afterEach(async () => {
 async function serve(mode: AuthMode | (() => AuthMode), options: { assets?: false; appUrl?: string } = {}) {
   await (server as DashboardServer | undefined)?.close()
   const authMode = typeof mode === 'function' ? mode : () => mode
+  const tokens = createOneTimeTokens(LINK_KEY, () => now)
   dashboard = createDashboard({
     assets: options.assets === false ? null : await loadAssets(join(folder, 'page')),
     runner: () => (runnerIsThere ? address : null),
@@ -74,11 +78,20 @@ async function serve(mode: AuthMode | (() => AuthMode), options: { assets?: fals
     authMode,
     secret: () => SECRET,
     signIn: { accounts: () => Promise.reject(new Error('no accounts here')), onChange: () => () => undefined },
-    browserProof: createBrowserProof({ linkKey: LINK_KEY, secret: () => SECRET, now: () => now }),
+    browserProof: createBrowserProof({ tokens, secret: () => SECRET, now: () => now }),
+    ...{ tokens, replaceSecret: async () => void replaced++ },
     log: silentLog,
   })
   const address = { host: '127.0.0.1', port: (runner.address() as { port: number }).port, secret: SECRET }
-  server = await startDashboardServer({ dashboard, host: '127.0.0.1', port: 0, authMode, appUrl: options.appUrl ?? null, log: silentLog })
+  server = await startDashboardServer({
+    dashboard,
+    host: '127.0.0.1',
+    port: 0,
+    authMode,
+    appUrl: options.appUrl ?? null,
+    tls: null,
+    log: silentLog,
+  })
 }
 
 /** Bytes as they are, until the server closes. Our own clients cannot send most of this. */
@@ -445,6 +458,7 @@ describe('the request gate', () => {
     const own = await startDashboardServer({
       ...{ dashboard, host: 'localhost', port: 0, authMode: () => 'local-trust', log: silentLog },
       appUrl: 'http://localhost:3000',
+      tls: null,
     })
     expect(own.origins()).toEqual([own.url])
     expect(new URL(own.url).hostname).toMatch(/^(127\.0\.0\.1|\[::1\])$/)
@@ -562,6 +576,33 @@ describe('a browser in local-trust', () => {
         (await fetch(`${server.url}/api/browser`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status,
       ).toBe(401)
     expect((await fetch(`${server.url}/api/browser`, { method: 'POST', body: 'token=1' })).status).toBe(415)
+  })
+
+  it('lets the command line replace the secret: from this machine, with the key of this start, once', async () => {
+    const mint = (purpose: TokenPurpose = 'replace_secret', key = LINK_KEY) => createOneTimeToken(key, purpose, now)
+    const command = (token: string, headers: Record<string, string> = {}, path = 'replace_secret', method = 'POST') =>
+      fetch(`${server.url}/api/local/${path}`, { method, headers: { 'x-deckhand-token': token, ...headers } }).then(({ status }) => status)
+    for (const mode of ['local-trust', 'local-auth', 'bearer-token'] as const) {
+      await serve(mode)
+      // Browsers and the network get what they get for an unknown path.
+      const [token, late] = [mint(), mint()]
+      replaced = 0
+      expect([await command(token), replaced]).toEqual([200, 1])
+      const wrong = ['', 'a.b.c', token, mint('open'), mint('accounts_changed'), mint('replace_secret', 'x'.repeat(40))]
+      for (const one of wrong) expect(await command(one)).toBe(404)
+      expect(await command(mint(), {}, 'something_else')).toBe(404)
+      expect(await command(mint(), { origin: server.url })).toBe(401)
+      expect(await command(mint(), { 'sec-fetch-site': 'same-origin' })).toBe(401)
+      const fromNetwork = await dashboard.respond({
+        ...{ via: 'http', method: 'POST', target: '/api/local/replace_secret', authorizations: [], address: '192.168.1.7' },
+        ...{ header: (name) => (name === 'x-deckhand-token' ? mint() : undefined), isSecure: true, body: null },
+        signal: AbortSignal.timeout(60_000),
+      })
+      expect(fromNetwork.status).toBe(mode === 'local-trust' ? 404 : 401)
+      now += 10 * 60_000 + 1
+      expect([await command(late), replaced]).toEqual([404, 1])
+    }
+    expect(requests).toEqual([])
   })
 
   it('has a cookie that no script and no other site gets, for thirty days', async () => {
@@ -698,7 +739,7 @@ describe('a taken port', () => {
   it('is reported, and nothing is sent to the program that uses it', async () => {
     const { port } = runner.address() as { port: number }
     await expect(
-      startDashboardServer({ dashboard, host: '127.0.0.1', port, authMode: () => 'local-trust', appUrl: null, log: silentLog }),
+      startDashboardServer({ dashboard, host: '127.0.0.1', port, authMode: () => 'local-trust', appUrl: null, tls: null, log: silentLog }),
     ).rejects.toMatchObject({ name: 'PortTakenError', port })
     expect(requests).toEqual([])
   })

@@ -14,6 +14,7 @@ import { mayCall, type Caller } from './caller.ts'
 import { API_HEADERS, PAGE_HEADERS } from './hardening.ts'
 import { findRoute, type KnownRoute } from './known-routes.ts'
 import { html, json, refusal, text, type DashboardResponse } from './responses.ts'
+import { LOCAL_COMMANDS, type LocalCommand, type OneTimeTokens } from './one-time-tokens.ts'
 import { createRunnerLink, type RunnerAddress } from './runner-link.ts'
 
 /** A request from the app's own window over its scheme, or over HTTP. */
@@ -55,9 +56,16 @@ export type DashboardDeps = {
   secret: () => string | null
   signIn: Pick<SignIn, 'accounts' | 'onChange'>
   browserProof: BrowserProof
+  /** Of the command line, signed with the key that only the owner of the data folder can read. */
+  tokens: OneTimeTokens
+  /** Replaces the secret of this installation. */
+  replaceSecret: () => Promise<unknown>
   log: Log
 }
 
+/** Commands of the command line to the Deckhand that runs on the same data folder; `LocalCommand` follows. */
+export const LOCAL_PATH = '/api/local/'
+export const LOCAL_TOKEN_HEADER = 'x-deckhand-token'
 export const DASHBOARD_SERVICE = 'deckhand-dashboard'
 
 /** How often sessions that nobody ended are looked at, because they expire. */
@@ -76,6 +84,8 @@ const PASSED_REQUEST_HEADERS = [
 ] as const
 /** Response headers that are dropped: connection headers, cookies, and CORS permissions. */
 const KEPT_BACK = /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|set-cookie|access-control-.*|server)$/
+/** Of cookies over HTTPS: only this host, and not from HTTP. */
+const SECURE_PREFIX = '__Host-'
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
 
 /**
@@ -98,6 +108,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     // Without a secret: which of the two a page needs is no secret.
     if (path === BROWSER_PATH && request.method === 'GET' && deps.authMode() === 'local-auth')
       return json(200, { isOpened: false, needsSignIn: true })
+    if (path.startsWith(LOCAL_PATH) && isLocalProgram(request)) return runLocal(request, path.slice(LOCAL_PATH.length))
     if (path === '/api' || path.startsWith('/api/')) return callApi(request, path)
     return isReading ? servePage(request, path) : refusal('not_found')
   }
@@ -132,7 +143,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     if (deps.authMode() === 'local-trust' || hasBearer(request.authorizations, deps.secret())) return { kind: 'program' }
     // Whoever sends a wrong bearer is no browser with a cookie.
     if (deps.authMode() !== 'local-auth' || request.authorizations.length > 0) return null
-    const cookie = request.header('cookie')
+    const cookie = cookiesOf(request)
     const signedIn = cookie === undefined ? null : await (await deps.signIn.accounts()).sessionOf(cookie)
     return signedIn && { kind: 'person', ...signedIn }
   }
@@ -143,11 +154,12 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     body: Readable | null,
     caller: Caller | null,
   ): Promise<DashboardResponse> {
-    const client = { address: request.address, userAgent: request.header('user-agent') ?? '', cookie: request.header('cookie') }
+    const client = { address: request.address, userAgent: request.header('user-agent') ?? '', cookie: cookiesOf(request) }
     const isScript = request.header('origin') === undefined && request.header('sec-fetch-site') === undefined
     const answer = await answerAuthRoute(auth!, await deps.signIn.accounts(), { params, body, caller, client, isScript })
     const cookies = answer.headers['set-cookie']
-    if (cookies !== undefined && request.isSecure) answer.headers['set-cookie'] = [cookies].flat().map((cookie) => `${cookie}; Secure`)
+    if (cookies !== undefined && request.isSecure)
+      answer.headers['set-cookie'] = [cookies].flat().map((cookie) => `${SECURE_PREFIX}${cookie}; Secure`)
     return answer
   }
 
@@ -163,7 +175,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
       const { method, target, signal } = request
       const incoming = await link.call(runner, { method, target, headers, body, signal })
       if (caller?.kind === 'person') {
-        reading.set(incoming, request.header('cookie'))
+        reading.set(incoming, cookiesOf(request))
         incoming.once('close', () => reading.delete(incoming))
       }
       return { status: incoming.statusCode!, headers: passedBack(incoming.headers), body: incoming }
@@ -195,6 +207,19 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     if (opened === null) return refusal('link_required')
     const answer = json(200, { key: opened.key })
     return { ...answer, headers: { ...answer.headers, 'set-cookie': opened.cookie } }
+  }
+
+  /** The token says what it is good for and works once, so whoever reads one on its way gains nothing. */
+  async function runLocal(request: DashboardRequest, command: string): Promise<DashboardResponse> {
+    const isKnown = LOCAL_COMMANDS.includes(command) && request.method === 'POST'
+    const token = request.header(LOCAL_TOKEN_HEADER) ?? ''
+    if (!isKnown || !deps.tokens.take(command as LocalCommand, token)) return refusal('not_found')
+    try {
+      await (command === 'replace_secret' ? deps.replaceSecret() : endRevoked())
+      return json(200, { ok: true })
+    } catch (error) {
+      return error instanceof VaultError ? refusal('vault_unavailable', error.message) : refusal('invalid_request', messageOf(error))
+    }
   }
 
   function isOpened(request: DashboardRequest): boolean {
@@ -273,6 +298,23 @@ function serveAsset(request: DashboardRequest, asset: Asset): DashboardResponse 
     headers: { ...headers, 'content-type': asset.type, 'content-length': String(asset.bytes.length) },
     body: asset.bytes,
   }
+}
+
+/**
+ * The cookies of people who signed in. Over HTTPS they have a prefix, which browsers accept only with `Secure`: a cookie without it
+ * may have been read or set on the network. The names differ because a browser keeps a secure cookie from being replaced over HTTP,
+ * so nobody could sign in again after encryption was turned off.
+ */
+function cookiesOf(request: DashboardRequest): string | undefined {
+  const cookies = request.header('cookie')
+  if (cookies === undefined || !request.isSecure) return cookies
+  const secure = cookies.split(/; */).filter((cookie) => cookie.startsWith(SECURE_PREFIX))
+  return secure.length === 0 ? undefined : secure.map((cookie) => cookie.slice(SECURE_PREFIX.length)).join('; ')
+}
+
+/** A program of this machine. Only the socket tells; headers about the sender can be made up. */
+function isLocalProgram(request: DashboardRequest): boolean {
+  return request.via === 'http' && /^(::ffff:)?127\.|^::1$/i.test(request.address) && !isFromBrowser(request)
 }
 
 /** Every browser adds one of these; a page cannot remove them. Node's fetch sends `sec-fetch-mode` alone. */

@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { pipeline } from 'node:stream'
+import { createServer as createTlsServer } from 'node:tls'
 import fastify from 'fastify'
+import { acceptTls, isPlainFromNetwork, type TlsPair } from '../../src-runner/contract/encryption.ts'
 import { isHostOfOrigin, refuseAtGate, type GateConfig } from '../../src-runner/contract/gate.ts'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { messageOf, type Log } from '../log/log.ts'
@@ -9,7 +11,7 @@ import { isOwnPeer } from '../net/own-peer.ts'
 import { boundNamesOf, namesOf, urlOf } from '../net/address.ts'
 import type { Dashboard } from './dashboard.ts'
 import { API_HEADERS } from './hardening.ts'
-import { redirection, refusal, type DashboardResponse } from './responses.ts'
+import { html, redirection, refusal, type DashboardResponse } from './responses.ts'
 
 export type DashboardServer = {
   url: string
@@ -27,6 +29,8 @@ export type DashboardServerOptions = {
   /** Called for every request. */
   authMode: () => AuthMode
   appUrl: string | null
+  /** For connections from the network; null: they are not encrypted. */
+  tls: TlsPair | null
   log: Log
 }
 
@@ -42,7 +46,7 @@ export class PortTakenError extends Error {
 
 /** Serves the dashboard over HTTP. Rejects with a PortTakenError if another program uses the port. */
 export async function startDashboardServer(options: DashboardServerOptions): Promise<DashboardServer> {
-  const { dashboard, host, log } = options
+  const { dashboard, host, log, tls } = options
   // Known once the port is. Until then every request is refused.
   let bound: { host: string; port: number } | null = null
   const gateNow = () => gateConfigFor(options, bound)
@@ -59,13 +63,19 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
         const isForeign = refusedAtGate === null && gate.authMode === 'local-trust' && !isOwnPeer(request.socket)
         const refused = isForeign ? 'forbidden_account' : refusedAtGate
         // An absolute target names an authority that the gate did not check. Upgrades are not supported (h2c is only an offer).
+        const isPlain = tls !== null && isPlainFromNetwork(request.socket)
         const unreadable = !request.url!.startsWith('/') || (request.headers.upgrade ?? 'h2c').toLowerCase() !== 'h2c'
-        if (refused === null && !unreadable) {
+        if (refused === null && !unreadable && !isPlain) {
           if (bound === null || !isUnderAnotherName(request, gate)) return route(request, response)
           return send(response, request.method!, redirection(urlOf(bound.host, bound.port) + request.url!))
         }
         response.setHeader('connection', 'close')
-        send(response, request.method!, refusal(refused ?? 'invalid_request'))
+        if (isPlain && bound !== null && refused === null && !unreadable && opensPage(request))
+          return send(response, request.method!, redirection(encryptedUrlOf(request, bound.port)))
+        // A page that was open before encryption was turned on is of another site for the browser.
+        if (tls !== null && !isPlain && refused === 'forbidden_origin' && opensPage(request))
+          return send(response, request.method!, html(403, 'To open Deckhand, click into the address bar and press Enter.'))
+        send(response, request.method!, refusal(isPlain ? 'https_required' : (refused ?? 'invalid_request')))
       }),
     clientErrorHandler(_error, socket) {
       if (!socket.writable) return
@@ -78,6 +88,12 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
       send(reply.raw, request.raw.method!, refusal('invalid_request'))
     },
   })
+  const tlsFront = acceptTls<Socket, Socket>(app.server, (serve) =>
+    createTlsServer({ ALPNProtocols: ['http/1.1'], handshakeTimeout: 10_000 }, serve).on('tlsClientError', (_error, socket) =>
+      socket.destroy(),
+    ),
+  )
+  tlsFront.use(tls)
   // Bodies are not parsed here: they go to the runner unchanged, or are refused by their type.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -95,6 +111,11 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     send(reply.raw, request.raw.method!, refusal(error.statusCode === 415 ? 'unsupported_media_type' : 'invalid_request'))
   })
 
+  async function close(): Promise<void> {
+    tlsFront.closeAll()
+    await app.close()
+  }
+
   try {
     await app.listen({ host, port: options.port })
   } catch (error) {
@@ -105,11 +126,11 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
   const { address, port } = app.server.address() as AddressInfo
   // localhost may be 127.0.0.1 or [::1].
   bound = { host: host === 'localhost' ? address : host, port }
-  return { url: urlOf(bound.host, port), port, origins: () => [...gateNow().origins], close: () => app.close() }
+  return { url: urlOf(bound.host, port), port, origins: () => [...gateNow().origins], close }
 }
 
 /** By the present mode and the present addresses of this machine. */
-function gateConfigFor({ authMode, appUrl }: DashboardServerOptions, bound: { host: string; port: number } | null): GateConfig {
+function gateConfigFor({ authMode, appUrl, tls }: DashboardServerOptions, bound: { host: string; port: number } | null): GateConfig {
   if (bound === null) return { authMode: authMode(), hosts: new Set(), origins: new Set() }
   const { host, port } = bound
   const app = appUrl === null || isLoopbackName(new URL(appUrl)) ? null : new URL(appUrl)
@@ -117,8 +138,17 @@ function gateConfigFor({ authMode, appUrl }: DashboardServerOptions, bound: { ho
     authMode: authMode(),
     hosts: new Set([...namesOf(host), ...(app ? [app.hostname.toLowerCase()] : [])]),
     // Browsers leave out the default port of a scheme.
-    origins: new Set([...boundNamesOf(host).map((name) => new URL(`http://${name}:${port}`).origin), ...(app ? [app.origin] : [])]),
+    origins: new Set([
+      ...boundNamesOf(host).flatMap((name) => schemesFor(name, tls).map((scheme) => new URL(`${scheme}://${name}:${port}`).origin)),
+      ...(app ? [app.origin] : []),
+    ]),
   }
+}
+
+/** Loopback may speak both, the network one. */
+function schemesFor(name: string, tls: TlsPair | null): string[] {
+  if (tls === null) return ['http']
+  return /^(127\.|\[::1\])/.test(name) ? ['http', 'https'] : ['https']
 }
 
 function isLoopbackName({ hostname }: URL): boolean {
@@ -127,10 +157,18 @@ function isLoopbackName({ hostname }: URL): boolean {
 
 /** For pages opened at `localhost` or at another loopback address than the bound one. */
 function isUnderAnotherName(request: IncomingMessage, { origins }: GateConfig): boolean {
+  return opensPage(request) && !isHostOfOrigin(request.headers.host!.trim(), origins)
+}
+
+function opensPage(request: IncomingMessage): boolean {
   if (request.method !== 'GET' && request.method !== 'HEAD') return false
   const mode = request.headers['sec-fetch-mode']
-  const opensPage = mode === undefined ? (request.headers.accept ?? '').includes('text/html') : mode === 'navigate'
-  return opensPage && !isHostOfOrigin(request.headers.host!.trim(), origins)
+  return mode === undefined ? (request.headers.accept ?? '').includes('text/html') : mode === 'navigate'
+}
+
+/** The same page over HTTPS, under the host name that the gate has checked. */
+function encryptedUrlOf(request: IncomingMessage, port: number): string {
+  return `https://${new URL(`http://${request.headers.host!.trim()}`).hostname}:${port}${request.url!}`
 }
 
 function createHttpServer(listener: (request: IncomingMessage, response: ServerResponse) => void): Server {

@@ -9,6 +9,7 @@ import { AUTH_ROUTES } from '../contract/auth-api.ts'
 import { silentLog, type LogFields } from '../log/log.ts'
 import { createSignIn, type SignIn } from '../sign-in/sign-in.ts'
 import { createBrowserProof } from './browser-proof.ts'
+import { createOneTimeToken, createOneTimeTokens } from './one-time-tokens.ts'
 import { createDashboard, type Dashboard } from './dashboard.ts'
 import { startDashboardServer, type DashboardServer } from './server.ts'
 
@@ -45,11 +46,13 @@ beforeEach(async () => {
     vault: { get: async (name) => kept.get(name) ?? null, set: async (name, value) => void kept.set(name, value) },
     log,
   })
+  const tokens = createOneTimeTokens(SECRET)
   dashboard = createDashboard({
     ...{ assets: null, runner: () => address, runnerSoon: async () => address, authMode: () => mode, secret: () => SECRET, signIn, log },
-    browserProof: createBrowserProof({ linkKey: SECRET, secret: () => SECRET }),
+    browserProof: createBrowserProof({ tokens, secret: () => SECRET }),
+    ...{ tokens, replaceSecret: async () => undefined },
   })
-  server = await startDashboardServer({ dashboard, host: '127.0.0.1', port: 0, authMode: () => mode, appUrl: null, log })
+  server = await startDashboardServer({ dashboard, host: '127.0.0.1', port: 0, authMode: () => mode, appUrl: null, tls: null, log })
 })
 afterEach(async () => {
   await server.close()
@@ -284,6 +287,28 @@ describe('a member', () => {
   })
 })
 
+describe('a forgotten password', () => {
+  it('is replaced in the window only, not even by an owner or with the secret over the network', async () => {
+    const anna = await owner()
+    const ben = await member(anna)
+    const { people } = (await json(anna.call('GET', '/api/auth/people'))) as { people: { id: string; name: string }[] }
+    const path = `/api/auth/people/${people.find(({ name }) => name === 'ben')!.id}/password`
+    const body = { password: 'another good password' }
+    expect((await anna.call('POST', path, body)).status).toBe(404)
+    expect((await ben.call('POST', path, body)).status).toBe(403)
+    const bearer = { authorization: `Bearer ${SECRET}` }
+    expect((await browser().call('POST', path, body, bearer)).status).toBe(404)
+    expect((await ben.call('GET', '/api/jobs')).status).toBe(200)
+    expect((await windowCall('POST', path.replace(/[^/]+(?=\/password)/, ID), body)).status).toBe(404)
+    expect((await windowCall('POST', path, { password: 'short' })).status).toBe(400)
+    expect((await windowCall('POST', path, body)).status).toBe(200)
+    expect((await ben.call('GET', '/api/jobs')).status).toBe(401)
+    expect((await anna.call('GET', '/api/jobs')).status).toBe(200)
+    const again = (password: string) => browser().call('POST', '/api/auth/sign-in/username', { username: 'ben', password })
+    expect([(await again(PASSWORD)).status, (await again(body.password)).status]).toEqual([401, 200])
+  })
+})
+
 describe('a session that ends', () => {
   const openStream = async (who: Browser) => {
     behave = (_request, response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n')
@@ -304,6 +329,20 @@ describe('a session that ends', () => {
     expect((await ben.call('GET', '/api/jobs')).status).toBe(401)
     await annas.cancel()
     expect((await json(anna.call('GET', '/api/auth/get-session'))).person).toMatchObject({ name: 'anna' })
+  })
+
+  it('is cut when another process has ended it and says so', async () => {
+    const anna = await owner()
+    const stream = await openStream(anna)
+    const { openAccounts } = await import('../sign-in/accounts.ts')
+    const elsewhere = await openAccounts({ dataDir: folder, secret: 'of another process '.repeat(3), now: Date.now })
+    expect(await elsewhere.resetPassword(elsewhere.findPerson(' ANNA')!.id, 'another good password')).toBeNull()
+    elsewhere.close()
+    const token = createOneTimeToken(SECRET, 'accounts_changed')
+    const told = await fetch(`${server.url}/api/local/accounts_changed`, { method: 'POST', headers: { 'x-deckhand-token': token } })
+    expect(told.status).toBe(200)
+    await expect(stream.read()).rejects.toThrow()
+    expect((await anna.call('GET', '/api/jobs')).status).toBe(401)
   })
 
   it('ends at sign-out and at a password change, on open connections too', async () => {

@@ -57,6 +57,8 @@ export function handleDesktopCalls(deps: {
       return (await abilities.confirm(questionOf(deps.speech(), 'secret'))) ? host.workerSecret() : null
     },
     share: ({ on }) => host.share(on),
+    encryptSharing: ({ on }) => host.encryptSharing(on),
+    replaceCertificate: () => host.replaceCertificate(),
     async rotateSecret() {
       return (await abilities.confirm(questionOf(deps.speech(), 'rotate'))) ? host.rotateSecret() : null
     },

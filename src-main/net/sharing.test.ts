@@ -1,6 +1,10 @@
 import type { NetworkInterfaceInfo } from 'node:os'
 import { describe, expect, it } from 'vitest'
-import { lanAddresses } from './sharing.ts'
+import type { Environment } from '../settings/environment.ts'
+import { DEFAULT_MACHINE_SETTINGS, type MachineSettingsStore } from '../settings/machine-settings.ts'
+import { silentLog } from '../log/log.ts'
+import type { Certificate } from './certificate.ts'
+import { createSharing, lanAddresses } from './sharing.ts'
 
 const at = (address: string, more: Partial<NetworkInterfaceInfo> = {}) =>
   ({ address, family: address.includes(':') ? 'IPv6' : 'IPv4', internal: false, ...more }) as NetworkInterfaceInfo
@@ -15,5 +19,80 @@ describe('the addresses for other devices', () => {
       eth0: [at('169.254.7.7')],
     })
     expect(found).toEqual(['192.168.1.20', '100.72.1.2', '172.17.0.1'])
+  })
+})
+
+describe('encryption of the network', () => {
+  const environment = { sharingFixedBy: null, authMode: 'local-trust', dashboardHost: '127.0.0.1', runnerHost: '127.0.0.1' } as Environment
+  const certificateUntil = (validUntil: number): Certificate => ({
+    certificate: `until ${validUntil}`,
+    key: 'a2V5',
+    fingerprint: String(validUntil),
+    validUntil,
+    replacesDamaged: false,
+  })
+
+  function rig() {
+    let settings = { ...DEFAULT_MACHINE_SETTINGS, shareOnNetwork: true, encryptSharing: true }
+    const applied: (string | null)[] = []
+    const timers: (() => void)[] = []
+    const world = { now: 0, problem: null as string | null }
+    const sharing = createSharing({
+      environment,
+      settings: {
+        current: () => settings,
+        change: async (change) => (settings = { ...settings, ...change }),
+      } as MachineSettingsStore,
+      hasOwner: async () => true,
+      certificates: {
+        async current() {
+          if (world.problem !== null) throw new Error(world.problem)
+          return certificateUntil(world.now + 400)
+        },
+        replace: async () => certificateUntil(world.now + 401),
+        isDue: ({ validUntil }) => world.now > validUntil - 30,
+      },
+      apply: async () => {
+        applied.push(sharing.tls()?.certificate ?? null)
+        return null
+      },
+      log: silentLog,
+      every: (_ms, act) => void timers.push(act),
+    })
+    /** An hour passes. Resolves when what it started is done. */
+    async function pass() {
+      for (const act of timers) act()
+      await sharing.change(true)
+      applied.pop()
+    }
+    return { sharing, applied, world, pass }
+  }
+
+  it('is renewed while Deckhand runs, also past the end of the certificate', async () => {
+    const { sharing, applied, world, pass } = rig()
+    await sharing.prepare()
+    await pass()
+    expect([sharing.tls()!.certificate, applied]).toEqual(['until 400', []])
+    world.now = 5000
+    await pass()
+    expect([sharing.tls()!.certificate, applied]).toEqual(['until 5400', ['until 5400']])
+  })
+
+  it('never falls back to no encryption', async () => {
+    const { sharing, applied, world } = rig()
+    world.problem = 'The keychain is locked.'
+    await sharing.prepare()
+    expect(sharing.state(3000)).toMatchObject({ isOn: false, problem: world.problem, urls: [], isEncrypted: true })
+    expect([sharing.dashboardHost(), sharing.runnerHost(), sharing.authMode()]).toEqual(['127.0.0.1', '127.0.0.1', 'local-auth'])
+    await expect(sharing.change(true)).rejects.toThrow(world.problem)
+    expect([sharing.dashboardHost(), applied]).toEqual(['127.0.0.1', []])
+    world.problem = null
+    await sharing.change(true)
+    expect([sharing.dashboardHost(), applied]).toEqual(['0.0.0.0', ['until 400']])
+    expect(sharing.state(3000).problem).toBeNull()
+    world.problem = 'The keychain is locked.'
+    await sharing.encrypt(false)
+    await expect(sharing.encrypt(true)).rejects.toThrow(world.problem)
+    expect(sharing.state(3000)).toMatchObject({ isOn: true, isEncrypted: false, certificate: null })
   })
 })

@@ -1,24 +1,33 @@
 import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os'
+import type { TlsPair } from '../../src-runner/contract/encryption.ts'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import type { Sharing } from '../contract/desktop-api.ts'
 import { messageOf, type Log } from '../log/log.ts'
 import type { Environment } from '../settings/environment.ts'
 import type { MachineSettingsStore } from '../settings/machine-settings.ts'
 import { localName } from './address.ts'
+import type { Certificate, Certificates } from './certificate.ts'
 
 /** All IPv4 addresses. Those of IPv6 mostly lead to the whole internet; DASHBOARD_HOST=:: is for people who want that. */
 const EVERYWHERE = '0.0.0.0'
 const LOOK_EVERY_MS = 5_000
+const RENEW_EVERY_MS = 60 * 60_000
 
 export type NetworkSharing = {
   /** How requests are judged at this moment. */
   authMode(): AuthMode
   dashboardHost(): string
   runnerHost(): string
+  /** What connections from the network are encrypted with; null: they are not. */
+  tls(): TlsPair | null
   state(dashboardPort: number | null): Sharing
   /** Resolves when the new state is saved and in effect. */
   change(isOn: boolean): Promise<'done' | 'needs_owner' | 'fixed'>
-  /** Finds out at the start whether somebody could sign in at all. Never rejects. */
+  /** The same for encryption. Rejects, and changes nothing, if there can be no certificate. */
+  encrypt(isOn: boolean): Promise<void>
+  /** Makes another certificate with another key. Rejects like `encrypt`. */
+  replaceCertificate(): Promise<void>
+  /** Finds out at the start whether somebody could sign in at all, and encrypted if that is wanted. Never rejects. */
   prepare(): Promise<void>
   /** Calls `listener` when the addresses of this machine have changed, while it is shared. */
   onChange(listener: () => void): () => void
@@ -28,20 +37,33 @@ export type NetworkSharingDeps = {
   environment: Environment
   settings: MachineSettingsStore
   hasOwner: () => Promise<boolean>
+  certificates: Certificates
   /** Listens on the present hosts and tells the runner. Resolves with what went wrong, or null. */
   apply: () => Promise<string | null>
   log: Log
+  /** Calls `act` again and again, but does not keep the process alive for it. */
+  every?: (ms: number, act: () => void) => void
 }
 
 /**
  * "Share on this network". While it is on, everybody signs in, on this machine too; and only if there is an owner account do
- * the servers leave loopback. The order keeps both true at every moment: sign-in first and the network second, and back.
+ * the servers leave loopback. The order keeps both true at every moment: sign-in first and the network second, and back. If the
+ * network is to be encrypted and there is no certificate, they do not leave loopback either.
  */
-export function createSharing({ environment, settings, hasOwner, apply, log }: NetworkSharingDeps): NetworkSharing {
+export function createSharing({
+  environment,
+  settings,
+  hasOwner,
+  certificates,
+  apply,
+  log,
+  every = (ms, act) => void setInterval(act, ms).unref(),
+}: NetworkSharingDeps): NetworkSharing {
   const { sharingFixedBy: fixedBy } = environment
   let needsSignIn = fixedBy === null && settings.current().shareOnNetwork
   let isOpen = false
   let problem: string | null = null
+  let certificate: Certificate | null = null
   let last: Promise<unknown> = Promise.resolve()
   const listeners = new Set<() => void>()
 
@@ -55,6 +77,7 @@ export function createSharing({ environment, settings, hasOwner, apply, log }: N
   async function set(isOn: boolean): Promise<'done' | 'needs_owner' | 'fixed'> {
     if (fixedBy !== null) return 'fixed'
     if (isOn && !(await ownerExists())) return 'needs_owner'
+    if (isOn) certificate = await wantedCertificate()
     await settings.change({ shareOnNetwork: isOn })
     if (isOn) needsSignIn = true
     isOpen = isOn
@@ -68,32 +91,77 @@ export function createSharing({ environment, settings, hasOwner, apply, log }: N
     return 'done'
   }
 
+  function wantedCertificate(): Promise<Certificate | null> {
+    return settings.current().encryptSharing ? certificates.current() : Promise.resolve(null)
+  }
+
+  async function use(next: Certificate | null): Promise<void> {
+    certificate = next
+    if (isOpen) problem = await apply()
+    log.info({ isEncrypted: next !== null, fingerprint: next?.fingerprint, problem }, 'the encryption for the network was changed')
+    tell()
+  }
+
+  async function renew(): Promise<void> {
+    if (!isOpen || certificate === null || !certificates.isDue(certificate)) return
+    try {
+      await use(await certificates.current())
+    } catch (error) {
+      log.error({ error: messageOf(error) }, 'the certificate could not be renewed')
+    }
+  }
+
+  /** One change at a time. */
+  function inTurn<T>(change: () => Promise<T>): Promise<T> {
+    const result = last.then(change)
+    last = result.catch(() => undefined)
+    return result
+  }
+
   function tell(): void {
     for (const listener of listeners) listener()
   }
 
   let seen = addresses().join()
-  setInterval(() => {
+  every(LOOK_EVERY_MS, () => {
     const now = isOpen ? addresses().join() : seen
     if (now !== seen) tell()
     seen = now
-  }, LOOK_EVERY_MS).unref()
+  })
+  every(RENEW_EVERY_MS, () => void inTurn(renew))
 
   return {
     authMode: () => (needsSignIn ? 'local-auth' : environment.authMode),
     dashboardHost: () => (isOpen ? EVERYWHERE : environment.dashboardHost),
     runnerHost: () => (isOpen ? EVERYWHERE : environment.runnerHost),
+    tls: () => (isOpen ? certificate : null),
     state(port) {
-      const urls = isOpen && port !== null ? [...addresses(), localName()].map((name) => `http://${name}:${port}`) : []
-      return { isOn: needsSignIn && isOpen, fixedBy, urls, problem }
+      const scheme = certificate === null ? 'http' : 'https'
+      const urls = isOpen && port !== null ? [...addresses(), localName()].map((name) => `${scheme}://${name}:${port}`) : []
+      return {
+        ...{ isOn: needsSignIn && isOpen, fixedBy, urls, problem, isEncrypted: settings.current().encryptSharing },
+        certificate: certificate && shownOf(certificate),
+      }
     },
-    change(isOn) {
-      const result = last.then(() => set(isOn))
-      last = result.catch(() => undefined)
-      return result
-    },
+    change: (isOn) => inTurn(() => set(isOn)),
+    encrypt: (isOn) =>
+      inTurn(async () => {
+        const next = isOn ? await certificates.current() : null
+        await settings.change({ encryptSharing: isOn })
+        await use(next)
+      }),
+    replaceCertificate: () => inTurn(async () => use(await certificates.replace())),
     async prepare() {
-      if (needsSignIn) isOpen = await ownerExists()
+      if (!needsSignIn) return
+      isOpen = false
+      if (!(await ownerExists())) return
+      try {
+        certificate = await wantedCertificate()
+        isOpen = true
+      } catch (error) {
+        problem = messageOf(error)
+        log.error({ error: problem }, 'there is no certificate, so Deckhand is not shared')
+      }
     },
     onChange(listener) {
       listeners.add(listener)
@@ -104,6 +172,11 @@ export function createSharing({ environment, settings, hasOwner, apply, log }: N
   function addresses(): string[] {
     return lanAddresses(networkInterfaces())
   }
+}
+
+/** Without the key. */
+function shownOf({ fingerprint, validUntil, replacesDamaged }: Certificate): Sharing['certificate'] {
+  return { fingerprint, validUntil, replacesDamaged }
 }
 
 /** Of virtual machines, containers and tunnels: a phone cannot reach them. */

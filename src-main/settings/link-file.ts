@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 
 /**
- * What `headless link` needs from a running Deckhand: the dashboard's address, and the key that signs links. Whoever can read
+ * What the command line needs from a running Deckhand: the dashboard's address, and the key that signs links and commands. Whoever can read
  * this file can read the database beside it.
  */
 const LinkFile = z.object({ url: z.url(), key: z.string().min(32) })

@@ -10,6 +10,7 @@ export const DEFAULT_MACHINE_SETTINGS: MachineSettings = {
   dashboardPort: 3000,
   startAtLogin: false,
   shareOnNetwork: false,
+  encryptSharing: false,
   closeToTray: true,
   theme: 'system',
   language: 'system',

@@ -227,6 +227,18 @@ describe('guessing', () => {
     expect(checks).toBe(10)
   })
 
+  it('is not counted any more for an account that got another password, and its devices are signed out', async () => {
+    await accounts.createOwner({ name: 'Anna', password: PASSWORD })
+    const { cookie } = await signIn('anna')
+    for (let i = 0; i < 10; i++) await accounts.signIn('anna', 'a wrong password', from(`192.0.2.${i}`))
+    expect(await accounts.signIn('anna', PASSWORD, from('198.51.100.1'))).toMatchObject({ refused: 'too_many_guesses' })
+    expect(await accounts.resetPassword('nobody', 'another good password')).toEqual({ refused: 'person_not_found' })
+    expect(await accounts.resetPassword(accounts.findPerson('ANNA')!.id, 'another good password')).toBeNull()
+    expect(await accounts.sessionOf(cookie)).toBeNull()
+    expect(await accounts.signIn('anna', PASSWORD, from('198.51.100.1'))).toMatchObject({ refused: 'sign_in_failed' })
+    expect((await signIn('anna', 'another good password', from('198.51.100.1'))).person.name).toBe('Anna')
+  })
+
   it('is not counted for the right password, and not for ever after the clock was ahead', async () => {
     await accounts.createOwner({ name: 'anna', password: PASSWORD })
     for (let i = 0; i < 11; i++) await signIn('anna')

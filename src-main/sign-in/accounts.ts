@@ -334,6 +334,35 @@ export async function openAccounts({ dataDir, secret, now, onPasswordCheck }: Ac
       return changed
     },
 
+    /** For somebody at the machine. All devices of the person are signed out. */
+    async resetPassword(personId: string, password: string): Promise<Refused<'person_not_found'> | null> {
+      const hash = await hashPassword(password)
+      const refused = db.transaction(() => {
+        const person = personWith(personId)
+        if (person === undefined) return { refused: 'person_not_found' as const }
+        const at = new Date(now())
+        db.update(account)
+          .set({ password: hash, updatedAt: at })
+          .where(and(eq(account.userId, personId), eq(account.providerId, 'credential')))
+          .run()
+        db.delete(session).where(eq(session.userId, personId)).run()
+        guesses.forget(person.username)
+        return null
+      })
+      report()
+      return refused
+    },
+
+    /** By the name with which they sign in. */
+    findPerson(name: string): Person | null {
+      const found = db
+        .select()
+        .from(user)
+        .where(eq(user.username, nameKey(name)))
+        .get()
+      return found === undefined ? null : personOf(found)
+    },
+
     removePerson(personId: string): Refused<'person_not_found' | 'last_owner'> | null {
       const refused = db.transaction(() => {
         if (personWith(personId) === undefined) return { refused: 'person_not_found' as const }

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { and, count, eq, gt, lte, min, sql } from 'drizzle-orm'
+import { and, count, eq, gt, inArray, lte, min, sql } from 'drizzle-orm'
 import ipaddr from 'ipaddr.js'
 import type { AuthDatabase } from './auth-database.ts'
 import { guess } from './auth-tables.ts'
@@ -17,6 +17,8 @@ export type Guesses = {
    * `forgive` after the right password.
    */
   begin(who: { address: string; account: string }): Attempt
+  /** Forgives everything that was counted for an account, because it has another password. */
+  forget(account: string): void
 }
 
 /** Limits on guessing passwords, kept in auth.db, so that a restart resets nothing. */
@@ -33,13 +35,22 @@ export function createGuesses(db: AuthDatabase['db'], now: () => number): Guesse
     .where(gt(guess.at, sql.placeholder('now')))
     .prepare()
 
+  // A digest, because people type passwords into the wrong field.
+  const keyOf = (account: string) => `account ${createHash('sha256').update(account).digest('base64url')}`
+
   return {
+    forget(account) {
+      const attempts = db
+        .select({ id: guess.attemptId })
+        .from(guess)
+        .where(eq(guess.key, keyOf(account)))
+      db.delete(guess).where(inArray(guess.attemptId, attempts)).run()
+    },
     begin({ address, account }) {
       const limits: [key: string, most: number][] = [
         ['all', MOST_IN_ALL],
         [`address ${addressGroup(address)}`, MOST_FOR_ONE],
-        // A digest, because people type passwords into the wrong field.
-        [`account ${createHash('sha256').update(account).digest('base64url')}`, MOST_FOR_ONE],
+        [keyOf(account), MOST_FOR_ONE],
       ]
       return db.transaction(
         (tx): Attempt => {

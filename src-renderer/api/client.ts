@@ -64,7 +64,7 @@ export function pathOf(route: Route, request: Loose): string {
   return text === '' ? path : `${path}?${text}`
 }
 
-/** `onSignedOut` is called when a response says that nobody is signed in. */
+/** `onSignedOut` is called when a response says that nobody is signed in, or can be without HTTPS. */
 export function createClient(fetchFrom: typeof fetch = (...args) => fetch(...args), onSignedOut?: () => void): Client {
   const send = async (name: CallName, request: Loose, options: CallOptions, headers: Record<string, string>): Promise<Response> => {
     const route: Route = CALLS[name]
@@ -83,7 +83,7 @@ export function createClient(fetchFrom: typeof fetch = (...args) => fetch(...arg
     }
     if (response.ok) return response
     const error = await errorOf(response)
-    if (error.code === 'unauthorized') onSignedOut?.()
+    if (error.code === 'unauthorized' || error.code === 'https_required') onSignedOut?.()
     throw error
   }
   return {

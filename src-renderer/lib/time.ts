@@ -37,6 +37,11 @@ export function dayTime(at: number, locale: string): string {
   return cachedFormat(`day and time ${locale}`, () => new Intl.DateTimeFormat(locale, options)).format(at)
 }
 
+/** "Nov 20, 2026", in the person's own zone. */
+export function dayText(at: number, locale: string): string {
+  return cachedFormat(`day ${locale}`, () => new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })).format(at)
+}
+
 /** "0.4s", "12s", "3m 05s", "2h 07m", "4d 3h": at most seven characters. */
 export function durationText(ms: number, locale: string): string {
   if (ms <= 0 || !Number.isFinite(ms)) return '0s'

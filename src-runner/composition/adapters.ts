@@ -1,4 +1,3 @@
-import type { GateConfig } from '../contract/gate.ts'
 import type { Access } from '../contract/port.ts'
 import { createChannelConnections } from '../adapters/channels/connections.ts'
 import { createDiscordDriver } from '../adapters/channels/discord/discord.ts'
@@ -8,6 +7,7 @@ import { createRunningReports, type RunningReports } from '../adapters/host/runn
 import { createHandlers } from '../adapters/http/handlers.ts'
 import type { HandlerDeps } from '../adapters/http/handlers/deps.ts'
 import { createIdentify } from '../adapters/http/identify-caller.ts'
+import type { FrontRules } from '../adapters/http/request-gate.ts'
 import { createHttpServer } from '../adapters/http/server.ts'
 import { confineInput } from '../adapters/http/workspace-scope.ts'
 import { watchAttention } from '../adapters/notifications/attention-watch.ts'
@@ -150,10 +150,13 @@ function createHandlerDeps(core: Core, storage: Storage, agents: Agents, { sched
 }
 
 /** Reads `access` at every request. */
-function gateOf(access: Access): GateConfig {
+function gateOf(access: Access): FrontRules {
   return {
     get authMode() {
       return access.authMode
+    },
+    get isEncrypted() {
+      return access.tls != null
     },
     hosts: { has: (name) => access.hosts.includes(name) || ownNamesOf(access.host).includes(name) },
     // Pages use the dashboard, which sends no Origin.

@@ -16,6 +16,8 @@ export const ERROR_STATUS = {
   forbidden_account: 403,
   forbidden_origin: 403,
   forbidden_forwarded: 403,
+  /** The network is asked to use HTTPS. */
+  https_required: 403,
   owner_only: 403,
   wrong_password: 403,
   not_found: 404,

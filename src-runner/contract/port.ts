@@ -3,6 +3,7 @@ import { LANGUAGES } from '../../resources/locales/texts.ts'
 import { ApprovalKind } from './jobs.ts'
 import { BackupName } from './backups.ts'
 import { ShownNotificationKind } from './notifications.ts'
+import { TlsPair } from './encryption.ts'
 import { Id, Moment, Usd } from './primitives.ts'
 import { PublicAddress, TunnelProgram } from './public-address.ts'
 import { Message } from './messages.ts'
@@ -29,6 +30,8 @@ export const Access = z.object({
   /** Origins and host names that the gate accepts besides loopback. */
   origins: z.array(z.string()),
   hosts: z.array(z.string()),
+  /** For connections from the network; null: they are not encrypted. */
+  tls: TlsPair.nullable().optional(),
 })
 export type Access = z.infer<typeof Access>
 

@@ -10,7 +10,11 @@ const person = (last: number, name: string, role: 'owner' | 'member') => ({ id: 
 
 function open(answers: Answers) {
   const runner = createFakeRunner(answers)
-  const state = { dashboard: { state: 'ready', dashboardUrl: 'http://192.0.2.7:3000' }, settings: { theme: 'system' } } as DesktopState
+  const state = {
+    dashboard: { state: 'ready', dashboardUrl: 'http://192.0.2.7:3000' },
+    sharing: { urls: [] },
+    settings: { theme: 'system' },
+  } as unknown as DesktopState
   const desktop = {
     api: { changeSettings: async () => state.settings } as unknown as DesktopApi,
     onState(listener: (state: DesktopState) => void) {
@@ -41,6 +45,22 @@ it('creates the owner account in the window, with a password of ten characters',
   await user.click(form.getByRole('button', { name: 'Create account' }))
   expect(await screen.findByRole('button', { name: 'Invite' })).toBeVisible()
   expect(runner.callsOf('createOwner')[0]!.body).toEqual({ name: 'Anna', password: 'too short no more' })
+})
+
+it('sets another password for somebody who forgot theirs, in the window only', async () => {
+  const { user, runner } = open({
+    listPeople: () => ({ people: [person(1, 'Anna', 'owner')], invitations: [] }),
+    resetPassword: () => ({ ok: true }),
+  })
+  await user.click(await screen.findByRole('button', { name: 'Reset the password of Anna' }))
+  const form = within(screen.getByRole('dialog'))
+  await user.type(form.getByLabelText('New password'), 'too short')
+  await user.click(form.getByRole('button', { name: 'Set password' }))
+  expect(form.getByText('Use at least 10 characters.')).toBeVisible()
+  await user.type(form.getByLabelText('New password'), ' no more')
+  await user.click(form.getByRole('button', { name: 'Set password' }))
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  expect(runner.callsOf('resetPassword')).toMatchObject([{ params: { personId: id(1) }, body: { password: 'too short no more' } }])
 })
 
 it('invites with a link to the dashboard, and removes people after a question', async () => {

@@ -16,10 +16,12 @@ import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Row } from '../../ui/Row.tsx'
 import { Select } from '../../ui/Select.tsx'
+import { toast } from '../../ui/Toasts.tsx'
 import { Devices } from './Devices.tsx'
 import { isOff } from './people-state.ts'
 import { CreateOwnerDialog } from './CreateOwnerDialog.tsx'
 import { OwnAccount } from './OwnAccount.tsx'
+import { ResetPasswordDialog } from './ResetPasswordDialog.tsx'
 
 const roles = () => (['owner', 'member'] as const).map((value) => ({ value, label: t(`settings.people.roles.${value}`) }))
 
@@ -76,12 +78,14 @@ function NoOwner(props: { onCreated: () => void }) {
 }
 
 function Accounts() {
+  const desktop = useDesktop()
   const session = useSession()
   const people = usePeople(() => true)
   const change = useAction('changePerson')
   const remove = useAction('removePerson')
   const withdraw = useAction('withdrawInvitation')
   const [leaving, setLeaving] = createSignal<Person | null>(null)
+  const [forgetting, setForgetting] = createSignal<Person | null>(null)
   const [isInviting, setInviting] = createSignal(false)
   const isSelf = (person: Person) => person.id === session?.person()?.id
   // The own role or account may have changed, which can end this page.
@@ -112,6 +116,11 @@ function Accounts() {
               value={person.role}
               onValue={(role) => void changeRole(person, role)}
             />
+            <Show when={desktop.inApp}>
+              <Button size="sm" onClick={() => setForgetting(person)} aria-label={t('settings.people.resetNamed', { name: person.name })}>
+                {t('settings.people.reset')}
+              </Button>
+            </Show>
             <Button
               size="sm"
               variant="danger"
@@ -154,6 +163,15 @@ function Accounts() {
       >
         {t('settings.people.removeText')}
       </ConfirmDialog>
+      <Show when={forgetting()}>
+        {(person) => (
+          <ResetPasswordDialog
+            person={person()}
+            onClose={() => setForgetting(null)}
+            onReset={() => toast({ tone: 'ok', text: t('settings.people.resetDone', { name: person().name }) })}
+          />
+        )}
+      </Show>
       <Show when={isInviting()}>
         <InviteDialog onClose={() => setInviting(false)} onInvited={people.retry} />
       </Show>
@@ -173,8 +191,10 @@ function InviteDialog(props: { onClose: () => void; onInvited: () => void }) {
   const [role, setRole] = createSignal<Role>('member')
   const [link, setLink] = createSignal<string | null>(null)
   const base = () => {
-    const dashboard = desktop.state()?.dashboard
-    return desktop.inApp && dashboard?.state === 'ready' ? dashboard.dashboardUrl : location.origin
+    const state = desktop.state()
+    if (!desktop.inApp || state?.dashboard.state !== 'ready') return location.origin
+    // While it is shared, the link is for another device.
+    return state.sharing.urls[0] ?? state.dashboard.dashboardUrl
   }
   const create = async () => {
     try {

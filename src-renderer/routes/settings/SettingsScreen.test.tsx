@@ -19,12 +19,13 @@ const state: DesktopState = {
   runner: { state: 'ready', runnerUrl: 'http://127.0.0.1:3005' },
   dashboard: { state: 'ready', dashboardUrl: 'http://127.0.0.1:3000' },
   vault: { kind: 'keychain', state: 'locked', message: 'Unlock the keychain, then check again.' },
-  sharing: { isOn: false, fixedBy: null, urls: [], problem: null },
+  sharing: { isOn: false, fixedBy: null, urls: [], problem: null, isEncrypted: false, certificate: null },
   settings: {
     runnerPort: 3005,
     dashboardPort: 3000,
     startAtLogin: false,
     shareOnNetwork: false,
+    encryptSharing: false,
     closeToTray: true,
     theme: 'system',
     language: 'system',
@@ -65,6 +66,8 @@ function inApp(usePort: () => Promise<void> = () => Promise.resolve(), sharing: 
     onCommand: () => () => {},
     changeSettings: note('changeSettings'),
     share: (argument: unknown) => Promise.resolve(void asked.push(['share', argument])).then(() => 'needs_owner'),
+    encryptSharing: note('encryptSharing'),
+    replaceCertificate: note('replaceCertificate'),
     showFolder: note('showFolder'),
     restartRunner: note('restartRunner'),
     recheckVault: note('recheckVault'),
@@ -88,11 +91,29 @@ it('shares on the network, and asks for an owner account first', async () => {
 
 it('shows the addresses for other devices while it is shared', async () => {
   const urls = ['http://192.168.1.20:3000', 'http://mira.local:3000']
-  const { desktop } = inApp(undefined, { isOn: true, fixedBy: null, urls, problem: null })
+  const { desktop } = inApp(undefined, { isOn: true, fixedBy: null, urls, problem: null, isEncrypted: false, certificate: null })
   openSettings('computer', { desktop })
   for (const url of urls) expect(await screen.findByText(url)).toBeVisible()
   expect(screen.getByRole('img', { name: `QR code of ${urls[0]}` })).toBeVisible()
   expect(screen.getByRole('switch', { name: 'Share on this network' })).toBeChecked()
+})
+
+it('encrypts, and shows the fingerprint to compare with the one of the phone', async () => {
+  const fingerprint = Array.from({ length: 32 }, (_, i) => (i + 16).toString(16).toUpperCase()).join(':')
+  const { asked, desktop } = inApp(undefined, {
+    ...{ isOn: true, fixedBy: null, urls: ['https://192.168.1.20:3000'], problem: null, isEncrypted: true },
+    certificate: { fingerprint, validUntil: Date.UTC(2027, 11, 24), replacesDamaged: true },
+  })
+  const { user } = openSettings('computer', { desktop })
+  expect(await screen.findByText('10 11 12 13 14 15 16 17')).toBeVisible()
+  expect(screen.getByText(/damaged/)).toBeVisible()
+  expect(screen.queryByText(/not encrypted/)).toBeNull()
+  await user.click(screen.getByRole('button', { name: 'New certificate' }))
+  await user.click(screen.getByRole('switch', { name: 'Encrypt (HTTPS)' }))
+  expect(asked).toEqual([
+    ['replaceCertificate', undefined],
+    ['encryptSharing', { on: false }],
+  ])
 })
 
 it('shows the secret on request and forgets it again', async () => {

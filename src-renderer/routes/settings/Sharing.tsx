@@ -1,8 +1,10 @@
 import { encode } from 'uqr'
 import { createSignal, For, Show } from 'solid-js'
 import type { Sharing as SharingState } from '../../../src-main/contract/desktop-api.ts'
-import { t } from '../../lib/language.ts'
+import { locale, t } from '../../lib/language.ts'
+import { dayText } from '../../lib/time.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
+import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Panel } from '../../ui/Panel.tsx'
@@ -15,10 +17,10 @@ export function Sharing(props: { sharing: SharingState }) {
   const desktop = useDesktop()
   const [needsOwner, setNeedsOwner] = createSignal(false)
   const [isChanging, setChanging] = createSignal(false)
-  const change = async (on: boolean) => {
+  const call = async (act: Promise<unknown> | undefined) => {
     setChanging(true)
     try {
-      setNeedsOwner((await desktop.api?.share({ on })) === 'needs_owner')
+      await act
     } catch (thrown) {
       toast({ tone: 'bad', text: thrown instanceof Error ? thrown.message : String(thrown) })
     } finally {
@@ -37,7 +39,7 @@ export function Sharing(props: { sharing: SharingState }) {
           }
           checked={props.sharing.isOn}
           disabled={props.sharing.fixedBy !== null || isChanging()}
-          onChecked={(on) => void change(on)}
+          onChecked={(on) => void call(desktop.api?.share({ on }).then((result) => setNeedsOwner(result === 'needs_owner')))}
         />
       </RowFrame>
       <Show when={needsOwner() && !props.sharing.isOn}>
@@ -48,10 +50,30 @@ export function Sharing(props: { sharing: SharingState }) {
         </Row>
       </Show>
       <Show when={props.sharing.problem}>
-        {(problem) => <Row label={t('settings.sharing.runnerProblem')} hint={<span class="text-bad">{problem()}</span>} />}
+        {(problem) => (
+          <Row
+            label={t(props.sharing.isOn ? 'settings.sharing.runnerProblem' : 'settings.sharing.notShared')}
+            hint={<span class="text-bad">{problem()}</span>}
+          />
+        )}
+      </Show>
+      <Show when={props.sharing.fixedBy === null}>
+        <RowFrame id="encrypt">
+          <Switch
+            label={t('settings.sharing.encrypt')}
+            hint={t('settings.sharing.encryptHint')}
+            checked={props.sharing.isEncrypted}
+            disabled={isChanging()}
+            onChecked={(on) => void call(desktop.api?.encryptSharing({ on }))}
+          />
+        </RowFrame>
       </Show>
       <Show when={props.sharing.urls.length > 0}>
-        <Row id="share-address" label={t('settings.sharing.addresses')} hint={t('settings.sharing.addressesHint')}>
+        <Row
+          id="share-address"
+          label={t('settings.sharing.addresses')}
+          hint={[t('settings.sharing.addressesHint'), ...(props.sharing.isEncrypted ? [] : [t('settings.sharing.plainHint')])].join(' ')}
+        >
           <div class="flex flex-wrap items-center gap-4">
             <ul class="flex flex-col gap-1.5">
               <For each={props.sharing.urls}>
@@ -67,7 +89,49 @@ export function Sharing(props: { sharing: SharingState }) {
           </div>
         </Row>
       </Show>
+      <Show when={props.sharing.certificate}>
+        {(certificate) => (
+          <CertificateRow
+            certificate={certificate()}
+            isChanging={isChanging()}
+            onReplace={() => void call(desktop.api?.replaceCertificate(undefined))}
+          />
+        )}
+      </Show>
     </Panel>
+  )
+}
+
+/** The fingerprint in four lines of eight pairs, to compare with the one that a phone shows. */
+function CertificateRow(props: { certificate: NonNullable<SharingState['certificate']>; isChanging: boolean; onReplace: () => void }) {
+  const desktop = useDesktop()
+  const lines = () =>
+    props.certificate.fingerprint
+      .split(':')
+      .join(' ')
+      .match(/.{1,24}/g) ?? []
+  const until = () => dayText(props.certificate.validUntil, locale())
+  return (
+    <Row
+      id="certificate"
+      label={t('settings.sharing.fingerprint')}
+      hint={
+        <>
+          {t('settings.sharing.fingerprintHint', { date: until() })}
+          <Show when={props.certificate.replacesDamaged}>
+            <p class="mt-1 text-warn">{t('settings.sharing.replacesDamaged')}</p>
+          </Show>
+        </>
+      }
+    >
+      <code class="flex flex-col font-mono text-xs whitespace-pre">
+        <For each={lines()}>{(line) => <span>{line}</span>}</For>
+      </code>
+      <CopyButton size="sm" text={props.certificate.fingerprint} copy={desktop.copyText} />
+      <Button size="sm" busy={props.isChanging} onClick={() => props.onReplace()}>
+        {t('settings.sharing.replaceCertificate')}
+      </Button>
+    </Row>
   )
 }
 

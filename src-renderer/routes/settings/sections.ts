@@ -66,6 +66,7 @@ export function allSettings(inApp: boolean): Setting[] {
     inPeople('devices', t('settings.people.devices'), t('settings.people.devicesHint')),
     of('tokens')('access-tokens', t('settings.tokens.title'), t('settings.tokens.about')),
     ...app([
+      inComputer('encrypt', t('settings.sharing.encrypt'), t('settings.sharing.encryptHint')),
       inComputer('share', t('settings.sharing.share'), `${t('settings.sharing.title')} ${t('settings.sharing.shareHint')}`),
       inComputer('dashboard', t('settings.servers.dashboard'), `${t('settings.servers.dashboardHint')} ${t('settings.servers.port')}`),
       inComputer('runner', t('settings.servers.runner'), `${t('settings.servers.runnerHint')} ${t('settings.servers.port')}`),

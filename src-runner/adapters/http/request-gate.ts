@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { sendFixedResponse, COMMON_HEADERS } from '../../platform/net/fixed-responses.ts'
+import { isPlainFromNetwork } from '../../contract/encryption.ts'
 import type { ErrorCode } from '../../contract/errors.ts'
 import { ROUTES } from '../../contract/routes.ts'
 import { refuseAtGate, type GateConfig } from '../../contract/gate.ts'
@@ -9,19 +10,23 @@ type Listener = (req: IncomingMessage, res: ServerResponse) => void
 
 const HEALTH = ROUTES.health.path
 
+/** `isEncrypted`: the network must use HTTPS. */
+export type FrontRules = GateConfig & { isEncrypted?: boolean }
+
 /** Handles a delivery to a webhook. Returns false if the request is none. */
 export type TakeDelivery = (req: IncomingMessage, res: ServerResponse) => boolean
 
 /**
  * Runs the request gate between the socket and the router. It sees every request that Node could parse, so no route and no
  * error page can be reached around it. Only deliveries bypass it: they come from outside under any host name and carry
- * their own secret.
+ * their own secret. Without encryption, nothing from the network is read while that is encrypted.
  */
-export function createFront(gate: GateConfig, next: Listener, takeDelivery: TakeDelivery, passedGate?: (target: string) => void): Listener {
+export function createFront(gate: FrontRules, next: Listener, takeDelivery: TakeDelivery, passedGate?: (target: string) => void): Listener {
   return (req, res) => {
-    if (takeDelivery(req, res)) return
+    const isPlain = gate.isEncrypted === true && isPlainFromNetwork(req.socket)
+    if (!isPlain && takeDelivery(req, res)) return
     for (const [name, value] of COMMON_HEADERS) res.setHeader(name, value)
-    const refusal = refuse(req, gate)
+    const refusal = isPlain ? 'https_required' : refuse(req, gate)
     if (refusal === null) {
       passedGate?.(req.url ?? '')
       return next(req, res)

@@ -4,16 +4,16 @@ import { isDeepStrictEqual } from 'node:util'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { respondToBrokenRequest, fixedBody, JSON_TYPE } from '../../platform/net/fixed-responses.ts'
 import { respondUnread } from '../../platform/net/unread-body.ts'
-import { createNodeServer, type Deadlines } from '../../platform/net/node-http.ts'
+import { acceptTlsOn, createNodeServer, type Deadlines } from '../../platform/net/node-http.ts'
 import { ERROR_STATUS, type ErrorCode } from '../../contract/errors.ts'
-import type { GateConfig } from '../../contract/gate.ts'
+import type { TlsPair } from '../../contract/encryption.ts'
 import { ROUTES, type Route, type RouteName } from '../../contract/routes.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { errorBody, toAppError } from './error-response.ts'
 import { createAuth, type AuthConfig, type Identify } from './auth.ts'
 import { MAX_BODY_BYTES, parseJson, requireJson } from './body.ts'
-import { createFront, pathOf, type TakeDelivery } from './request-gate.ts'
+import { createFront, pathOf, type FrontRules, type TakeDelivery } from './request-gate.ts'
 import type { Caller } from './caller.ts'
 import type { Call, Handlers, OpenStream } from './handler.ts'
 import { createInputReader, type Input } from './input.ts'
@@ -32,7 +32,7 @@ export type HttpServerDeps = {
   handlers: Handlers
   /** Both are read for every request. */
   auth: AuthConfig
-  gate: GateConfig
+  gate: FrontRules
   /** Callers that are limited to a workspace, in `bearer-token` mode. Absent: there are none. */
   limited?: LimitedCallers
   /** Handles webhook deliveries before the gate and the router. */
@@ -65,6 +65,7 @@ export function createHttpServer(deps: HttpServerDeps) {
       createNodeServer(createFront(deps.gate, handle, deps.takeDelivery ?? (() => false), deps.passedGate), deps.deadlines),
   })
 
+  const tls = acceptTlsOn(app.server)
   app.removeAllContentTypeParsers()
   const asBuffer = { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES } as const
   app.addContentTypeParser('application/json', asBuffer, async (_request: FastifyRequest, bytes: Buffer) => parseJson(bytes))
@@ -146,10 +147,15 @@ export function createHttpServer(deps: HttpServerDeps) {
       }
     },
     endStreams: streams.close,
+    /** Encrypts connections from the network from now on; null: no longer. Open connections stay. */
+    useTls: (pair: TlsPair | null) => tls.use(pair),
     /** Ends all streams, gives responses in progress `graceMs` to finish, then closes every connection. */
     async close(graceMs = 2000): Promise<void> {
       streams.close()
-      const timer = setTimeout(() => app.server.closeAllConnections(), graceMs)
+      const timer = setTimeout(() => {
+        app.server.closeAllConnections()
+        tls.closeAll()
+      }, graceMs)
       try {
         await app.close()
       } finally {

@@ -1,4 +1,6 @@
 import type { RequestListener, Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { acceptTls, type TlsFront } from '../../contract/encryption.ts'
 
 /**
  * Node's HTTP module without its ESM exports. `import 'node:http'` reads all exports, and one of them (WebSocket) loads
@@ -20,4 +22,14 @@ export function createNodeServer(listener: RequestListener, deadlines: Deadlines
     keepAliveTimeout: 72_000,
   }
   return http.createServer(options, listener)
+}
+
+/** Lets a server of `createNodeServer` speak HTTPS too. The module for it is loaded with the first certificate. */
+export function acceptTlsOn(server: Server): TlsFront {
+  return acceptTls<Socket, Socket>(server, (serve) =>
+    process
+      .getBuiltinModule('node:tls')
+      .createServer({ ALPNProtocols: ['http/1.1'], handshakeTimeout: 10_000 }, serve)
+      .on('tlsClientError', (_error, socket) => socket.destroy()),
+  )
 }
