@@ -207,6 +207,18 @@ export default {
       { pathNot: [TESTS, '^src-runner/adapters/channels/telegram/'] },
       npm('grammy'),
     ),
+    never(
+      'whatsapp-in-its-driver',
+      'One folder knows the library of WhatsApp.',
+      { path: '^src-', pathNot: [TESTS, '^src-runner/adapters/channels/whatsapp/'] },
+      npm('@whiskeysockets/baileys'),
+    ),
+    never(
+      'whatsapp-on-demand',
+      'The library takes 60 MB, so it is loaded with the first pairing or paired agent.',
+      { path: '^src-runner/', pathNot: TESTS },
+      { path: npm('@whiskeysockets/baileys'), dynamic: false, dependencyTypesNot: ['type-only'] },
+    ),
 
     // The desktop's e2e hooks are loaded by name in test mode, hence the dynamic import that is let through.
     never('product-needs-no-tests', 'Product code never imports what exists for tests.', {}, { path: '/testing/', dynamic: false }),

@@ -76,6 +76,12 @@ const VIOLATIONS: Array<[rule: string, file: string, code: string]> = [
     `import { createAnthropic } from '@ai-sdk/anthropic'\nexport const i6 = createAnthropic`,
   ],
   ['chat-libraries-in-drivers', 'src-runner/adapters/channels/i7.ts', `import { Api } from 'grammy'\nexport const i7 = Api`],
+  ['whatsapp-in-its-driver', 'src-runner/adapters/channels/w1.ts', `export const w1 = () => import('@whiskeysockets/baileys')`],
+  [
+    'whatsapp-on-demand',
+    'src-runner/adapters/channels/whatsapp/w2.ts',
+    `import { proto } from '@whiskeysockets/baileys'\nexport const w2 = proto`,
+  ],
   ['texts-stand-alone', 'resources/locales/k0.ts', `import { now } from '../../src-runner/lib/clock.ts'\nexport const k0 = now`],
   ['product-needs-no-tests', 'src-runner/execution/j1.ts', `import { fake } from '../testing/fake.ts'\nexport const j1 = fake`],
   ['product-needs-no-scripts', 'src-runner/execution/j2.ts', `import { seed } from '../../e2e/scenarios/seed.ts'\nexport const j2 = seed`],

@@ -154,6 +154,8 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
       ingressPort: environment.ingressPort,
       publicRunnerUrl: environment.publicRunnerUrl,
       clockAheadMs: environment.clockAheadMs,
+      messengerBridge: environment.messengerBridgeEnabled,
+      testMessenger: environment.testMessenger,
       language: language(),
       hostTrash: trash !== undefined,
     }

@@ -81,6 +81,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     worker.start()
     if (!config.safeMode) adapters.scheduler.start()
     adapters.channels.start()
+    adapters.pairings?.start()
     if (!config.safeMode) adapters.outbox.start()
     await adapters.addresses.start(urlOf(address))
     adapters.reports.plan()
@@ -124,6 +125,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     woke() {
       parts?.scheduler.woke()
       parts?.addresses.woke()
+      parts?.channels.woke()
     },
     onRunning: core.reports.add,
     onNotification: core.notifications.add,

@@ -2225,6 +2225,19 @@ export type TextParams = {
   'messages.discord_token_refused': { server: string }
   'messages.discord_permissions': { link: string; words: string }
   'messages.discord_intents': { link: string }
+  'messages.chat_wa_not_paired': NoParams
+  'messages.chat_wa_pair': NoParams
+  'messages.chat_wa_unlinked': NoParams
+  'messages.chat_wa_banned': NoParams
+  'messages.chat_wa_too_old': NoParams
+  'messages.chat_wa_mismatch': NoParams
+  'messages.chat_wa_replaced': NoParams
+  'messages.chat_wa_closed': { status: string }
+  'messages.chat_wa_restricted': NoParams
+  'messages.chat_wa_no_upload': NoParams
+  'messages.chat_wa_expired': NoParams
+  'messages.chat_wa_other_account': { account: string }
+  'messages.chat_wa_pairing_failed': { status: string }
   'messages.sent_answered_before': NoParams
   'messages.sent_not_for_a_day': NoParams
   'messages.sent_channel_removed': NoParams
@@ -2632,6 +2645,8 @@ export type TextParams = {
   'messages.error_trigger_is_paused': NoParams
   'messages.error_delivery_has_no_payload': NoParams
   'messages.error_schedule_is_running': NoParams
+  'messages.error_no_messenger_binding': NoParams
+  'messages.error_messenger_manager_unavailable': NoParams
   'messages.error_channel_exists': NoParams
   'messages.error_outbound_already_sent': NoParams
   'messages.error_public_address_fixed': NoParams

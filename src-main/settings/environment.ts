@@ -111,6 +111,8 @@ export type Environment = {
   logLevel: LogLevel | null
   /** Only in window tests: how far the runner's clock is ahead. */
   clockAheadMs?: number
+  /** Only in window tests: the server to use instead of WhatsApp's. */
+  testMessenger?: { url: string; rootKey: string } | undefined
 }
 
 const DEFAULTS: Omit<Environment, 'dataDir'> = {
@@ -159,7 +161,11 @@ export function readEnvironment(source: EnvironmentSource): Environment {
   const environment: Environment = { ...DEFAULTS, ...rest, dataDir: dataDirPath(dataDir, source) }
   environment.sharingFixedBy = (['AUTH_MODE', 'DASHBOARD_HOST', 'RUNNER_HOST'] as const).find((name) => keyOf(name) in given) ?? null
   if (workerSecretFile !== undefined) environment.workerSecret = readSecretFile(workerSecretFile, source.cwd)
-  if (source.isTest === true) environment.clockAheadMs = Number(source.env['DECKHAND_TEST_CLOCK_AHEAD_MS'] ?? 0)
+  if (source.isTest === true) {
+    environment.clockAheadMs = Number(source.env['DECKHAND_TEST_CLOCK_AHEAD_MS'] ?? 0)
+    const [url, rootKey] = source.env['DECKHAND_TEST_MESSENGER']?.split('#') ?? []
+    if (url !== undefined && rootKey !== undefined) environment.testMessenger = { url, rootKey }
+  }
   refuseUnsafe(environment)
   return environment
 }

@@ -2,6 +2,8 @@ import type { Access } from '../contract/port.ts'
 import { createChannelConnections } from '../adapters/channels/connections.ts'
 import { createDiscordDriver } from '../adapters/channels/discord/discord.ts'
 import { createTelegramDriver } from '../adapters/channels/telegram/telegram.ts'
+import { createPairings } from '../adapters/channels/whatsapp/pairings.ts'
+import { createWhatsAppDriver } from '../adapters/channels/whatsapp/whatsapp.ts'
 import { createHostCommands } from '../adapters/host/host-commands.ts'
 import { createRunningReports, type RunningReports } from '../adapters/host/running-reports.ts'
 import { createHandlers } from '../adapters/http/handlers.ts'
@@ -54,18 +56,25 @@ export function createAdapters(core: Core, storage: Storage, agents: Agents) {
   })
   const webhooks: Webhooks = createWebhooks({ ...core, ...storage, probe: addresses.isProbe })
   disposables.add(webhooks.stop)
+  const { messengerBridge: hasMessenger = true, testMessenger: testServer = null } = core.config
   const channels = createChannelConnections({
     ...{ ...core, ...storage },
     closedFolders: (agentId) => [dataDir, ...closedFoldersOf(rules.read(), agentId)],
-    drivers: [createTelegramDriver(core), createDiscordDriver(core)],
+    drivers: [
+      createTelegramDriver(core),
+      createDiscordDriver(core),
+      ...(hasMessenger ? [createWhatsAppDriver({ ...core, testServer })] : []),
+    ],
   })
+  const pairings =
+    hasMessenger && !core.safeMode ? createPairings({ ...{ ...core, ...storage }, testServer, refresh: channels.refresh }) : null
   const outbox = createOutboxSender({ ...core, ...storage, deliver: channels.deliver })
   const dailyBackup = createDailyBackup({ ...core, ...storage })
   const retention = createRetention({ ...core, ...storage })
   const http = createHttpServer({
     ...{ clock, log },
     handlers: createHandlers(
-      createHandlerDeps(core, storage, agents, { scheduler, addresses, webhooks, channels, dailyBackup, retention }),
+      createHandlerDeps(core, storage, agents, { scheduler, addresses, webhooks, channels, pairings, dailyBackup, retention }),
     ),
     auth: access,
     limited: {
@@ -86,6 +95,7 @@ export function createAdapters(core: Core, storage: Storage, agents: Agents) {
     (given) => worker.stop(given),
     // A message that is being sent needs its connection.
     ({ graceMs }) => outbox.stop({ graceMs: Math.min(graceMs, 2000) }).then(() => channels.stop()),
+    () => pairings?.stop(),
   )
   const reports: RunningReports = createRunningReports({
     ...{ ...core, ...storage },
@@ -110,10 +120,10 @@ export function createAdapters(core: Core, storage: Storage, agents: Agents) {
     db.condition.onChange((trouble) => hub.publishLive({ type: 'database.changed', payload: { trouble } })),
   )
   const commands = createHostCommands({ ...core, ...storage, worker, tunnels: addresses, notify })
-  return { scheduler, addresses, channels, outbox, http, maintenance, damageWatch, dailyBackup, retention, reports, commands }
+  return { scheduler, addresses, channels, pairings, outbox, http, maintenance, damageWatch, dailyBackup, retention, reports, commands }
 }
 
-type ForHandlers = Pick<HandlerDeps, 'webhooks' | 'channels' | 'dailyBackup' | 'retention'> & {
+type ForHandlers = Pick<HandlerDeps, 'webhooks' | 'channels' | 'pairings' | 'dailyBackup' | 'retention'> & {
   scheduler: Scheduler
   addresses: ReturnType<typeof createPublicAddresses>
 }

@@ -48,6 +48,10 @@ export const RunnerConfig = Access.extend({
   publicRunnerUrl: z.string().nullable(),
   /** In tests: how far the runner's clock is ahead of the machine's. */
   clockAheadMs: z.number().int().optional(),
+  /** Whether WhatsApp is available. Left out: it is. */
+  messengerBridge: z.boolean().optional(),
+  /** In tests: the server to use instead of WhatsApp's, and the key that it proves itself with. */
+  testMessenger: z.object({ url: z.string(), rootKey: z.string() }).optional(),
   /** The person's language, for agents' messages to chats. Left out: English. */
   language: z.enum(LANGUAGES).optional(),
   /** The host can move files to the trash. */

@@ -47,6 +47,11 @@ function shapeOf(route: Route, part: (typeof PARTS)[number]): Record<string, z.Z
   return (route[part] as z.ZodObject | undefined)?.shape ?? {}
 }
 
+/** A filter. */
+function isOptional(route: Route, field: string): boolean {
+  return shapeOf(route, 'query')[field]!.safeParse(undefined).success
+}
+
 function idFieldsOf(route: Route): [part: (typeof PARTS)[number], field: string][] {
   return PARTS.flatMap((part) =>
     Object.keys(shapeOf(route, part)).flatMap((field): [typeof part, string][] => (NOUN_OF_FIELD[field] == null ? [] : [[part, field]])),
@@ -117,6 +122,7 @@ describe('the things of two workspaces', () => {
       return { person: asking, messageId: tx.prepare<{ id: string }>('SELECT id FROM outbox WHERE channel_id = ?').get(channelId)!.id }
     })
     await owner.ok('updateChannel', { params: { channelId }, body: { enabled: false } })
+    await client.ok('startPairing', { body: { agentId } })
     const things: Things = {
       ...{ entity: agent.entityId, agent: agentId, job: waiting.jobId, conversation: chat.conversationId, approval: approvals[0]!.id },
       ...{ rule: rule.id, memory: memory.id, trigger: trigger.id, delivery: delivery.id, schedule: schedule.id, channel: channelId },
@@ -133,7 +139,9 @@ describe('the things of two workspaces', () => {
       Object.fromEntries(
         Object.keys(shapeOf(route, part)).flatMap((field) => {
           const noun = NOUN_OF_FIELD[field]
-          return noun == null || LEFT_OUT[name]?.includes(field) || part === 'query' ? [] : [[field, things[noun]]]
+          return noun == null || LEFT_OUT[name]?.includes(field) || (part === 'query' && isOptional(route, field))
+            ? []
+            : [[field, things[noun]]]
         }),
       )
     const request = {

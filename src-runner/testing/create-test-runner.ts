@@ -90,6 +90,9 @@ export type TestRunner = {
   stop(): Promise<void>
 }
 
+/** Refuses connections, so that no test reaches the real service. */
+const NO_MESSENGER = { url: 'ws://127.0.0.1:9/ws/chat', rootKey: '' }
+
 export async function createTestRunner(options: TestRunnerOptions = {}): Promise<TestRunner> {
   const home = mkdtempSync(join(tmpdir(), 'deckhand-test-'))
   const vault = options.vault ?? createMemoryVault()
@@ -113,6 +116,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
     safeMode: false,
     ingressPort: null,
     publicRunnerUrl: null,
+    testMessenger: NO_MESSENGER,
     ...options.config,
   }
   let provider: Provider | null = null

@@ -17,6 +17,8 @@ export type ChannelDriver = {
   identify(access: ChannelAccess, signal: AbortSignal): Promise<Identified>
   /** Reads messages from `position` and retries by itself, until it is closed or the service refuses the token. */
   connect(access: ChannelAccess, position: string | null, runner: RunnerOfChannel): Connection
+  /** The channel was deleted and its connection is closed. Removes what the driver keeps of it. */
+  forget?(access: ChannelAccess): Promise<void>
 }
 
 /** The limits of one message; message-parts.ts splits longer texts. */
@@ -36,6 +38,8 @@ export type Connection = {
   answerPress(pressId: string, note: string): Promise<void>
   /** Removes the buttons of a sent message. */
   removeButtons(chatId: string, externalId: string): Promise<void>
+  /** The machine was asleep until now. */
+  woke?(): void
   /** Resolves when the connection makes no more calls. */
   close(): Promise<void>
 }

@@ -14,7 +14,7 @@ import {
 } from '../../domain/channels/channels.ts'
 import { pruneReceived } from '../../domain/channels/receive-message.ts'
 import type { Deliver } from '../../domain/outbox/outgoing.ts'
-import type { ChannelAccess } from '../../domain/channels/channel-access.ts'
+import { splitTokens, type ChannelAccess } from '../../domain/channels/channel-access.ts'
 import type { ChannelDriver } from './channel.ts'
 import { NO_DRIVER, openChannel, type OpenChannel, type OpenChannelDeps } from './open-channel.ts'
 import { createTyping } from './typing.ts'
@@ -60,6 +60,12 @@ export function createChannelConnections(deps: ConnectionsDeps) {
 
   async function forget(channelId: string): Promise<void> {
     await close(channelId)
+    const entry = await vault.get(channelTokenKey(channelId)).catch(() => null)
+    for (const driver of entry === null ? [] : deps.drivers) {
+      await driver
+        .forget?.({ channelId, ...splitTokens(entry!), baseUrl: null })
+        .catch((error: unknown) => log.warn({ error, channelId }, 'could not remove what a driver kept of a deleted channel'))
+    }
     await vault
       .delete(channelTokenKey(channelId))
       .catch((error: unknown) => log.warn({ error, channelId }, 'could not delete the token of a deleted channel'))
@@ -114,6 +120,8 @@ export function createChannelConnections(deps: ConnectionsDeps) {
     identify: async (kind: ChannelKind, access: ChannelAccess): Promise<Identified> =>
       findDriver(kind)?.identify(access, new AbortController().signal) ?? { state: 'refused', problem: NO_DRIVER },
     deliver,
+    /** The machine was asleep until now. */
+    woke: () => opened.forEach((channel) => channel.connection()?.woke?.()),
     /** The last one of this process, or null. */
     lastRoundTripAt: (channelId: string) => opened.get(channelId)?.lastRoundTripAt() ?? null,
   }

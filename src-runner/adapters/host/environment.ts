@@ -30,6 +30,7 @@ const Environment = z.object({
   LOG_LEVEL: LogLevel.default('info'),
   INGRESS_PORT: Port.nullable().default(null),
   PUBLIC_RUNNER_URL: z.string().trim().min(1).nullable().default(null),
+  MESSENGER_BRIDGE_ENABLED: z.stringbool({ error: 'must be true or false' }).default(true),
 })
 
 /** The configuration of a runner without a host process. Throws ConfigRefused. */
@@ -43,7 +44,8 @@ export function readRunnerEnvironment(env: Record<string, string | undefined>): 
       `${issue.path.join('.')} ${issue.code === 'invalid_value' ? `must be one of ${issue.values.join(', ')}` : issue.message}`,
     )
   }
-  const { DECKHAND_DATA_DIR, RUNNER_HOST, RUNNER_PORT, AUTH_MODE, WORKER_SECRET, LOG_LEVEL, INGRESS_PORT, PUBLIC_RUNNER_URL } = parsed.data
+  const { DECKHAND_DATA_DIR, RUNNER_HOST, RUNNER_PORT, AUTH_MODE, WORKER_SECRET, LOG_LEVEL } = parsed.data
+  const { INGRESS_PORT, PUBLIC_RUNNER_URL, MESSENGER_BRIDGE_ENABLED } = parsed.data
   if (AUTH_MODE !== 'local-trust' && WORKER_SECRET === undefined)
     throw new ConfigRefused(`WORKER_SECRET is needed with AUTH_MODE ${AUTH_MODE}`)
   return {
@@ -59,6 +61,7 @@ export function readRunnerEnvironment(env: Record<string, string | undefined>): 
     safeMode: false,
     ingressPort: INGRESS_PORT,
     publicRunnerUrl: PUBLIC_RUNNER_URL,
+    messengerBridge: MESSENGER_BRIDGE_ENABLED,
   }
 }
 

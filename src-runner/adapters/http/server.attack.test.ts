@@ -46,6 +46,7 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
   createChannel: { agentId: ID, kind: 'telegram', token: 'x' },
   updateChannel: { enabled: true },
   updateChannelPerson: { role: 'owner' },
+  startPairing: { agentId: ID },
   updatePublicAddress: { url: null },
   startTunnel: { program: 'ngrok' },
   deleteDue: { kind: 'jobs' },
@@ -56,6 +57,7 @@ const QUERIES: Partial<Record<RouteName, string>> = {
   getRetained: '?kind=jobs',
   previewCron: '?cron=x&timezone=UTC',
   sumUpSchedules: '?from=0',
+  getPairing: `?agentId=${ID}`,
 }
 
 const MODES: AuthMode[] = ['local-trust', 'local-auth', 'bearer-token']

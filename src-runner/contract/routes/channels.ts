@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Message } from '../messages.ts'
 import { Channel, ChannelPerson, CreateChannel, UpdateChannel, UpdateChannelPerson } from '../channels.ts'
+import { Pairing, StartPairing } from '../messenger.ts'
 import { Id } from '../primitives.ts'
 import { del, get, Nothing, patch, post } from './route.ts'
 
@@ -59,5 +60,20 @@ export const channelRoutes = {
     params: channelParams,
     answer: z.object({ ok: z.boolean(), message: Message.nullable() }),
     errors: ['channel_not_found'],
+  }),
+  getPairing: get('/api/messenger/pairing', {
+    reach: 'workspace',
+    summary: 'How far the phone messenger (WhatsApp) of an agent is paired, with the code to scan.',
+    query: z.object({ agentId: Id }),
+    answer: Pairing,
+    errors: ['no_messenger_binding', 'messenger_manager_unavailable'],
+  }),
+  startPairing: post('/api/messenger/pairing', {
+    reach: 'workspace',
+    summary: 'Start pairing the phone messenger (WhatsApp) of an agent, unless it is paired or being paired.',
+    body: StartPairing,
+    status: 202,
+    answer: Pairing,
+    errors: ['agent_not_found', 'messenger_manager_unavailable', 'vault_unavailable'],
   }),
 }

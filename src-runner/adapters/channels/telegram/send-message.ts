@@ -1,11 +1,9 @@
-import type { Translate } from '../../../../resources/locales/translate.ts'
 import { englishText } from '../../../lib/messages.ts'
 import type { Button, OutgoingMessage, SendResult } from '../../../domain/outbox/outgoing.ts'
 import type { ChannelLimits } from '../channel.ts'
-import { formatMarkdown, type FormattedText } from '../formatted-text.ts'
-import type { TextFormat } from '../message-parts.ts'
+import type { FormattedText } from '../formatted-text.ts'
 import { FILE_DEADLINE_MS, sendParts, type Sending } from '../send-parts.ts'
-import { splitText } from '../split-text.ts'
+import { createTextFormat } from '../text-format.ts'
 import type { BotApi, Result } from './bot-api.ts'
 
 export const LIMITS = { messageChars: 4096, fileBytes: 50_000_000 } satisfies ChannelLimits
@@ -17,24 +15,11 @@ export async function sendMessage(sending: Sending & Calls, message: OutgoingMes
   const { chatId } = message
   const sender = {
     limits: LIMITS,
-    format: await createFormat(sending.t),
+    format: await createTextFormat(sending.t),
     sendText: (piece: FormattedText, buttons: readonly Button[]) => sendText(sending, chatId, piece, buttons),
     sendFile: (name: string, bytes: Uint8Array) => sendDocument(sending, chatId, name, bytes),
   }
   return sendParts(sending, sender, message)
-}
-
-async function createFormat(t: Translate): Promise<TextFormat<FormattedText>> {
-  const { lexer } = await import('marked')
-  return {
-    t,
-    split: (markdown, maxChars) => splitText(formatMarkdown(markdown, lexer), maxChars),
-    append: ({ text, entities }, words) => ({
-      text: `${text}\n\n${words}`,
-      entities: [...entities, { type: 'italic', offset: text.length + 2, length: words.length }],
-    }),
-    plain: (words) => ({ text: words, entities: [] }),
-  }
 }
 
 async function sendText(

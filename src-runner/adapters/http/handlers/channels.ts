@@ -1,7 +1,7 @@
 import type { Message } from '../../../contract/messages.ts'
 import { transact, type Tx } from '../../../platform/db/transact.ts'
 import type { Channel, CreateChannel } from '../../../contract/channels.ts'
-import { AppError, issueAt } from '../../../lib/errors.ts'
+import { AppError, issueAt, required } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { channelTokenKey } from '../../../lib/vault.ts'
 import { getAgent } from '../../../domain/agents/agents.ts'
@@ -24,7 +24,7 @@ import { writeWithSecret } from '../write-with-secret.ts'
 import type { HandlerDeps } from './deps.ts'
 
 /** A token is stored only after the service has accepted it. */
-export function channelHandlers({ db, jobs, clock, ids, vault, log, speech, channels }: HandlerDeps) {
+export function channelHandlers({ db, jobs, clock, ids, vault, log, speech, channels, pairings }: HandlerDeps) {
   /** Throws AppError channel_refused, with the service's reason. */
   async function identify(kind: CreateChannel['kind'], access: ChannelAccess): Promise<ChannelAccount> {
     const identified = await channels.identify(kind, access)
@@ -44,6 +44,10 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, speech, chan
     }
     const rename = () => transact(db, (tx) => renameChannel(tx, channelId, account))
     await writeWithSecret({ vault, log }, channelTokenKey(channelId), joinTokens(tokens), rename)
+  }
+
+  function requirePairings(): NonNullable<HandlerDeps['pairings']> {
+    return required(pairings, 'messenger_manager_unavailable')
   }
 
   return {
@@ -113,6 +117,12 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, speech, chan
       )
       return result.state === 'sent' ? { ok: true, message: null } : failed(result.problem)
     },
+
+    getPairing({ query: { agentId } }) {
+      return required(requirePairings().read(agentId), 'no_messenger_binding')
+    },
+
+    startPairing: ({ body: { agentId, phoneNumber = null } }) => requirePairings().pair(agentId, phoneNumber),
   } satisfies Partial<Handlers>
 }
 

@@ -6,6 +6,7 @@ import type { MachineTime } from '../../../platform/time/machine-time.ts'
 import type { ChannelKind } from '../../../contract/channels.ts'
 import type { HealthCheck } from '../../../contract/doctor.ts'
 import type { Recovery } from '../../../contract/notifications.ts'
+import type { Pairing } from '../../../contract/messenger.ts'
 import type { PublicAddress, TunnelProgram, UpdatePublicAddress } from '../../../contract/public-address.ts'
 import type { TemplatePreview } from '../../../contract/triggers.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -73,6 +74,11 @@ export type HandlerDeps = {
   examine(): Promise<HealthCheck[]>
   dailyBackup: Pick<DailyBackup, 'read' | 'make'>
   retention: Pick<RetentionKeeper, 'measure' | 'deleteDue'>
+  /** null: WhatsApp is turned off, or this is safe mode. */
+  pairings: {
+    read(agentId: string): Pairing | null
+    pair(agentId: string, phoneNumber: string | null): Promise<Pairing>
+  } | null
   channels: {
     /** Asks the service whose token this is. */
     identify(kind: ChannelKind, access: { token: string; baseUrl: string | null }): Promise<Identified>

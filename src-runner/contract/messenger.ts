@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { Id, Moment } from './primitives.ts'
+import { Message } from './messages.ts'
+
+/**
+ * connecting: no code yet. qr_pending: `qr` waits to be scanned. code_pending: `code` waits to be typed into the phone. scanned: the
+ * phone has accepted it, and the device logs in. linked: done. expired: no code was used in time. failed: see `problem`.
+ * logged_out: it was linked, and a person has to act.
+ */
+export const PairingStatus = z.enum(['connecting', 'qr_pending', 'code_pending', 'scanned', 'linked', 'expired', 'failed', 'logged_out'])
+export type PairingStatus = z.infer<typeof PairingStatus>
+
+/** How far the phone messenger of an agent is paired. */
+export const Pairing = z.object({
+  status: PairingStatus,
+  /** Only while `status` is `qr_pending`. */
+  qr: z.string().nullable(),
+  /** Only while `status` is `code_pending`. */
+  code: z.string().nullable(),
+  /** When the present code is replaced by the next one, or the last one ends. */
+  expiresAt: Moment.nullable(),
+  /** The linked number. */
+  number: z.string().nullable(),
+  channelId: Id.nullable(),
+  problem: Message.nullable(),
+})
+export type Pairing = z.infer<typeof Pairing>
+
+export const StartPairing = z.object({
+  agentId: Id,
+  /** For a person who cannot scan: the number of the phone that types the code. */
+  phoneNumber: z
+    .string()
+    .trim()
+    .regex(/^\+?[0-9][0-9 ()./-]{5,24}$/)
+    .optional(),
+})
+export type StartPairing = z.infer<typeof StartPairing>

@@ -1,0 +1,153 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { saying } from '../testing/saying.ts'
+import { useWhatsAppRig } from '../testing/whatsapp-server/whatsapp-rig.ts'
+
+describe('WhatsApp', () => {
+  const rig = useWhatsAppRig()
+  const { begin, link, pairing, channelNow, said, untilSaid } = rig
+  const states = () => (existsSync(join(rig.runner.dataDir, 'whatsapp')) ? readdirSync(join(rig.runner.dataDir, 'whatsapp')) : [])
+  const jobs = async () => (await rig.runner.client.ok('listJobs', { query: { limit: 50 } })).jobs
+
+  it('is linked by a code from the phone, whose owner then talks to the agent in their own chat', async () => {
+    const agent = await begin()
+    const { client } = rig.runner
+    expect(await client.ask('getPairing', { query: { agentId: agent.id } })).toMatchObject({
+      status: 404,
+      body: { error: 'no_messenger_binding' },
+    })
+    const started = await client.ask('startPairing', { body: { agentId: agent.id } })
+    expect(started).toMatchObject({ status: 202, body: { status: 'connecting', qr: null } })
+    // Asking again starts nothing new.
+    await client.ok('startPairing', { body: { agentId: agent.id } })
+    await expect.poll(async () => (await pairing()).status).toBe('qr_pending')
+    expect(rig.server.connections()).toBe(1)
+    expect((await pairing()).qr).toMatch(/^https:\/\/wa\.me\//)
+
+    const channel = await link()
+    expect(channel).toMatchObject({ kind: 'messenger', name: '+15550001111', agentName: 'Ada', people: [{ role: 'owner' }] })
+    expect(await pairing()).toMatchObject({ status: 'linked', qr: null, code: null, number: '+15550001111', channelId: channel.id })
+    await untilSaid('owner', /I am Ada/)
+
+    rig.runner.modelServer.play({ text: ['Four.'] })
+    rig.server.sayOnPhone('What is two and two?')
+    await untilSaid('owner', 'Four.')
+    expect((await jobs())[0]).toMatchObject({ channel: 'messenger' })
+    expect(said('owner')).toHaveLength(2)
+    expect(rig.server.receipts.some(({ attrs }) => attrs['type'] === 'read')).toBe(false)
+  })
+
+  it('is linked by a code that the person types into the phone', async () => {
+    const agent = await begin()
+    await rig.runner.client.ok('startPairing', { body: { agentId: agent.id, phoneNumber: '+1 (555) 000-1111' } })
+    await expect.poll(async () => (await pairing()).status).toBe('code_pending')
+    const { code, qr } = await pairing()
+    expect(code).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
+    expect(qr).toBeNull()
+    await rig.server.typeCode(code!)
+    await expect.poll(async () => (await channelNow())?.status, { timeout: 5000 }).toBe('open')
+    expect(await pairing()).toMatchObject({ status: 'linked', code: null })
+  })
+
+  it('neither lists nor answers strangers, but for the one who sends the pairing code', async () => {
+    await begin()
+    const { pairingCode } = await link()
+    const stranger = rig.server.addPerson('4915112345678', 'Ben')
+    rig.server.say(stranger, 'Delete everything you know')
+    rig.server.sayOnPhone('Keep this between us', { to: stranger })
+    rig.server.say(stranger, 'Hello?', { group: '1203631@g.us', isMention: true })
+    await rig.server.until(() => rig.server.unconfirmed() === 0)
+    expect((await channelNow()).people).toHaveLength(1)
+    rig.server.say(stranger, pairingCode.toLowerCase())
+    await untilSaid(stranger, /\+|lid/)
+    expect((await channelNow()).people).toMatchObject([
+      { role: 'owner' },
+      { role: 'requested', displayName: 'Ben', handle: '+4915112345678' },
+    ])
+    expect(said(stranger)).toHaveLength(1)
+    rig.server.say(stranger, pairingCode, { group: '1203631@g.us' })
+    await expect
+      .poll(async () => (await channelNow()).people.map(({ displayName }) => displayName))
+      .toEqual(['+15550001111', 'Ben', 'Family'])
+    expect(await jobs()).toEqual([])
+    const log = rig.runner.logLines.join('\n')
+    expect(log).not.toMatch(/Delete everything|between us/)
+  })
+
+  it('says that it was unlinked on the phone, keeps nothing of the link, and can be linked again with the same owner', async () => {
+    await begin()
+    const before = await link()
+    await untilSaid('owner', /I am Ada/)
+    expect(states()).toEqual([before.id])
+    rig.server.unlink()
+    await expect.poll(async () => (await channelNow()).status).toBe('logged_out')
+    expect((await channelNow()).problem).toEqual(saying(/removed from the linked devices.*Link it again/))
+    expect(await pairing()).toMatchObject({ status: 'logged_out', qr: null })
+    await expect.poll(states).toEqual([])
+    const again = await link()
+    expect(again).toMatchObject({ id: before.id, status: 'open', problem: null, people: [{ role: 'owner' }] })
+    expect(again.people[0]!.id).toBe(before.people[0]!.id)
+    rig.runner.modelServer.play({ text: ['Here I am.'] })
+    rig.server.sayOnPhone('Are you there?')
+    await untilSaid('owner', 'Here I am.')
+  })
+
+  it('removes the device from the phone and the keys from the disk when its channel is deleted', async () => {
+    await begin()
+    const { id: channelId } = await link()
+    expect(await rig.runner.vault.get(`channel:${channelId}:token`)).not.toBeNull()
+    await rig.runner.client.ok('deleteChannel', { params: { channelId } })
+    await expect.poll(() => rig.server.isLinked()).toBe(false)
+    await expect.poll(() => rig.runner.vault.get(`channel:${channelId}:token`)).toBeNull()
+    expect(states()).toEqual([])
+    expect(await rig.runner.client.ask('getPairing', { query: { agentId: rig.agent.id } })).toMatchObject({ status: 404 })
+  })
+
+  it('calls a damaged link not linked, and says what to do', async () => {
+    await begin()
+    const { id } = await link()
+    const file = join(rig.runner.dataDir, 'whatsapp', id)
+    await rig.runner.client.ok('updateChannel', { params: { channelId: id }, body: { enabled: false } })
+    for (const bytes of [Buffer.alloc(0), readFileSync(file).subarray(0, 200)]) {
+      writeFileSync(file, bytes)
+      await rig.runner.client.ok('updateChannel', { params: { channelId: id }, body: { enabled: true } })
+      await expect.poll(async () => (await channelNow()).status).toBe('logged_out')
+      expect((await channelNow()).problem).toEqual(saying(/not linked.*Link it again/))
+    }
+    expect((await link()).status).toBe('open')
+  })
+
+  it('belongs to one agent', async () => {
+    await begin()
+    await link()
+    const other = await rig.runner.addAgent({ name: 'Bob' })
+    await rig.runner.client.ok('startPairing', { body: { agentId: other.id } })
+    const otherPairing = () => rig.runner.client.ok('getPairing', { query: { agentId: other.id } })
+    await expect.poll(async () => (await otherPairing()).status).toBe('qr_pending')
+    rig.server.scan((await otherPairing()).qr!)
+    await expect.poll(async () => (await otherPairing()).status, { timeout: 5000 }).toBe('failed')
+    expect((await otherPairing()).problem).toEqual(saying(/already connected to the agent “Ada”/))
+    expect(states()).toHaveLength(1)
+  })
+
+  it('is unavailable if the bridge is off', async () => {
+    const agent = await begin({ config: { messengerBridge: false } })
+    for (const answer of [
+      await rig.runner.client.ask('getPairing', { query: { agentId: agent.id } }),
+      await rig.runner.client.ask('startPairing', { body: { agentId: agent.id } }),
+    ])
+      expect(answer).toMatchObject({ status: 503, body: { error: 'messenger_manager_unavailable' } })
+    expect(rig.server.connections()).toBe(0)
+  })
+
+  it('keeps its keys out of logs and database', async () => {
+    await begin()
+    const { id } = await link()
+    const key = (await rig.runner.vault.get(`channel:${id}:token`))!
+    const places = [rig.runner.logLines.join('\n'), readFileSync(join(rig.runner.dataDir, 'deckhand.db'), 'latin1')]
+    for (const text of places) expect(text).not.toContain(key)
+    const file = readFileSync(join(rig.runner.dataDir, 'whatsapp', id), 'latin1')
+    for (const word of ['noiseKey', 'signedIdentityKey', 'creds', '15550001111']) expect(file).not.toContain(word)
+  })
+})
