@@ -1576,6 +1576,8 @@ export type TextParams = {
   'settings.sharing.share': NoParams
   'settings.sharing.shareHint': NoParams
   'settings.sharing.fixed': { variable: string }
+  'settings.sharing.otherAccounts': NoParams
+  'settings.sharing.otherAccountsHint': NoParams
   'settings.sharing.needsOwner': NoParams
   'settings.sharing.needsOwnerHint': NoParams
   'settings.sharing.createOwner': NoParams

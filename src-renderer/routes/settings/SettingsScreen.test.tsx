@@ -55,12 +55,16 @@ it('shows third-party licenses on request', async () => {
 })
 
 /** The app's window, writing down what the page asks of it. */
-function inApp(usePort: () => Promise<void> = () => Promise.resolve(), sharing: DesktopState['sharing'] = state.sharing) {
+function inApp(
+  usePort: () => Promise<void> = () => Promise.resolve(),
+  sharing: DesktopState['sharing'] = state.sharing,
+  platform = state.info.platform,
+) {
   const asked: [string, unknown][] = []
   const note = (name: string) => (argument: unknown) => Promise.resolve(void asked.push([name, argument]))
   const api = {
     onState: (listener: (next: DesktopState) => void) => {
-      listener({ ...state, sharing })
+      listener({ ...state, sharing, info: { ...state.info, platform } })
       return () => {}
     },
     onCommand: () => () => {},
@@ -96,6 +100,20 @@ it('shows the addresses for other devices while it is shared', async () => {
   for (const url of urls) expect(await screen.findByText(url)).toBeVisible()
   expect(screen.getByRole('img', { name: `QR code of ${urls[0]}` })).toBeVisible()
   expect(screen.getByRole('switch', { name: 'Share on this network' })).toBeChecked()
+})
+
+it.each([
+  ['darwin', null, false, true],
+  ['win32', null, false, true],
+  ['win32', 'DASHBOARD_HOST', false, true],
+  ['win32', 'AUTH_MODE', false, false],
+  ['darwin', null, true, false],
+  ['linux', null, false, false],
+] as const)('says on %s (fixed by %s, shared: %s) that other accounts get in: %s', async (platform, fixedBy, isOn, isSaid) => {
+  const { desktop } = inApp(undefined, { ...state.sharing, fixedBy, isOn }, platform)
+  openSettings('computer', { desktop })
+  await screen.findByRole('switch', { name: 'Share on this network' })
+  expect(screen.queryByText('Other accounts of this computer') !== null).toBe(isSaid)
 })
 
 it('encrypts, and shows the fingerprint to compare with the one of the phone', async () => {

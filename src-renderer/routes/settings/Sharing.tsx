@@ -17,6 +17,9 @@ export function Sharing(props: { sharing: SharingState }) {
   const desktop = useDesktop()
   const [needsOwner, setNeedsOwner] = createSignal(false)
   const [isChanging, setChanging] = createSignal(false)
+  // On Linux the two servers refuse the other accounts of the computer. No other system tells whose program connects.
+  const isOpenToOtherAccounts = () =>
+    ['darwin', 'win32'].includes(desktop.state()?.info.platform ?? '') && !props.sharing.isOn && props.sharing.fixedBy !== 'AUTH_MODE'
   const call = async (act: Promise<unknown> | undefined) => {
     setChanging(true)
     try {
@@ -42,6 +45,9 @@ export function Sharing(props: { sharing: SharingState }) {
           onChecked={(on) => void call(desktop.api?.share({ on }).then((result) => setNeedsOwner(result === 'needs_owner')))}
         />
       </RowFrame>
+      <Show when={isOpenToOtherAccounts()}>
+        <Row id="other-accounts" label={t('settings.sharing.otherAccounts')} hint={t('settings.sharing.otherAccountsHint')} />
+      </Show>
       <Show when={needsOwner() && !props.sharing.isOn}>
         <Row label={t('settings.sharing.needsOwner')} hint={t('settings.sharing.needsOwnerHint')}>
           <ButtonLink size="sm" href="/settings/people">
