@@ -130,8 +130,8 @@ export default {
     },
     never(
       'sqlite-behind-platform',
-      "The database is opened in platform/db; the dashboard's sign-in has one of its own.",
-      { path: '^src-', pathNot: [TESTS, '^src-runner/platform/db/', '^src-main/sign-in/'] },
+      "The database is opened in platform/db; the dashboard's sign-in has one of its own, and a reset takes the lock of the data.",
+      { path: '^src-', pathNot: [TESTS, '^src-runner/platform/db/', '^src-main/sign-in/', '^src-main/reset/data-lock\\.ts$'] },
       `${npm('better-sqlite3')}|^(node:)?sqlite$`,
     ),
     never(

@@ -48,6 +48,7 @@ const VIOLATIONS: Array<[rule: string, file: string, code: string]> = [
     `import { DatabaseSync } from 'node:sqlite'\nexport const i2 = DatabaseSync`,
   ],
   ['query-builder-in-the-domain', 'src-runner/execution/i8.ts', `import { eq } from 'drizzle-orm'\nexport const i8 = eq`],
+  ['sqlite-behind-platform', 'src-main/reset/i10.ts', `import Database from 'better-sqlite3'\nexport const i10 = Database`],
   ['sqlite-behind-platform', 'src-main/dashboard/i9.ts', `import Database from 'better-sqlite3'\nexport const i9 = Database`],
   ['sign-in-library-in-one-file', 'src-main/dashboard/i10.ts', `import { betterAuth } from 'better-auth'\nexport const i10 = betterAuth`],
   [

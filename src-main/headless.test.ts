@@ -86,6 +86,26 @@ describe('headless', () => {
     for (const secret of [session, token]) expect(second.stderr()).not.toContain(secret)
   })
 
+  it('deletes all data when it is stopped and that is confirmed, and starts from the beginning', async () => {
+    const first = startHeadless()
+    const { runnerUrl } = await first.ready
+    expect((await post(`${runnerUrl}/api/agents`, { name: 'Ada' })).status).toBe(201)
+    const refused = startHeadless({}, ['reset', '--yes'])
+    expect(await refused.exited).toBe(1)
+    expect(refused.stderr()).toContain('another Deckhand is using the data folder')
+    first.child.kill('SIGTERM')
+    await first.exited
+    const asked = startHeadless({}, ['reset'])
+    expect(await asked.exited).toBe(2)
+    expect(asked.stderr()).toMatch(/"reset" deletes \d+ files \([\d.]+ MB\).*To confirm, add --yes/)
+    expect(existsSync(join(folder, 'vault-file.key'))).toBe(true)
+    const done = startHeadless({}, ['reset', '--yes'])
+    expect([await done.exited, done.stderr()]).toEqual([0, ''])
+    expect(readdirSync(folder)).toEqual([])
+    const again = await startHeadless().ready
+    expect(await (await fetch(`${again.runnerUrl}/api/agents`)).json()).toMatchObject({ agents: [] })
+  })
+
   it('starts both servers, runs a job and stops in order', async () => {
     const program = startHeadless()
     const { runnerUrl, dashboardUrl } = await program.ready

@@ -16,6 +16,8 @@ import { exportTo, importFrom } from './export-file.ts'
 import { codeCacheOf, createHost, leave, logsDirOf, type Host } from './host.ts'
 import { messageOf } from './log/log.ts'
 import { dataDirOfPort } from './net/port-holder.ts'
+import { measureData } from './reset/own-files.ts'
+import { finishReset, resetNow } from './reset/reset.ts'
 import { createForkedRunner } from './runner/forked-runner.ts'
 import { readEnvironment, type Environment } from './settings/environment.ts'
 import { readLinkFile } from './settings/link-file.ts'
@@ -31,11 +33,13 @@ import { VaultError } from './vault/vault.ts'
  * person of auth.db another password. `link` prints a link that opens the dashboard of the Deckhand that is running. `restore` starts
  * with the newest sound backup, or with the one that is named next, and `start-empty` with an empty database beside the present
  * one. `export` and `import` take a file, and exit. `diagnostics` writes a zip for a report about a problem and exits.
+ * `reset --yes` deletes all data (with `--keep-backups`, not the backups) and exits.
  */
 const here = import.meta.dirname
 const fromSource = import.meta.filename.endsWith('.ts')
 const RUNNER_ENTRY = fromSource ? join(here, '../src-runner/main.ts') : join(here, 'runner.js')
 const PAGE_FOLDER = fromSource ? join(here, '../out/renderer') : join(here, '../renderer')
+const RESET_OPTIONS = ['--yes', '--keep-backups']
 const HEALTH_LIMIT_MS = 60_000
 const OR_EMPTY = '"start-empty" in its place keeps it and starts with an empty one'
 /** What can be done about a database that cannot be used, besides what the message says. */
@@ -53,7 +57,7 @@ try {
 }
 
 async function run(): Promise<void> {
-  const { command, argument, file, flags } = readCommand(process.argv.slice(2))
+  const { command, argument, file, flags, options } = readCommand(process.argv.slice(2))
   const environment = readEnvironment({
     env: process.env,
     args: flags,
@@ -65,6 +69,8 @@ async function run(): Promise<void> {
   if (command === 'link') return printLink(environment)
   if (command === 'reset-password') return resetPassword(environment, argument)
   if (command === 'diagnostics') return writeDiagnostics(environment, file)
+  if (command === 'reset') return resetData(environment, options)
+  await finishReset(environment)
   const assets = await loadAssets(PAGE_FOLDER)
   const host = createHost({
     appVersion: packageJson.version,
@@ -191,6 +197,29 @@ async function writeDiagnostics(environment: Environment, file: string): Promise
   process.stdout.write(`${file}\n`)
 }
 
+/** Says what it would delete, unless `--yes` confirms it. */
+async function resetData(environment: Environment, options: readonly string[]): Promise<void> {
+  const { dataDir } = environment
+  if (!existsSync(dataDir)) throw new StartError(1, `there is no data folder ${dataDir}`)
+  const keepsBackups = options.includes('--keep-backups')
+  const { data, backups, leftAlone } = measureData(dataDir)
+  const mb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
+  const kept = [
+    ...(keepsBackups ? ['its backups'] : []),
+    'backups in a second folder',
+    "agents' folders",
+    ...leftAlone.map((name) => join(dataDir, name)),
+  ]
+  const what = `${data.files} files (${mb(data.bytes)}) in ${dataDir}, all stored keys${keepsBackups ? '' : ` and ${backups.files} files of backups (${mb(backups.bytes)})`}`
+  if (!options.includes('--yes')) {
+    const toKeep = keepsBackups ? '' : ', "--keep-backups" keeps the backups'
+    throw new StartError(2, `"reset" deletes ${what}. It keeps ${kept.join(', ')}. To confirm, add --yes${toKeep}`)
+  }
+  // Asked before the request is written, so that no later start deletes what a refusal kept.
+  await resetNow(environment, { keepsBackups })
+  await new Promise<void>((resolve) => process.stdout.write(`deleted ${what}\n`, () => resolve()))
+}
+
 function replacementFor(command: Command['command'], backup: string | null): Replacement | undefined {
   if (command === 'restore') return { backup }
   return command === 'start-empty' ? 'empty' : undefined
@@ -218,14 +247,20 @@ type Command = {
     | 'diagnostics'
     | 'export'
     | 'import'
+    | 'reset'
   /** Of `restore`: the backup. Of `reset-password`: the person. */
   argument: string | null
   file: string
   flags: string[]
+  options: string[]
 }
 
 function readCommand([first, ...rest]: string[]): Command {
-  const none = { argument: null, file: 'deckhand-diagnostics.zip' }
+  const none = { argument: null, file: 'deckhand-diagnostics.zip', options: [] }
+  if (first === 'reset') {
+    const isOption = (flag: string) => RESET_OPTIONS.includes(flag)
+    return { ...none, command: 'reset', options: rest.filter(isOption), flags: rest.filter((flag) => !isOption(flag)) }
+  }
   if (first === 'secret' && rest[0] === '--rotate') return { ...none, command: 'rotate-secret', flags: rest.slice(1) }
   if (first === 'secret' || first === 'link' || first === 'start-empty') return { ...none, command: first, flags: rest }
   if (first === 'export' || first === 'import') {
@@ -237,7 +272,7 @@ function readCommand([first, ...rest]: string[]): Command {
     return { ...none, command: 'start', flags: first === undefined ? [] : [first, ...rest] }
   const [name, ...flags] = rest
   if (name === undefined || name.startsWith('--')) return { ...none, command: first, flags: rest }
-  if (first === 'diagnostics') return { command: first, argument: null, file: name, flags }
+  if (first === 'diagnostics') return { ...none, command: first, file: name, flags }
   if (first === 'reset-password') return { ...none, command: first, argument: name, flags }
   if (!BackupName.safeParse(name).success)
     throw new StartError(2, `"${name}" is not the name of a backup, such as deckhand-20261123T023000Z.db`)

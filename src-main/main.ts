@@ -7,7 +7,7 @@ import { LINK_SCHEME, linkAmong } from './desktop/deep-link.ts'
 import { handleDesktopCalls, openLinkAsking } from './desktop/desktop-calls.ts'
 import { setPauseAll } from './desktop/pause-all.ts'
 import { createDesktopState } from './desktop/desktop-state.ts'
-import { startedAtLogin } from './desktop/login-item.ts'
+import { setLoginItem, startedAtLogin } from './desktop/login-item.ts'
 import { notificationText } from './desktop/notification-text.ts'
 import { createLinkFollower } from './desktop/open-deep-link.ts'
 import { createQuit } from './desktop/quit.ts'
@@ -16,6 +16,7 @@ import { createTray } from './desktop/tray.ts'
 import { hasTray } from './desktop/tray-support.ts'
 import { codeCacheOf, createHost, logsDirOf } from './host.ts'
 import { messageOf } from './log/log.ts'
+import { finishReset, isResetPending, requestReset } from './reset/reset.ts'
 import { createUtilityRunner } from './runner/utility-runner.ts'
 import { guardContents, guardSession } from './security/guard.ts'
 import { readEnvironment } from './settings/environment.ts'
@@ -52,6 +53,7 @@ async function start(): Promise<void> {
   const spawn = createUtilityRunner({ entry: join(here, 'runner.js'), codeCache: codeCacheOf(dataDir) })
   // On Linux the runner uses the trash itself, which leaves less time to swap the file.
   const trash = process.platform === 'linux' && !isTest ? undefined : (file: string) => abilities.moveToTrash(file)
+  if (isResetPending(dataDir)) await finishReset(environment)
   const host = createHost({
     ...{ appVersion: app.getVersion(), environment, spawn, trash },
     preferredLanguages: () => app.getPreferredSystemLanguages(),
@@ -78,6 +80,14 @@ async function start(): Promise<void> {
     quitWith: (install) => quit.with(install),
   })
   const quit = createQuit(app, host, () => abilities, speech, updates.prepareQuit)
+  async function reset(options: { keepsBackups: boolean }): Promise<void> {
+    await requestReset(dataDir, options)
+    if (settings.current().startAtLogin) setLoginItem(false)
+    await quit.with(() => {
+      abilities.relaunch()
+      return false
+    })
+  }
   const info = {
     appVersion: app.getVersion(),
     electronVersion: process.versions.electron,
@@ -96,7 +106,7 @@ async function start(): Promise<void> {
   settings.onChange(({ theme }) => (nativeTheme.themeSource = theme))
   guardSession(session.defaultSession, devServer)
   serveAppScheme(session.defaultSession, host.dashboard, devServer)
-  handleDesktopCalls({ host, abilities, state: state.get, speech, openLink, updates })
+  handleDesktopCalls({ host, abilities, state: state.get, speech, openLink, updates, reset })
   state.onChange(window.sendState)
   if (!startedAtLogin()) window.show()
   const didInstallFail = updates.record.begin(app.getVersion())

@@ -8,6 +8,8 @@ const CALLS = {
   changeSettings: true,
   usePort: true,
   replaceDatabase: true,
+  measureData: true,
+  resetData: true,
   restartRunner: true,
   recheckVault: true,
   revealSecret: true,

@@ -1788,6 +1788,25 @@ export type TextParams = {
   'settings.export.allows': { count: number }
   'settings.export.leftOut': { count: number }
   'settings.export.models': { count: number }
+  'settings.reset.panel': NoParams
+  'settings.reset.label': NoParams
+  'settings.reset.hint': NoParams
+  'settings.reset.open': NoParams
+  'settings.reset.title': NoParams
+  'settings.reset.deleted': NoParams
+  'settings.reset.counts': { agents: number; conversations: number; jobs: number; schedules: number; triggers: number }
+  'settings.reset.files': { files: number; size: string }
+  'settings.reset.keysKeychain': NoParams
+  'settings.reset.keysFile': NoParams
+  'settings.reset.backups': { size: string }
+  'settings.reset.kept': NoParams
+  'settings.reset.keptFolders': NoParams
+  'settings.reset.keptBackups': NoParams
+  'settings.reset.keptOthers': { names: string }
+  'settings.reset.word': NoParams
+  'settings.reset.type': { word: string }
+  'settings.reset.wrong': { word: string }
+  'settings.reset.now': NoParams
   'settings.retention.title': NoParams
   'settings.retention.about': NoParams
   'settings.retention.kinds.jobs': NoParams
@@ -2048,6 +2067,10 @@ export type TextParams = {
   'desktop.tray.webhooksDoNot': NoParams
   'desktop.tray.webhooksDo': { address: string }
   'desktop.tray.webhooksMay': NoParams
+  'desktop.questions.reset': NoParams
+  'desktop.questions.resetText': NoParams
+  'desktop.questions.resetYes': NoParams
+  'desktop.questions.resetNo': NoParams
   'desktop.questions.quit': { count: number }
   'desktop.questions.quitText': NoParams
   'desktop.questions.quitYes': NoParams

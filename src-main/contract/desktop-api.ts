@@ -80,6 +80,13 @@ export const Sharing = z.object({
 })
 export type Sharing = z.infer<typeof Sharing>
 
+export const DataAmount = z.object({ files: z.number().int(), bytes: z.number() })
+export type DataAmount = z.infer<typeof DataAmount>
+
+/** `leftAlone`: names in the data folder that are not Deckhand's. */
+export const DataSize = z.object({ data: DataAmount, backups: DataAmount, leftAlone: z.array(z.string()) })
+export type DataSize = z.infer<typeof DataSize>
+
 export const DesktopState = z.object({
   runner: RunnerState,
   dashboard: DashboardState,
@@ -112,6 +119,10 @@ export const DESKTOP_CALLS = {
   },
   /** Restarts with a backup (null: the newest sound one) or an empty database, after a confirmation dialog. false: the person refused. */
   replaceDatabase: { argument: Replacement, result: z.boolean() },
+  /** What `resetData` would delete. */
+  measureData: { argument: z.undefined(), result: DataSize },
+  /** Deletes everything and starts again, after a confirmation dialog. false: the person refused. */
+  resetData: { argument: z.object({ keepsBackups: z.boolean() }), result: z.boolean() },
   restartRunner: { argument: z.object({ safeMode: z.boolean() }), result: z.undefined() },
   /** Tries the keychain again, after the person unlocked it. */
   recheckVault: { argument: z.undefined(), result: VaultState },

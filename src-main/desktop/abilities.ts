@@ -14,6 +14,8 @@ export type Abilities = {
   /** Synchronous, for events that need an answer before they return. Blocks the process. */
   confirmAtOnce(question: Question): boolean
   openInBrowser(url: URL): Promise<void>
+  /** Starts the app again when this process has ended. */
+  relaunch(): void
   /** Rejects with the system's reason. */
   moveToTrash(file: string): Promise<void>
   notify(notification: { title: string; body: string; onClick: () => void }): void
@@ -49,6 +51,7 @@ export function createAbilities(window: () => BrowserWindow | null): Abilities {
       const owner = window()
       return (owner ? dialog.showMessageBoxSync(owner, options) : dialog.showMessageBoxSync(options)) === 0
     },
+    relaunch: () => app.relaunch(),
     openInBrowser: (url) => shell.openExternal(url.href),
     moveToTrash: (file) => shell.trashItem(file),
     notify({ title, body, onClick }) {

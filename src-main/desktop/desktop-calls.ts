@@ -6,6 +6,7 @@ import { callChannel } from '../contract/channels.ts'
 import { DESKTOP_CALLS, type DesktopCallName, type DesktopState } from '../contract/desktop-api.ts'
 import { readLogLines } from '../diagnostics/log-lines.ts'
 import { logsDirOf, type Host } from '../host.ts'
+import { measureData } from '../reset/own-files.ts'
 import { externalUrl } from '../security/external-url.ts'
 import { mayAskDesktop } from '../security/own-page.ts'
 import type { Updates } from '../updates/updates.ts'
@@ -28,6 +29,8 @@ export function handleDesktopCalls(deps: {
   speech: () => Speech
   openLink: (url: string) => Promise<boolean>
   updates: Updates
+  /** Deletes all data: quits, and starts again. */
+  reset: (options: { keepsBackups: boolean }) => Promise<void>
 }): void {
   const { host, abilities } = deps
   const handlers: Handlers = {
@@ -41,6 +44,13 @@ export function handleDesktopCalls(deps: {
     async replaceDatabase(replacement) {
       const agreed = await abilities.confirm(questionOf(deps.speech(), replacement === 'empty' ? 'empty' : 'restore'))
       if (agreed) await host.supervisor.restart({ replaceDatabase: replacement })
+      return agreed
+    },
+    measureData: async () => measureData(host.environment.dataDir),
+    async resetData(options) {
+      const agreed = await abilities.confirm(questionOf(deps.speech(), 'reset'))
+      // Not awaited: it ends this process.
+      if (agreed) void deps.reset(options)
       return agreed
     },
     async restartRunner({ safeMode }) {

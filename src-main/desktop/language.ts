@@ -20,7 +20,7 @@ export function speechOf(language: Language): Speech {
 }
 
 /** A question without parameters. */
-export function questionOf({ t }: Speech, name: 'leave' | 'resume' | 'secret' | 'rotate' | 'restore' | 'empty'): Question {
+export function questionOf({ t }: Speech, name: 'leave' | 'resume' | 'secret' | 'rotate' | 'restore' | 'empty' | 'reset'): Question {
   return {
     message: t(`desktop.questions.${name}`),
     detail: t(`desktop.questions.${name}Text`),

@@ -10,6 +10,7 @@ export type TestHooks = {
   opened: string[]
   notifications: string[]
   questions: string[]
+  relaunches: number
   /** The count on the dock icon. */
   count: number
 }
@@ -31,7 +32,16 @@ export const TEST_TRASH = 'test-trash'
  * what the test has set, and record their calls.
  */
 export function stubAbilities(dataDir: string): Abilities {
-  const hooks: TestHooks = { folder: null, newFile: null, confirm: true, opened: [], notifications: [], questions: [], count: 0 }
+  const hooks: TestHooks = {
+    folder: null,
+    newFile: null,
+    confirm: true,
+    opened: [],
+    notifications: [],
+    questions: [],
+    relaunches: 0,
+    count: 0,
+  }
   ;(globalThis as { deckhandTest?: TestHooks }).deckhandTest = hooks
   return {
     pickFolder: async () => hooks.folder,
@@ -44,6 +54,8 @@ export function stubAbilities(dataDir: string): Abilities {
       hooks.questions.push(message)
       return hooks.confirm
     },
+    // A test starts the app again by itself.
+    relaunch: () => void hooks.relaunches++,
     async openInBrowser(url) {
       hooks.opened.push(url.href)
     },

@@ -1,4 +1,4 @@
-import { chmod, readFile, stat } from 'node:fs/promises'
+import { chmod, readFile, rm, stat } from 'node:fs/promises'
 import { messageOf } from '../log/log.ts'
 import { writeAtomic } from '../settings/write-atomic.ts'
 import { VAULT_KEY_BYTES, VaultError, type VaultKeySource } from './vault.ts'
@@ -24,6 +24,7 @@ export function createFileKey(file: string): VaultKeySource {
       }
       return key
     },
+    erase: () => rm(file, { force: true }),
     async save(key) {
       try {
         await writeAtomic(file, `${key.toString('base64')}\n`)

@@ -4,6 +4,7 @@ import { VAULT_KEY_BYTES, VaultError, type VaultKeySource, type VaultTrouble } f
 export type Keychain = {
   getPassword(service: string, account: string): Promise<string | null>
   setPassword(service: string, account: string, password: string): Promise<void>
+  deletePassword(service: string, account: string): Promise<boolean>
 }
 
 export const KEYCHAIN_SERVICE = 'Deckhand'
@@ -62,6 +63,7 @@ export function createKeychainKey(options: KeychainKeyOptions): VaultKeySource {
       }
       return key
     },
+    erase: () => call(async (keychain) => void (await keychain.deletePassword(KEYCHAIN_SERVICE, account))),
     save: (key) => call((keychain) => keychain.setPassword(KEYCHAIN_SERVICE, account, key.toString('base64'))),
   }
 }

@@ -23,6 +23,10 @@ function memoryKeychain() {
       await answer()
       return entries.get(`${service}/${account}`) ?? null
     },
+    async deletePassword(service, account) {
+      await answer()
+      return entries.delete(`${service}/${account}`)
+    },
     async setPassword(service, account, password) {
       await answer()
       if (Buffer.byteLength(password, 'utf16le') > 2560) throw new Error('The stub received bad data.')

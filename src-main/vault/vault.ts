@@ -34,6 +34,8 @@ export type VaultKeySource = {
   /** null: there is none yet. */
   load(): Promise<Buffer | null>
   save(key: Buffer): Promise<void>
+  /** Succeeds if there is none. */
+  erase(): Promise<void>
   isHanging(): boolean
 }
 

@@ -149,7 +149,7 @@ function daysText(days: number): string {
 /** Of rows in the database, the size is an estimate. */
 function sizeOf(kind: RetentionKind, { bytes }: Amount): string {
   const size = bytesText(bytes, locale())
-  return kind === 'contents' || kind === 'logs' ? size : t('settings.retention.aboutSize', { size })
+  return bytes === 0 || kind === 'contents' || kind === 'logs' ? size : t('settings.retention.aboutSize', { size })
 }
 
 function optionsWith(days: number | null) {

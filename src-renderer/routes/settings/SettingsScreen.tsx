@@ -36,6 +36,7 @@ import { Keychain } from './Keychain.tsx'
 import { LogViewer } from './LogViewer.tsx'
 import { Notifications } from './Notifications.tsx'
 import { OutsideWebhooks } from './OutsideWebhooks.tsx'
+import { Reset } from './Reset.tsx'
 import { Retention } from './Retention.tsx'
 import { Sharing } from './Sharing.tsx'
 import { allSettings, settingHref, SETTINGS_SECTIONS, type SettingsSection } from './sections.ts'
@@ -210,6 +211,7 @@ function Computer() {
             <ExportImport />
             <Storage />
             <Retention />
+            <Reset />
           </>
         )}
       </Show>

@@ -88,6 +88,7 @@ export function allSettings(inApp: boolean): Setting[] {
           `${t('settings.retention.title')} ${t(`settings.retention.hints.${kind}`)}`,
         ),
       ),
+      inComputer('reset', t('settings.reset.label'), t('settings.reset.hint')),
     ]),
     inHealth(
       'checks',
