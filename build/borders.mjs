@@ -219,6 +219,19 @@ export default {
       { path: '^src-runner/', pathNot: TESTS },
       { path: npm('@whiskeysockets/baileys'), dynamic: false, dependencyTypesNot: ['type-only'] },
     ),
+    never(
+      'slack-libraries-in-their-driver',
+      "Slack's client is used by its driver alone.",
+      { pathNot: [TESTS, '^src-runner/adapters/channels/slack/', '^build/'] },
+      npm('@slack'),
+    ),
+    {
+      name: 'slack-libraries-load-late',
+      comment: 'A runner without a Slack channel does not pay for its client, so it is imported dynamically only.',
+      severity: 'error',
+      from: { path: '^src-runner/', pathNot: TESTS },
+      to: { path: npm('@slack'), dependencyTypesNot: ['type-only'], dynamic: false },
+    },
 
     // The desktop's e2e hooks are loaded by name in test mode, hence the dynamic import that is let through.
     never('product-needs-no-tests', 'Product code never imports what exists for tests.', {}, { path: '/testing/', dynamic: false }),

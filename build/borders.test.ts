@@ -83,6 +83,16 @@ const VIOLATIONS: Array<[rule: string, file: string, code: string]> = [
     'src-runner/adapters/channels/whatsapp/w2.ts',
     `import { proto } from '@whiskeysockets/baileys'\nexport const w2 = proto`,
   ],
+  [
+    'slack-libraries-in-their-driver',
+    'src-runner/adapters/channels/i8.ts',
+    `export const i8 = async () => (await import('@slack/web-api')).WebClient`,
+  ],
+  [
+    'slack-libraries-load-late',
+    'src-runner/adapters/channels/slack/i9.ts',
+    `import { WebClient } from '@slack/web-api'\nexport const i9 = WebClient`,
+  ],
   ['texts-stand-alone', 'resources/locales/k0.ts', `import { now } from '../../src-runner/lib/clock.ts'\nexport const k0 = now`],
   ['product-needs-no-tests', 'src-runner/execution/j1.ts', `import { fake } from '../testing/fake.ts'\nexport const j1 = fake`],
   ['product-needs-no-scripts', 'src-runner/execution/j2.ts', `import { seed } from '../../e2e/scenarios/seed.ts'\nexport const j2 = seed`],

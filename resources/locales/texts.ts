@@ -1330,6 +1330,7 @@ export type TextParams = {
   'channels.form.send': NoParams
   'channels.form.sendToken': NoParams
   'channels.form.tokenWrong': { found: string; wanted: string }
+  'channels.form.copyManifest': NoParams
   'channels.connected.title': { name: string }
   'channels.connected.next': NoParams
   'channels.connected.open': { service: string }
@@ -1349,6 +1350,11 @@ export type TextParams = {
   'channels.services.discord.steps.one': NoParams
   'channels.services.discord.steps.two': NoParams
   'channels.services.discord.steps.three': NoParams
+  'channels.services.slack.about': NoParams
+  'channels.services.slack.open': NoParams
+  'channels.services.slack.steps.one': NoParams
+  'channels.services.slack.steps.two': NoParams
+  'channels.services.slack.steps.three': NoParams
   'channels.choose.title': NoParams
   'channels.choose.about': NoParams
   'channels.choose.needs.telegram': NoParams
@@ -2162,6 +2168,7 @@ export type TextParams = {
   'outbound.note.answerFirst': NoParams
   'outbound.note.allPaused': NoParams
   'outbound.note.untitled': NoParams
+  'outbound.slack.typing': NoParams
   'outbound.command.new': NoParams
   'outbound.command.stop': NoParams
   'outbound.command.agents': NoParams
@@ -2220,6 +2227,21 @@ export type TextParams = {
   'messages.chat_token_unknown': { server: string }
   'messages.chat_other_reader': NoParams
   'messages.chat_web_address': NoParams
+  'messages.chat_slack_swapped': NoParams
+  'messages.chat_slack_user_token': NoParams
+  'messages.chat_slack_not_bot_token': NoParams
+  'messages.chat_slack_no_app_token': NoParams
+  'messages.chat_slack_not_app_token': NoParams
+  'messages.chat_slack_two_apps': NoParams
+  'messages.chat_slack_bot_refused': { link: string; server: string }
+  'messages.chat_slack_app_refused': { link: string; server: string }
+  'messages.chat_slack_uninstalled': { link: string }
+  'messages.chat_slack_scopes': { link: string; scopes: string }
+  'messages.chat_slack_app_scope': { link: string }
+  'messages.chat_slack_socket_off': { link: string }
+  'messages.chat_slack_too_many': NoParams
+  'messages.chat_slack_not_member': NoParams
+  'messages.chat_slack_other_address': { server: string }
   'messages.chat_slow_down': { server: string }
   'messages.chat_not_delivered': { server: string; words: string }
   'messages.chat_in_trouble': { server: string; status: string; words: string }

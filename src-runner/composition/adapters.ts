@@ -1,6 +1,7 @@
 import type { Access } from '../contract/port.ts'
 import { createChannelConnections } from '../adapters/channels/connections.ts'
 import { createDiscordDriver } from '../adapters/channels/discord/discord.ts'
+import { createSlackDriver } from '../adapters/channels/slack/slack.ts'
 import { createTelegramDriver } from '../adapters/channels/telegram/telegram.ts'
 import { createPairings } from '../adapters/channels/whatsapp/pairings.ts'
 import { createWhatsAppDriver } from '../adapters/channels/whatsapp/whatsapp.ts'
@@ -63,6 +64,7 @@ export function createAdapters(core: Core, storage: Storage, agents: Agents) {
     drivers: [
       createTelegramDriver(core),
       createDiscordDriver(core),
+      createSlackDriver(core),
       ...(hasMessenger ? [createWhatsAppDriver({ ...core, testServer })] : []),
     ],
   })

@@ -81,7 +81,7 @@ const Token = z.string().trim().min(1).max(1000).regex(/^\S+$/, 'A token has no 
 const BaseUrl = z.string().trim().min(1).max(2000)
 
 /** The services that are connected by pasting tokens. */
-export const TOKEN_SERVICES = ['telegram', 'discord'] as const satisfies readonly ChannelKind[]
+export const TOKEN_SERVICES = ['telegram', 'discord', 'slack'] as const satisfies readonly ChannelKind[]
 
 export const CreateChannel = z.object({
   agentId: Id,

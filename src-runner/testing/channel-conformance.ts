@@ -628,7 +628,7 @@ function listenOn(
 
 let messages = 0
 
-/** A service may recognise a message that is sent twice by its id, so each one has its own. */
+/** Each is a message of its own: a service may leave out what it believes to be repeated. */
 function messageTo(chatId: string, text: string, more: Partial<OutgoingMessage> = {}): OutgoingMessage {
   return { id: `message-${++messages}`, channelId: 'channel', chatId, text, buttons: [], files: [], partsSent: 0, ...more }
 }

@@ -8,6 +8,7 @@ import { issueOf, sentenceOf } from '../../api/problem.ts'
 import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
+import { CopyButton } from '../../ui/CopyButton.tsx'
 import { FormDialog } from '../../ui/FormDialog.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { TextField } from '../../ui/TextField.tsx'
@@ -39,6 +40,11 @@ export function TokenDialog(props: {
   const [problems, setProblems] = createStore<Partial<Record<Field, string | null>>>({})
   const [isAdvanced, setAdvanced] = createSignal(false)
   const error = () => create.error ?? change.error
+  const agentName = () => props.agents.find((agent) => agent.id === draft.agentId)?.name ?? ''
+  const site = () => {
+    const given = service().site
+    return typeof given === 'string' ? given : given(agentName())
+  }
 
   const problemOf = (field: Field, kind: TokenKind): string | null => {
     const found = kindOfToken(draft[field].trim())
@@ -78,20 +84,33 @@ export function TokenDialog(props: {
       isRunning={create.isRunning || change.isRunning}
     >
       <Show when={props.existing === undefined}>
-        <div>
-          <ol class="flex list-decimal flex-col gap-1 pl-5 text-sm text-ink-2">
-            <For each={service().steps}>{(step) => <li>{t(`channels.services.${props.kind}.steps.${step}`)}</li>}</For>
-          </ol>
-          <Button class="mt-2" size="sm" icon={ExternalLink} onClick={() => void desktop.openExternal(service().site)}>
-            {t(`channels.services.${props.kind}.open`)}
-          </Button>
-        </div>
         <Select
           label={t('channels.agent')}
           options={props.agents.map((agent) => ({ value: agent.id, label: agent.name }))}
           value={draft.agentId}
           onValue={(agentId) => setDraft({ agentId })}
         />
+        <div>
+          <ol class="flex list-decimal flex-col gap-1 pl-5 text-sm text-ink-2">
+            <For each={service().steps}>{(step) => <li>{t(`channels.services.${props.kind}.steps.${step}`)}</li>}</For>
+          </ol>
+          <div class="mt-2 flex flex-wrap gap-2">
+            <Button size="sm" icon={ExternalLink} onClick={() => void desktop.openExternal(site())}>
+              {t(`channels.services.${props.kind}.open`)}
+            </Button>
+            <Show when={service().manifest}>
+              {(manifest) => (
+                <CopyButton
+                  size="sm"
+                  show="text"
+                  label={t('channels.form.copyManifest')}
+                  text={() => manifest()(agentName())}
+                  copy={desktop.copyText}
+                />
+              )}
+            </Show>
+          </div>
+        </div>
       </Show>
       <For each={service().tokens}>
         {({ field, kind }) => (

@@ -1,0 +1,128 @@
+import { openWebSocket, type OpenedSocket } from '../../../platform/net/web-socket.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { createMessage } from '../../../lib/messages.ts'
+import { Frame } from './events.ts'
+import { sentenceFor, trouble } from '../service-calls.ts'
+import { appLink, type SlackApi, type Trouble } from './web-api.ts'
+
+export type Envelope = { id: string; type: string; payload: unknown }
+
+/** Why a connection has ended. `isPlanned`: Slack asked us to open another one. */
+export type Ended = { isPlanned: boolean; trouble: Trouble }
+
+export type SocketMode = {
+  /** Resolves when Slack has greeted us, or with the end. */
+  greeted: Promise<Ended | null>
+  ended: Promise<Ended>
+  isEnded(): boolean
+  /** The next envelope, or null when the connection has ended. */
+  next(): Promise<Envelope | null>
+  acknowledge(id: string): void
+  close(): void
+}
+
+const HELLO_DEADLINE_MS = 20_000
+const PING_EVERY_MS = 30_000
+const PONG_DEADLINE_MS = 15_000
+const MAX_MESSAGE_BYTES = 2_000_000
+/** Slack repeats what is not acknowledged, so more need not be kept. */
+const MOST_WAITING = 1000
+
+type SocketModeDeps = { api: SlackApi; clock: Clock; appToken: string | null; onRoundTrip(): void }
+
+/** One connection of Socket Mode. It does not reconnect. */
+export async function openSocketMode({ api, clock, appToken, onRoundTrip }: SocketModeDeps, url: string): Promise<SocketMode> {
+  const { server } = api
+  const queue: Envelope[] = []
+  const hello = Promise.withResolvers<Ended | null>()
+  const end = Promise.withResolvers<Ended>()
+  let socket: OpenedSocket | null = null
+  let hasEnded = false
+  let wake = () => {}
+  let cancelHello = () => {}
+  let cancelPings = () => {}
+  let cancelPong: (() => void) | null = null
+
+  const noAnswer = () => trouble('unreachable', createMessage('chat_no_answer', { server }))
+
+  function finish(found: Trouble, isPlanned = false): void {
+    if (hasEnded) return
+    hasEnded = true
+    cancelHello()
+    cancelPings()
+    cancelPong?.()
+    socket?.close()
+    hello.resolve({ isPlanned, trouble: found })
+    end.resolve({ isPlanned, trouble: found })
+    wake()
+  }
+
+  function onMessage(text: string): void {
+    const frame = readFrame(text)
+    if (frame === null) return
+    if (frame.type === 'hello') return onHello()
+    if (frame.type === 'disconnect') return onDisconnect(frame.reason ?? '')
+    if (frame.envelope_id === undefined) return
+    if (queue.length >= MOST_WAITING) return finish(trouble('slow_down', createMessage('chat_slow_down', { server })))
+    queue.push({ id: frame.envelope_id, type: frame.type, payload: frame.payload })
+    wake()
+  }
+
+  function onHello(): void {
+    cancelHello()
+    onRoundTrip()
+    cancelPings()
+    cancelPings = clock.every(PING_EVERY_MS, ping)
+    hello.resolve(null)
+  }
+
+  function onDisconnect(reason: string): void {
+    if (reason === 'link_disabled') {
+      const link = `${appLink(appToken)}/socket-mode`
+      return finish(trouble('unreachable', createMessage('chat_slack_socket_off', { link })))
+    }
+    if (reason === 'too_many_websockets') return finish(trouble('slow_down', createMessage('chat_slack_too_many')))
+    finish(trouble('unreachable', createMessage('chat_broken_off', { server })), true)
+  }
+
+  function ping(): void {
+    socket?.ping()
+    cancelPong ??= clock.after(PONG_DEADLINE_MS, () => finish(noAnswer()))
+  }
+
+  function onPong(): void {
+    cancelPong?.()
+    cancelPong = null
+    onRoundTrip()
+  }
+
+  cancelHello = clock.after(HELLO_DEADLINE_MS, () => finish(noAnswer()))
+  const events = { onOpen() {}, onMessage, onPong, onClose: (error: Error) => finish(trouble('unreachable', sentenceFor(error, server))) }
+  try {
+    socket = await openWebSocket(url, events, { maxMessageBytes: MAX_MESSAGE_BYTES })
+    // It was closed while it was being opened.
+    if (hasEnded) socket.close()
+  } catch (error) {
+    finish(trouble('unreachable', sentenceFor(error, server)))
+  }
+  return {
+    greeted: hello.promise,
+    ended: end.promise,
+    isEnded: () => hasEnded,
+    async next() {
+      while (!hasEnded && queue.length === 0) await new Promise<void>((resolve) => (wake = resolve))
+      return hasEnded ? null : queue.shift()!
+    },
+    acknowledge: (id) => socket?.send(JSON.stringify({ envelope_id: id })),
+    close: () => finish(trouble('unreachable', createMessage('chat_given_up'))),
+  }
+}
+
+/** null: it is not what Slack sends. */
+function readFrame(text: string): Frame | null {
+  try {
+    return Frame.safeParse(JSON.parse(text)).data ?? null
+  } catch {
+    return null
+  }
+}
