@@ -10,7 +10,7 @@ import { createBrowserLink, createBrowserProof } from './dashboard/browser-proof
 import { createOneTimeTokens } from './dashboard/one-time-tokens.ts'
 import { createDashboard, type Dashboard } from './dashboard/dashboard.ts'
 import { PortTakenError, startDashboardServer, type DashboardServer } from './dashboard/server.ts'
-import { collectDiagnostics } from './diagnostics/diagnostics.ts'
+import { collectDiagnostics, summarizeDiagnostics, type DiagnosticsSource } from './diagnostics/diagnostics.ts'
 import { keepCrashReport } from './diagnostics/crash-reports.ts'
 import { messageOf } from './log/log.ts'
 import { createMainLog, type MainLog } from './log/main-log.ts'
@@ -62,6 +62,8 @@ export type Host = {
   usePort(server: 'runner' | 'dashboard', port: number): Promise<void>
   /** A zip for a report about a problem, see collectDiagnostics. */
   collectDiagnostics(): Promise<Uint8Array>
+  /** The same in short, as text. */
+  summarizeDiagnostics(): Promise<string>
   stop(): Promise<void>
 }
 
@@ -225,6 +227,13 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     return supervisor.changeAccess()
   }
 
+  const diagnosticsSource = (): DiagnosticsSource => ({
+    logsDir: logsDirOf(dataDir),
+    ...{ environment, appVersion, electronVersion: process.versions['electron'] ?? null, settings: settings.current() },
+    state: { runner: describeState(supervisor.state()), dashboard: dashboardState.state, vault: vault.state().state },
+    runner: supervisor.endpoint(),
+  })
+
   return {
     environment,
     settings,
@@ -252,13 +261,8 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
       return authMode() === 'local-trust' ? createBrowserLink(dashboardState.dashboardUrl, linkKey) : dashboardState.dashboardUrl
     },
     startServer,
-    collectDiagnostics: () =>
-      collectDiagnostics({
-        logsDir: logsDirOf(dataDir),
-        ...{ environment, appVersion, electronVersion: process.versions['electron'] ?? null, settings: settings.current() },
-        state: { runner: describeState(supervisor.state()), dashboard: dashboardState.state, vault: vault.state().state },
-        runner: supervisor.endpoint(),
-      }),
+    collectDiagnostics: () => collectDiagnostics(diagnosticsSource()),
+    summarizeDiagnostics: () => summarizeDiagnostics(diagnosticsSource()),
     async usePort(which, port) {
       chosen[which] = port
       await settings.change(which === 'runner' ? { runnerPort: port } : { dashboardPort: port })

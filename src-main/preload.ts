@@ -21,6 +21,7 @@ const CALLS = {
   openExternal: true,
   showFolder: true,
   saveDiagnostics: true,
+  copyDiagnostics: true,
   readLogs: true,
   copyText: true,
   update: true,

@@ -216,6 +216,9 @@ export type TextParams = {
   'shell.dataTrouble.diagnostics.label': NoParams
   'shell.dataTrouble.diagnostics.hint': NoParams
   'shell.dataTrouble.diagnostics.do': NoParams
+  'shell.dataTrouble.copy.label': NoParams
+  'shell.dataTrouble.copy.hint': NoParams
+  'shell.dataTrouble.copy.do': NoParams
   'home.title': NoParams
   'home.unknown': NoParams
   'home.calm': NoParams
@@ -1763,6 +1766,8 @@ export type TextParams = {
   'settings.diagnostics.hint': NoParams
   'settings.diagnostics.save': NoParams
   'settings.diagnostics.saved': { file: string }
+  'settings.diagnostics.copy': NoParams
+  'settings.diagnostics.copied': NoParams
   'settings.logs.title': NoParams
   'settings.logs.about': NoParams
   'settings.logs.level': NoParams

@@ -144,6 +144,8 @@ export const DESKTOP_CALLS = {
   showFolder: { argument: z.enum(['data', 'logs', 'backups']), result: z.undefined() },
   /** Asks where, and writes a zip that holds nothing private. The file, or null: the person closed the dialog. */
   saveDiagnostics: { argument: z.undefined(), result: z.string().nullable() },
+  /** Puts the same in short on the clipboard, as text. */
+  copyDiagnostics: { argument: z.undefined(), result: z.undefined() },
   /** The newest lines of the logs of main and runner, the newest first. */
   readLogs: { argument: LogQuery, result: z.array(LogLine) },
   copyText: { argument: z.string().max(5_000_000), result: z.undefined() },

@@ -83,6 +83,7 @@ export function handleDesktopCalls(deps: {
       if (file !== null) await writeFile(file, await host.collectDiagnostics(), { mode: 0o600 })
       return file
     },
+    copyDiagnostics: async () => clipboard.writeText(await host.summarizeDiagnostics()),
     readLogs: (query) => readLogLines(logsDirOf(host.environment.dataDir), query),
     copyText: async (text) => clipboard.writeText(text),
     // Not awaited: a download takes minutes, and the state shows it.

@@ -6,7 +6,7 @@ import { strFromU8, unzipSync } from 'fflate'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readEnvironment } from '../settings/environment.ts'
 import { keepCrashReport, readCrashReports } from './crash-reports.ts'
-import { collectDiagnostics, type DiagnosticsSource } from './diagnostics.ts'
+import { collectDiagnostics, summarizeDiagnostics, type DiagnosticsSource } from './diagnostics.ts'
 import { readLogLines } from './log-lines.ts'
 import { reduceLogLine } from './reduce-line.ts'
 
@@ -137,6 +137,19 @@ describe('the zip', () => {
     expect(files['crashes.json']).toContain('ended in (path)')
     for (const text of Object.values(files)) expect(text).not.toMatch(/ada|taxes|diary/)
     expect(readdirSync(folder)).not.toContain('deckhand-diagnostics.zip')
+  })
+
+  it('has its most important part as text, short enough for an issue', async () => {
+    const lines = Array.from({ length: 500 }, (_, n) => runnerLine('warn', n, `trouble ${n} with '/home/ada/taxes'`, { title: 'divorce' }))
+    writeFileSync(join(logs, 'runner.log'), runnerLine('info', 1, 'ready') + lines.join(''))
+    writeFileSync(join(logs, 'main.log'), mainLine(50, 3000, 'runner crashed', { reason: 'exit 7' }))
+    keepCrashReport(logs, { at: '2026-11-23T05:00:00.000Z', appVersion: '1', reason: 'x', lastLines: ['at /home/ada/x/y'] })
+    const text = await summarizeDiagnostics(source())
+    for (const part of ['appVersion: 1.2.3', 'the runner is not ready', 'runner crashed', 'trouble 499 with', '2026-11-23T05:00'])
+      expect(text).toContain(part)
+    expect(text).not.toMatch(/"msg":"ready"|trouble 3 with/)
+    expect(text).not.toMatch(/ada|taxes|divorce/)
+    expect(text.length).toBeLessThan(21_000)
   })
 
   it('says why the runner gave nothing', async () => {

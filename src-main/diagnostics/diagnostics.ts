@@ -34,22 +34,70 @@ outside of Deckhand's own folder. Look through it before you send it.
 export async function collectDiagnostics(source: DiagnosticsSource): Promise<Uint8Array> {
   // Its build for Node declares `require` again, which our bundle has already.
   const { zipSync, strToU8 } = await import('fflate/browser')
-  const { logsDir } = source
   const json = (value: unknown) => strToU8(`${JSON.stringify(value, null, 2)}\n`)
-  const log = async (process: 'main' | 'runner') =>
-    strToU8((await readLogEnd(logsDir, process, LOG_BYTES)).flatMap((line) => reduceLogLine(line) ?? []).join('\n'))
+  const log = async (process: 'main' | 'runner') => strToU8((await readReducedLog(source, process)).join('\n'))
   return zipSync({
     'README.txt': strToU8(README),
     'about.json': json(describeMachine(source)),
     'files.json': json(listOwnFiles(source.environment.dataDir)),
     'runner.json': json(await askRunner(source.runner)),
-    'crashes.json': json(
-      readCrashReports(logsDir).map(({ report: { at, appVersion, reason, lastLines } }) => {
-        return { at, appVersion, reason: reduceText(reason), lastLines: lastLines.map(reduceText) }
-      }),
-    ),
+    'crashes.json': json(listCrashes(source)),
     'main.log': await log('main'),
     'runner.log': await log('runner'),
+  })
+}
+
+const LATEST_CRASHES = 3
+const LATEST_TROUBLE = 30
+/** An issue of GitHub holds 65,536. */
+const MAX_SUMMARY_CHARS = 20_000
+
+/** The parts that a report is read for first, as Markdown for the text of a report. It holds nothing that the zip does not. */
+export async function summarizeDiagnostics(source: DiagnosticsSource): Promise<string> {
+  const fields = (value: object) =>
+    Object.entries(value)
+      .map(([name, part]) => `- ${name}: ${typeof part === 'object' ? JSON.stringify(part) : String(part)}`)
+      .join('\n')
+  const block = (lines: readonly string[]) => (lines.length === 0 ? 'none' : ['```', ...lines, '```'].join('\n'))
+  const { checks, tables: _tables, ...runner } = (await askRunner(source.runner)) as Partial<Diagnostics>
+  const isTrouble = (line: string) => /"level":("warn"|"error"|[4-6]0)/.test(line)
+  const trouble = (await Promise.all((['main', 'runner'] as const).map((process) => readReducedLog(source, process)))).map((lines) =>
+    lines.filter(isTrouble).slice(-LATEST_TROUBLE),
+  )
+  const text = [
+    '### Deckhand diagnostics',
+    fields(describeMachine(source)),
+    '#### Runner',
+    fields(runner),
+    '#### Health checks',
+    (checks ?? [])
+      .filter(({ state }) => state !== 'ok')
+      .map(({ name, state, finding }) => `- ${name}: ${state} (${finding})`)
+      .join('\n') || 'none with a problem',
+    '#### Files',
+    block(listOwnFiles(source.environment.dataDir).map((file) => JSON.stringify(file))),
+    '#### Crashes',
+    block(
+      listCrashes(source)
+        .slice(-LATEST_CRASHES)
+        .map((crash) => JSON.stringify(crash)),
+    ),
+    '#### Warnings and errors of main',
+    block(trouble[0]!),
+    '#### Warnings and errors of the runner',
+    block(trouble[1]!),
+  ].join('\n\n')
+  return text.length <= MAX_SUMMARY_CHARS ? `${text}\n` : `${text.slice(0, MAX_SUMMARY_CHARS)}\n(cut)\n`
+}
+
+async function readReducedLog({ logsDir }: DiagnosticsSource, process: 'main' | 'runner'): Promise<string[]> {
+  return (await readLogEnd(logsDir, process, LOG_BYTES)).flatMap((line) => reduceLogLine(line) ?? [])
+}
+
+/** The oldest first. */
+function listCrashes({ logsDir }: DiagnosticsSource): object[] {
+  return readCrashReports(logsDir).map(({ report: { at, appVersion, reason, lastLines } }) => {
+    return { at, appVersion, reason: reduceText(reason), lastLines: lastLines.map(reduceText) }
   })
 }
 

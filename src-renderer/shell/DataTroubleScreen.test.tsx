@@ -13,18 +13,19 @@ function show(code: DataTrouble['code']) {
     restartRunner: record('restartRunner'),
     showFolder: record('showFolder'),
     saveDiagnostics: record('saveDiagnostics', '/home/ada/report.zip'),
+    copyDiagnostics: record('copyDiagnostics'),
   } as unknown as DesktopApi
   const trouble: DataTrouble = { code, message: 'The words of the desktop.', dataDir: '/data' }
   return { ...renderScreen(() => <DataTroubleScreen trouble={trouble} />, { desktop: { api } }), calls }
 }
 
 it.each([
-  ['database_damaged', /is damaged/, ['Restore…', 'Start empty…', 'Try again', 'Show', 'Save…']],
-  ['database_newer', /newer version/, ['Restore…', 'Start empty…', 'Try again', 'Show', 'Save…']],
-  ['database_locked', /Another program/, ['Try again', 'Show', 'Save…']],
-  ['disk_full', /disk is full/, ['Try again', 'Show', 'Save…']],
-  ['read_only', /read-only/, ['Try again', 'Show', 'Save…']],
-  ['data_dir_unusable', /cannot be used/, ['Try again', 'Show', 'Save…']],
+  ['database_damaged', /is damaged/, ['Restore…', 'Start empty…', 'Try again', 'Show', 'Save…', 'Copy']],
+  ['database_newer', /newer version/, ['Restore…', 'Start empty…', 'Try again', 'Show', 'Save…', 'Copy']],
+  ['database_locked', /Another program/, ['Try again', 'Show', 'Save…', 'Copy']],
+  ['disk_full', /disk is full/, ['Try again', 'Show', 'Save…', 'Copy']],
+  ['read_only', /read-only/, ['Try again', 'Show', 'Save…', 'Copy']],
+  ['data_dir_unusable', /cannot be used/, ['Try again', 'Show', 'Save…', 'Copy']],
 ] as const)('%s: says what is wrong and offers the ways out that help', async (code, title, ways) => {
   show(code)
   expect(await screen.findByRole('heading', { name: title })).toBeInTheDocument()
@@ -34,7 +35,7 @@ it.each([
 
 it('does what its buttons say', async () => {
   const { user, calls } = show('database_damaged')
-  for (const name of ['Restore…', 'Start empty…', 'Try again', 'Show', 'Save…'])
+  for (const name of ['Restore…', 'Start empty…', 'Try again', 'Show', 'Save…', 'Copy'])
     await user.click(await screen.findByRole('button', { name }))
   expect(calls).toEqual([
     ['replaceDatabase', { backup: null }],
@@ -42,6 +43,7 @@ it('does what its buttons say', async () => {
     ['restartRunner', { safeMode: false }],
     ['showFolder', 'data'],
     ['saveDiagnostics', undefined],
+    ['copyDiagnostics', undefined],
   ])
   expect(await screen.findByText('Saved to /home/ada/report.zip')).toBeInTheDocument()
 })

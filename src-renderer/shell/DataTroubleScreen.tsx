@@ -20,18 +20,22 @@ const WAYS = {
     const file = await api.saveDiagnostics(undefined)
     if (file !== null) toast({ tone: 'ok', text: t('settings.diagnostics.saved', { file }) })
   },
+  async copy(api: DesktopApi) {
+    await api.copyDiagnostics(undefined)
+    toast({ tone: 'ok', text: t('settings.diagnostics.copied') })
+  },
 } satisfies Record<string, (api: DesktopApi) => Promise<unknown>>
 
 type Way = keyof typeof WAYS
 
 /** The best comes first. */
 const WAYS_OUT: Record<DataTrouble['code'], Way[]> = {
-  database_damaged: ['restore', 'empty', 'retry', 'folder', 'diagnostics'],
-  database_newer: ['restore', 'empty', 'retry', 'folder', 'diagnostics'],
-  database_locked: ['retry', 'folder', 'diagnostics'],
-  disk_full: ['retry', 'folder', 'diagnostics'],
-  read_only: ['retry', 'folder', 'diagnostics'],
-  data_dir_unusable: ['retry', 'folder', 'diagnostics'],
+  database_damaged: ['restore', 'empty', 'retry', 'folder', 'diagnostics', 'copy'],
+  database_newer: ['restore', 'empty', 'retry', 'folder', 'diagnostics', 'copy'],
+  database_locked: ['retry', 'folder', 'diagnostics', 'copy'],
+  disk_full: ['retry', 'folder', 'diagnostics', 'copy'],
+  read_only: ['retry', 'folder', 'diagnostics', 'copy'],
+  data_dir_unusable: ['retry', 'folder', 'diagnostics', 'copy'],
 }
 
 /** In place of every screen while the data cannot be used: what is wrong, and the ways out. */

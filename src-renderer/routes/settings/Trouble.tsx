@@ -36,6 +36,18 @@ export function Trouble() {
       setSaving(false)
     }
   }
+  const [isCopying, setCopying] = createSignal(false)
+  const copy = async (api: DesktopApi) => {
+    setCopying(true)
+    try {
+      await api.copyDiagnostics(undefined)
+      toast({ tone: 'ok', text: t('settings.diagnostics.copied') })
+    } catch (thrown) {
+      toastError(thrown)
+    } finally {
+      setCopying(false)
+    }
+  }
   return (
     <Panel title={t('settings.trouble.title')} flush>
       <Show when={desktop.state()}>
@@ -57,6 +69,9 @@ export function Trouble() {
       <Show when={desktop.api}>
         {(api) => (
           <Row id="diagnostics" label={t('settings.diagnostics.label')} hint={t('settings.diagnostics.hint')}>
+            <Button size="sm" busy={isCopying()} onClick={() => void copy(api())}>
+              {t('settings.diagnostics.copy')}
+            </Button>
             <Button size="sm" busy={isSaving()} onClick={() => void save(api())}>
               {t('settings.diagnostics.save')}
             </Button>
