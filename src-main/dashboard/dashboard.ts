@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import { ROUTES } from '../../src-runner/contract/routes.ts'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
+import { ROLE_HEADER } from '../../src-runner/contract/routes/route.ts'
 import { BROWSER_PATH, PAGE_KEY_HEADER, PAGE_KEY_META } from '../contract/browser-api.ts'
 import { messageOf, type Log } from '../log/log.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
@@ -171,6 +172,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
       const value = request.header(name)
       if (value !== undefined && (body !== null || !name.startsWith('content-'))) headers[name] = value
     }
+    if (caller?.kind === 'person' && caller.person.role !== 'owner') headers[ROLE_HEADER] = 'member'
     try {
       const { method, target, signal } = request
       const incoming = await link.call(runner, { method, target, headers, body, signal })

@@ -249,7 +249,9 @@ describe('a member', () => {
     const anna = await owner()
     const ben = await member(anna)
     const kept = ([...Object.values(ROUTES), ...Object.values(AUTH_ROUTES)] as Route[]).filter(({ ownerOnly }) => ownerOnly)
-    expect(kept.map(({ path }) => path)).toEqual(expect.arrayContaining(['/api/auth/people', '/api/public-address', '/api/backups']))
+    expect(kept.map(({ path }) => path)).toEqual(
+      expect.arrayContaining(['/api/auth/people', '/api/rules', '/api/sample-folder', '/api/public-address', '/api/backups']),
+    )
     for (const { method, path } of kept) {
       const response = await ben.call(method, path.replace(/:\w+/g, ID), method === 'GET' || method === 'DELETE' ? undefined : {})
       expect([response.status, await response.json()], path).toEqual([403, { error: 'owner_only' }])
@@ -257,6 +259,20 @@ describe('a member', () => {
     expect(seen).toEqual([])
     for (const path of ['/api/approve', '/api/pause-all']) expect((await ben.call('POST', path, {})).status).toBe(200)
     expect((await anna.call('POST', '/api/backups', {})).status).toBe(200)
+  })
+
+  it('is named to the runner as one, whatever they send, and an owner is not', async () => {
+    const anna = await owner()
+    const ben = await member(anna)
+    const roles: unknown[] = []
+    behave = (request, response) => {
+      roles.push(request.headers['x-deckhand-role'])
+      response.end('{}')
+    }
+    for (const who of [ben, anna])
+      for (const role of ['owner', 'member', '']) await who.call('POST', '/api/agents', { name: 'x' }, { 'x-deckhand-role': role })
+    await windowCall('POST', '/api/agents', { name: 'x' })
+    expect(roles).toEqual(['member', 'member', 'member', undefined, undefined, undefined, undefined])
   })
 
   it('sees and ends their own devices only, and an owner those of everybody', async () => {

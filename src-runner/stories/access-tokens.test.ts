@@ -285,6 +285,40 @@ describe('API clients', () => {
     expect((await bo.ask('getSpend', { query: { timezone: 'Europe/Berlin' } })).status).toBe(400)
   })
 
+  it('of the dashboard who are no owners open no folder, raise no autonomy there, and create no rule', async () => {
+    await open({ tools: [program], config: { authMode: 'local-auth' } })
+    const { id: providerId } = await runner.addProvider()
+    const model = { providerId, model: 'small' }
+    const folder = runner.makeFolder()
+    const headers = { authorization: `Bearer ${TEST_SECRET}`, 'content-type': 'application/json', 'x-deckhand-role': 'member' }
+    const ask = async (method: string, path: string, body: object) => {
+      const response = await fetch(runner.url + path, { method, headers, body: JSON.stringify(body) })
+      return { status: response.status, body: (await response.json()) as { agent: { id: string; folders: string[] } } }
+    }
+    const byOwner = (code: 'folders_by_owner' | 'autonomy_by_owner' | 'approval_by_owner') => ({
+      status: 403,
+      body: { error: 'owner_only', detail: createMessage(code) },
+    })
+    expect(await ask('POST', '/api/agents', { name: 'Bo’s', model, folders: [folder] })).toMatchObject(byOwner('folders_by_owner'))
+    const { agent } = (await ask('POST', '/api/agents', { name: 'Bo’s', model, autonomy: 'ask_first' })).body
+    const path = `/api/agents/${agent.id}`
+    expect(await ask('PATCH', path, { folders: [folder] })).toMatchObject(byOwner('folders_by_owner'))
+    expect((await ask('PATCH', path, { autonomy: 'on_its_own' })).status).toBe(200)
+    expect((await ask('PATCH', path, { autonomy: 'ask_first' })).status).toBe(200)
+    await runner.client.ok('updateAgent', { params: { agentId: agent.id }, body: { folders: [folder] } })
+    expect(await ask('PATCH', path, { autonomy: 'on_its_own' })).toMatchObject(byOwner('autonomy_by_owner'))
+    expect((await ask('PATCH', path, { name: 'Renamed', folders: [folder] })).body.agent.folders).toEqual([folder])
+
+    runner.modelServer.play({ toolCalls: [{ id: 'a', name: 'program', args: { runs: true } }] }, { text: ['Done.'] })
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Run it', agentId: agent.id } })
+    await runner.ended(jobId)
+    const approvalId = (await runner.client.ok('listApprovals', { query: { jobId } })).approvals[0]!.id
+    const approve = (remember: string) => ask('POST', '/api/approve', { approvalId, decision: 'approve', remember })
+    expect(await approve('always')).toMatchObject(byOwner('approval_by_owner'))
+    expect((await approve('once')).status).toBe(200)
+    expect((await runner.ended(jobId)).status).toBe('completed')
+  })
+
   it('neither approve programs, nor create rules, nor let an agent with folders do more without asking', async () => {
     await open({ tools: [program] })
     const { id: providerId } = await runner.addProvider()

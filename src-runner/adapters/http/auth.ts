@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http'
 import type { ErrorCode } from '../../contract/errors.ts'
 import type { AuthMode } from '../../contract/port.ts'
 import type { Route } from '../../contract/routes.ts'
-import { OWNER, type Caller, type LimitedCaller } from './caller.ts'
+import { ROLE_HEADER } from '../../contract/routes/route.ts'
+import { MEMBER, OWNER, type Caller, type LimitedCaller } from './caller.ts'
 
 export type AuthConfig = { authMode: AuthMode; workerSecret: string }
 
@@ -26,7 +27,7 @@ export function createAuth(
     if (access === 'public') return OWNER
     const bearer = bearerOf(req)
     if (access === 'worker') return isSecret(bearer) ? OWNER : 'invalid_worker_secret'
-    if (config.authMode === 'local-trust' || isSecret(bearer)) return OWNER
+    if (config.authMode === 'local-trust' || isSecret(bearer)) return req.headers[ROLE_HEADER] === undefined ? OWNER : MEMBER
     if (config.authMode !== 'bearer-token' || bearer === null || identify === undefined) return 'unauthorized'
     const caller = await identify(bearer, { changes: method !== 'GET' })
     if (typeof caller === 'string') return caller

@@ -1,8 +1,9 @@
 /**
- * Who sent a request. `entityId` undefined: the owner of this installation, who reaches everything. Otherwise an API client
+ * Who sent a request. `entityId` undefined: the owner of this installation, who reaches everything, or with `isMember` a person of
+ * its dashboard who is no owner: they see everything and open nothing of the machine. Otherwise an API client
  * that reaches one workspace, by an access token or by the session of an account.
  */
-export type Caller = { entityId: undefined } | LimitedCaller
+export type Caller = { entityId: undefined; isMember?: true } | LimitedCaller
 
 export type LimitedCaller = {
   entityId: string
@@ -13,3 +14,9 @@ export type LimitedCaller = {
 }
 
 export const OWNER: Caller = { entityId: undefined }
+export const MEMBER: Caller = { entityId: undefined, isMember: true }
+
+/** May open the machine to agents: its folders, and what runs in them. */
+export function mayOpenMachine(caller: Caller): boolean {
+  return caller.entityId === undefined && caller.isMember !== true
+}

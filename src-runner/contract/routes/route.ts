@@ -16,6 +16,12 @@ export type RouteAccess = 'public' | 'runner' | 'worker'
  */
 export type RouteReach = 'workspace' | 'neutral' | 'machine'
 
+/**
+ * With the value `member`, the dashboard sends it beside the secret for a person who is no owner. It takes rights away and gives none,
+ * so nobody gains by sending it.
+ */
+export const ROLE_HEADER = 'x-deckhand-role'
+
 type Options = {
   /** Default: `runner`. */
   access?: RouteAccess

@@ -13,6 +13,7 @@ export const ruleRoutes = {
   }),
   createRule: post('/api/rules', {
     reach: 'machine',
+    ownerOnly: true,
     summary: 'Create a rule. Returns an existing rule that says the same.',
     body: CreateRule,
     status: 201,
@@ -21,6 +22,7 @@ export const ruleRoutes = {
   }),
   deleteRule: del('/api/rules/:ruleId', {
     reach: 'machine',
+    ownerOnly: true,
     summary: 'Delete a rule.',
     params: z.object({ ruleId: Id }),
     answer: Nothing,

@@ -36,6 +36,7 @@ export const settingsRoutes = {
   }),
   makeSampleFolder: post('/api/sample-folder', {
     reach: 'machine',
+    ownerOnly: true,
     summary: 'Create the folder “Deckhand sample” with a few files in the documents folder, for a first try.',
     answer: z.object({ path: z.string() }),
   }),

@@ -5,7 +5,7 @@ import { getProvider } from '../../../domain/providers/providers.ts'
 import { deleteAgent } from '../../../execution/delete-agent.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'
-import type { Caller } from '../caller.ts'
+import { mayOpenMachine, type Caller } from '../caller.ts'
 import type { Handlers } from '../handler.ts'
 import { unpricedModels } from '../unpriced-models.ts'
 import { readSettings } from '../../../domain/settings/settings.ts'
@@ -54,9 +54,9 @@ export function agentHandlers({ db, jobs, clock, ids, dataDir, models }: Handler
 function requireAllowed(
   { folders = [], autonomy }: Pick<UpdateAgent, 'folders' | 'autonomy'>,
   before: Pick<Agent, 'folders' | 'autonomy'>,
-  { entityId }: Caller,
+  caller: Caller,
 ): void {
-  if (entityId === undefined) return
+  if (mayOpenMachine(caller)) return
   if (!folders.every((folder) => before.folders.includes(folder))) throw new AppError('owner_only', createMessage('folders_by_owner'))
   const rankOf = (level: Autonomy) => Autonomy.options.indexOf(level)
   if (before.folders.length > 0 && autonomy !== undefined && rankOf(autonomy) > rankOf(before.autonomy)) {

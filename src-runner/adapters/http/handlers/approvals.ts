@@ -2,6 +2,7 @@ import { transact } from '../../../platform/db/transact.ts'
 import type { Approval, ResolveApproval } from '../../../contract/approvals.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'
+import { mayOpenMachine, type Caller } from '../caller.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
@@ -9,7 +10,7 @@ export function approvalHandlers({ db, approvals, previewChange }: HandlerDeps) 
   return {
     resolveApproval({ body }, { caller }) {
       const approval = approvals.findApproval(db, body.approvalId)
-      if (caller.entityId !== undefined && approval !== null && isOwners(approval, body)) {
+      if (approval !== null && isOwners(approval, body, caller)) {
         throw new AppError('owner_only', createMessage('approval_by_owner'))
       }
       return transact(db, (tx) => approvals.answer(tx, body))
@@ -21,7 +22,12 @@ export function approvalHandlers({ db, approvals, previewChange }: HandlerDeps) 
   } satisfies Partial<Handlers>
 }
 
-/** Programs on the machine, rules, and the limit of all workspaces together are for the owner to approve. */
-function isOwners({ facts, budget }: Approval, { decision, remember }: ResolveApproval): boolean {
-  return decision === 'approve' && (facts?.runsCode === true || remember === 'always' || budget?.scope === 'app_day')
+/**
+ * Programs on the machine, rules, and the limit of all workspaces together are for the owner to approve. A member may let a program
+ * run once: it runs in a folder that an owner gave the agent, and members approve for the household while the owner is away.
+ */
+function isOwners({ facts, budget }: Approval, { decision, remember }: ResolveApproval, caller: Caller): boolean {
+  if (decision !== 'approve' || mayOpenMachine(caller)) return false
+  if (remember === 'always') return true
+  return caller.entityId !== undefined && (facts?.runsCode === true || budget?.scope === 'app_day')
 }
