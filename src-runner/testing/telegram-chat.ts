@@ -133,7 +133,7 @@ function createTelegramChat(stage: () => { runner: TestRunner; bot: BotApiServer
 }
 
 /** A tool that needs an approval at the default autonomy, because it sends data out. */
-function createPostTool(onPost: (text: string) => void): Tool {
+export function createPostTool(onPost: (text: string) => void): Tool {
   const nothing = { paths: [], leavesMachine: false, costsMoney: false, deletes: false, overwrites: false, runsCode: false }
   return defineTool({
     name: 'post',

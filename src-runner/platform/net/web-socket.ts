@@ -48,6 +48,7 @@ export async function openWebSocket(url: string, events: WebSocketEvents, option
       }),
   })
   const socket = new WebSocket(url, { dispatcher: agent })
+  let isOpen = false
   let isEnded = false
 
   function end(code = NORMAL_CLOSURE): boolean {
@@ -69,9 +70,12 @@ export async function openWebSocket(url: string, events: WebSocketEvents, option
   }
 
   PONGS.subscribe(onPong)
-  socket.addEventListener('open', () => isEnded || events.onOpen())
+  socket.addEventListener('open', () => {
+    isOpen = true
+    if (!isEnded) events.onOpen()
+  })
   socket.addEventListener('message', ({ data }) => isEnded || typeof data !== 'string' || events.onMessage(data))
-  socket.addEventListener('error', ({ error }) => fail(connectError ?? NOT_A_SOCKET(error)))
+  socket.addEventListener('error', ({ error }) => fail(connectError ?? (isOpen ? lost() : notOpened(error))))
   socket.addEventListener('close', ({ code }) => fail(new OutboundError('reset', `it closed the connection (${code})`), code))
   return {
     send: (text) => void (!isEnded && socket.readyState === WebSocket.OPEN && socket.send(text)),
@@ -83,8 +87,12 @@ export async function openWebSocket(url: string, events: WebSocketEvents, option
 /** undici tells of frames in this way only, for all sockets of the process. */
 const PONGS = channel('undici:websocket:pong')
 
-const NOT_A_SOCKET = (error: unknown) =>
-  new OutboundError('protocol', error instanceof Error ? error.message : 'the server does not open a WebSocket')
+const lost = () => new OutboundError('reset', 'the connection was lost')
+
+/** undici hides the response behind an error of its own. */
+function notOpened(error: unknown): OutboundError {
+  return new OutboundError('protocol', error instanceof Error && error.message !== '' ? error.message : 'the server opens no WebSocket')
+}
 
 function checkUrl(text: string): void {
   const url = URL.canParse(text) ? new URL(text) : null

@@ -58,6 +58,8 @@ type Fields = Record<string, string>
 const MOST_CONNECTIONS = 10
 const MOST_TEXT = 40_000
 
+export type SlackServer = Awaited<ReturnType<typeof startSlackServer>>
+
 export type SlackServerOptions = { now?: () => number; port?: number; teamId?: string; botUserId?: string }
 
 /**
@@ -65,7 +67,8 @@ export type SlackServerOptions = { now?: () => number; port?: number; teamId?: s
  * history of each conversation, checks tokens, scopes and blocks, and gives each connection a ticket of its own.
  */
 export async function startSlackServer(options: SlackServerOptions = {}) {
-  const now = options.now ?? Date.now
+  let shiftMs = 0
+  const now = () => (options.now ?? Date.now)() + shiftMs
   const appId = 'A0DECKHAND1'
   const team = { id: options.teamId ?? 'T0TEAM00001', name: 'Acme', domain: 'acme' }
   const bot = { user: options.botUserId ?? 'U0BOT000001', id: 'B0BOT000001', name: 'deckhand' }
@@ -97,6 +100,9 @@ export async function startSlackServer(options: SlackServerOptions = {}) {
   let opened = 0
   let isSilent = false
   let saysHello = true
+  /** Set while the calls of a process that was killed are to have no effect. */
+  let isCut = false
+  let onStep: (step: string) => void = () => {}
   let fileHeaders: Record<string, string | undefined>[] = []
 
   const look = () => [...watchers].forEach((watcher) => watcher())
@@ -133,6 +139,7 @@ export async function startSlackServer(options: SlackServerOptions = {}) {
     // Only events wait for a connection. A press or a command fails at once in front of the person.
     if (type === 'events_api' || socket !== undefined) envelopes.push(envelope)
     if (socket !== undefined) transmit(socket, envelope)
+    onStep(`${type} sent`)
     look()
   }
 
@@ -166,7 +173,10 @@ export async function startSlackServer(options: SlackServerOptions = {}) {
     socket.on('message', (data: Buffer) => {
       const { envelope_id: id } = JSON.parse(data.toString('utf8')) as { envelope_id: string }
       const envelope = envelopes.find((one) => one.id === id)
+      onStep('acknowledging')
+      if (isCut) return
       if (envelope !== undefined) envelope.acked = true
+      onStep('acknowledged')
       look()
     })
     socket.on('ping', (data) => isSilent || socket.pong(data))
@@ -385,7 +395,11 @@ export async function startSlackServer(options: SlackServerOptions = {}) {
     const method = pathname.slice('/api/'.length)
     const fields = Object.fromEntries(new URLSearchParams(body.toString('utf8')))
     const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? null
+    // A process begins with this call.
+    if (method === 'auth.test') isCut = false
+    if (isCut) return void response.destroy()
     calls.push({ method, fields, token })
+    onStep(`${method} received`)
     const planned = faults.find((one) => (one.method === '*' || one.method === method) && one.times > 0)
     // A client may send a request again if it broke on a connection that had served others. That is the same call.
     const isRepeated = planned?.fault.kind === 'reset' && reused.has(request.socket)
@@ -400,8 +414,10 @@ export async function startSlackServer(options: SlackServerOptions = {}) {
       const run = methods[method]
       if (run === undefined) throw new Refused('unknown_method')
       const result = run(fields)
+      onStep(`${method} done`)
       if (planned !== undefined) return void response.destroy()
       answer(response, 200, { ok: true, ...result }, kind === 'bot' ? { 'x-oauth-scopes': scopes.join(',') } : {})
+      response.once('finish', () => onStep(`${method} answered`))
     } catch (error) {
       if (!(error instanceof Refused)) throw error
       answer(response, 200, { ok: false, error: error.code, ...error.more })
@@ -432,7 +448,8 @@ export async function startSlackServer(options: SlackServerOptions = {}) {
   server.on('upgrade', (request: IncomingMessage, duplex: Duplex, head: Buffer) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://local')
     // A ticket opens one connection.
-    if (pathname !== '/link/' || !tickets.delete(searchParams.get('ticket') ?? '')) return void duplex.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+    if (isCut || pathname !== '/link/' || !tickets.delete(searchParams.get('ticket') ?? ''))
+      return void duplex.end('HTTP/1.1 403 Forbidden\r\n\r\n')
     sockets.handleUpgrade(request, duplex, head, greet)
   })
   await new Promise<void>((resolve, reject) => {
@@ -497,6 +514,10 @@ export async function startSlackServer(options: SlackServerOptions = {}) {
       }
       return receive(user, { text: '', ...thread, attachments: [shared] })
     },
+    /** A person's message whose event Slack has given up sending. */
+    sayUnheard: (user: SlackUser, text: string) => void store(meet(user), { user: user.id, text, client_msg_id: randomUUID() }),
+    /** From now on messages have times that are this much later, or earlier. */
+    shiftTimes: (ms: number) => void ((shiftMs = ms), (lastTs = 0)),
     /** A message in a channel that names the app. `text` has the mention: `<@U…> do this`. */
     mention(user: SlackUser, channel: { id: string; name: string }, text: string, { threadTs }: { threadTs?: string } = {}): string {
       users.set(user.id, user)
@@ -553,8 +574,19 @@ export async function startSlackServer(options: SlackServerOptions = {}) {
     silence: (silent = true) => void (isSilent = silent),
     /** Whether new connections are greeted. */
     setHello: (hello: boolean) => void (saysHello = hello),
+    /** Called at each step of receiving and sending: `acknowledged`, `chat.postMessage done`. */
+    watchSteps: (watcher: (step: string) => void) => void (onStep = watcher),
+    /** The process on the other side dies: what it still does has no effect, until a new process asks who it is. */
+    cutOff(): void {
+      isCut = true
+      for (const socket of connections) socket.terminate()
+      connections.clear()
+      server.closeAllConnections()
+    },
     /** Sends again what was not acknowledged, as Slack does after some time. */
     retry,
+    /** Slack gives up sending what was not acknowledged. */
+    forgetEvents: () => void envelopes.splice(0),
     waiting: () => envelopes.filter(({ acked, type }) => !acked && type === 'events_api').length,
     connections: () => connections.size,
     /** How many connections there have been. */

@@ -8,7 +8,7 @@ import type { Result, Trouble } from './web-api.ts'
 /** Conversations that are read after an interruption, the newest first. */
 const MOST_CHANNELS = 20
 const PAGE = 100
-const MOST_PAGES = 5
+const MOST_PAGES = 30
 const MOST_THREADS = 20
 const LONGEST_PAUSE_MS = 60_000
 

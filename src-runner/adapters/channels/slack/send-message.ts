@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto'
-import type { Translate } from '../../../../resources/locales/translate.ts'
 import type { Button, OutgoingMessage, SendResult } from '../../../domain/outbox/outgoing.ts'
 import type { ChannelLimits } from '../channel.ts'
-import { formatMarkdown, type FormattedText } from '../formatted-text.ts'
-import type { TextFormat } from '../message-parts.ts'
+import type { FormattedText } from '../formatted-text.ts'
 import { FILE_DEADLINE_MS, sendParts, type Sending } from '../send-parts.ts'
-import { splitText } from '../split-text.ts'
+import { createTextFormat } from '../text-format.ts'
 import { messageIdOf, readChatId } from './events.ts'
 import { blocksOf, escapeText } from './rich-text.ts'
 import type { Result, SlackApi } from './web-api.ts'
@@ -20,25 +18,12 @@ export async function sendMessage(sending: Sending & Calls, message: OutgoingMes
   const { chatId, id } = message
   const sender = {
     limits: LIMITS,
-    format: await createFormat(sending.t),
+    format: await createTextFormat(sending.t),
     sendText: (piece: FormattedText, buttons: readonly Button[], part: number) =>
       sendText(sending, chatId, { piece, buttons, repeatId: repeatIdOf(id, part) }),
     sendFile: (name: string, bytes: Uint8Array) => sendFile(sending, chatId, name, bytes),
   }
   return sendParts(sending, sender, message)
-}
-
-async function createFormat(t: Translate): Promise<TextFormat<FormattedText>> {
-  const { lexer } = await import('marked')
-  return {
-    t,
-    split: (markdown, maxChars) => splitText(formatMarkdown(markdown, lexer), maxChars),
-    append: ({ text, entities }, words) => ({
-      text: `${text}\n\n${words}`,
-      entities: [...entities, { type: 'italic', offset: text.length + 2, length: words.length }],
-    }),
-    plain: (words) => ({ text: words, entities: [] }),
-  }
 }
 
 /** Slack posts a message with the same id once, so a try whose response was lost does not double it. */

@@ -25,15 +25,17 @@ const HELLO_DEADLINE_MS = 20_000
 const PING_EVERY_MS = 30_000
 const PONG_DEADLINE_MS = 15_000
 const MAX_MESSAGE_BYTES = 2_000_000
-/** Slack repeats what is not acknowledged, so more need not be kept. */
-const MOST_WAITING = 1000
+/** Slack repeats what is not acknowledged, and its histories have it, so more need not be kept. */
+const MOST_WAITING = { envelopes: 1000, chars: 20_000_000 }
 
 type SocketModeDeps = { api: SlackApi; clock: Clock; appToken: string | null; onRoundTrip(): void }
 
 /** One connection of Socket Mode. It does not reconnect. */
 export async function openSocketMode({ api, clock, appToken, onRoundTrip }: SocketModeDeps, url: string): Promise<SocketMode> {
   const { server } = api
-  const queue: Envelope[] = []
+  const queue: (Envelope & { chars: number })[] = []
+  let waitingChars = 0
+  let isFull = false
   const hello = Promise.withResolvers<Ended | null>()
   const end = Promise.withResolvers<Ended>()
   let socket: OpenedSocket | null = null
@@ -63,8 +65,11 @@ export async function openSocketMode({ api, clock, appToken, onRoundTrip }: Sock
     if (frame.type === 'hello') return onHello()
     if (frame.type === 'disconnect') return onDisconnect(frame.reason ?? '')
     if (frame.envelope_id === undefined) return
-    if (queue.length >= MOST_WAITING) return finish(trouble('slow_down', createMessage('chat_slow_down', { server })))
-    queue.push({ id: frame.envelope_id, type: frame.type, payload: frame.payload })
+    // What follows must not be handed over before what is left out, so all of it is left to the next connection.
+    isFull ||= queue.length >= MOST_WAITING.envelopes || waitingChars + text.length > MOST_WAITING.chars
+    if (isFull) return
+    queue.push({ id: frame.envelope_id, type: frame.type, payload: frame.payload, chars: text.length })
+    waitingChars += text.length
     wake()
   }
 
@@ -110,8 +115,12 @@ export async function openSocketMode({ api, clock, appToken, onRoundTrip }: Sock
     ended: end.promise,
     isEnded: () => hasEnded,
     async next() {
+      if (isFull && queue.length === 0) finish(trouble('unreachable', createMessage('chat_broken_off', { server })), true)
       while (!hasEnded && queue.length === 0) await new Promise<void>((resolve) => (wake = resolve))
-      return hasEnded ? null : queue.shift()!
+      if (hasEnded) return null
+      const envelope = queue.shift()!
+      waitingChars -= envelope.chars
+      return envelope
     },
     acknowledge: (id) => socket?.send(JSON.stringify({ envelope_id: id })),
     close: () => finish(trouble('unreachable', createMessage('chat_given_up'))),

@@ -1,0 +1,206 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createMessage } from '../lib/messages.ts'
+import { ANNA, BEN, useSlackRig } from '../testing/slack-chat.ts'
+
+const GENERAL = { id: 'C0GENERAL01', name: 'general' }
+
+describe('Slack', () => {
+  const rig = useSlackRig()
+  const { begin, channelNow, personOf, setRole, letIn, said, untilSaid, jobs, pending } = rig
+  const create = (tokens: { token: string; appToken?: string }) =>
+    rig.runner.client.ask('createChannel', { body: { agentId: rig.agent.id, kind: 'slack', baseUrl: rig.slack.url, ...tokens } })
+
+  it('leads from two tokens to the first approval that is pressed in Slack', async () => {
+    const channel = await begin()
+    expect(channel).toMatchObject({ kind: 'slack', name: '@deckhand (Acme)', agentName: 'Ada', people: [] })
+    expect(channel.link).toBe(`https://slack.com/app_redirect?app=${rig.slack.appId}&team=T0TEAM00001`)
+    rig.slack.say(ANNA, 'It is me')
+    await untilSaid(ANNA, 'I told my owner that you wrote. They can give you access in Deckhand.')
+    expect(await personOf(ANNA.id)).toMatchObject({ role: 'requested', displayName: 'anna', handle: '@anna' })
+    await setRole(ANNA.id, 'owner')
+    await untilSaid(ANNA, /I am Ada/)
+
+    rig.runner.modelServer.play(
+      { toolCalls: [{ id: 'call_1', name: 'post', args: { text: 'hello <!channel>' } }] },
+      { text: ['It is **posted**.'] },
+    )
+    rig.slack.say(ANNA, 'Post hello')
+    const question = () => rig.slack.sent.find(({ buttons }) => buttons.length === 2)
+    await rig.slack.until(() => question() !== undefined)
+    expect(question()!.text).toContain('hello <!channel>')
+    expect(question()!.mentions).toEqual([])
+    const [approve] = question()!.buttons
+    rig.slack.press(BEN, approve!.value)
+    await rig.slack.until(() => rig.slack.ephemerals.length === 1)
+    expect(rig.slack.ephemerals[0]!.text).toBe('Only the owner of this agent can answer.')
+    expect(rig.posted).toEqual([])
+
+    rig.slack.press(ANNA, approve!.value)
+    await untilSaid(ANNA, 'It is posted.')
+    expect(rig.posted).toEqual(['hello <!channel>'])
+    expect(rig.slack.ephemerals[1]).toMatchObject({ user: ANNA.id, text: 'Approved.' })
+    await rig.slack.until(() => question() === undefined)
+    expect((await jobs())[0]).toMatchObject({ channel: 'slack', title: 'Post hello', status: 'completed' })
+  })
+
+  it('refuses tokens that are swapped, wrong or of two apps, and names what is wrong', async () => {
+    await begin()
+    const { botToken, appToken } = rig.slack
+    const otherApp = appToken.replace(rig.slack.appId, 'A0OTHERAPP1')
+    rig.slack.addToken(otherApp, 'app')
+    const tries: [{ token: string; appToken?: string }, string][] = [
+      [{ token: appToken, appToken: botToken }, 'chat_slack_swapped'],
+      [{ token: botToken.replace('xoxb', 'xoxp'), appToken }, 'chat_slack_user_token'],
+      [{ token: botToken }, 'chat_slack_no_app_token'],
+      [{ token: botToken, appToken: botToken }, 'chat_slack_not_app_token'],
+      [{ token: botToken.replace('abc', 'xyz'), appToken }, 'chat_slack_bot_refused'],
+      [{ token: botToken, appToken: appToken.replace('cdef', 'abab') }, 'chat_slack_app_refused'],
+      [{ token: botToken, appToken: otherApp }, 'chat_slack_two_apps'],
+    ]
+    for (const [tokens, code] of tries) {
+      const answer = await create(tokens)
+      expect(answer).toMatchObject({ status: 422, body: { error: 'channel_refused' } })
+      expect(JSON.stringify(answer.body)).toContain(code)
+      expect(JSON.stringify(answer)).not.toMatch(/abcdefghij|xyzdefghij|0123456789|abab/)
+    }
+    rig.slack.setScopes(['chat:write', 'users:read'])
+    const answer = await create({ token: botToken, appToken })
+    expect(JSON.stringify(answer.body)).toContain('app_mentions:read, channels:history')
+    expect(JSON.stringify(answer.body)).toContain(`https://api.slack.com/apps/${rig.slack.appId}/oauth`)
+    expect((await rig.runner.client.ok('listChannels', { query: {} })).channels).toHaveLength(1)
+  })
+
+  it('keeps both tokens out of logs, database and responses', async () => {
+    await begin()
+    const { botToken, appToken } = rig.slack
+    rig.slack.fault('apps.connections.open', { kind: 'garbage', body: `{"ok":false,"error":"${appToken} ${botToken}"}` })
+    rig.slack.drop()
+    await expect.poll(() => rig.runner.logLines.filter((line) => line.includes('a channel does not work')).length).toBeGreaterThanOrEqual(1)
+    await rig.untilOpen()
+    const database =
+      readFileSync(join(rig.runner.dataDir, 'deckhand.db')).toString('latin1') +
+      readFileSync(join(rig.runner.dataDir, 'deckhand.db-wal')).toString('latin1')
+    for (const text of [JSON.stringify(await channelNow()), database, rig.runner.logLines.join('\n')]) {
+      expect(text).not.toContain(botToken)
+      expect(text).not.toContain(appToken)
+    }
+  })
+
+  it('answers mentions in a channel that was allowed, in their thread, as a guest', async () => {
+    await begin()
+    await letIn(ANNA)
+    const me = `<@${rig.slack.botUserId}>`
+    rig.slack.mention(ANNA, GENERAL, `${me} Hello?`)
+    await rig.slack.until(() => rig.slack.sent.some(({ channel }) => channel === GENERAL.id))
+    expect(await personOf(`room:${GENERAL.id}`)).toMatchObject({ role: 'requested', displayName: '#general', isRoom: true })
+    expect(await jobs()).toEqual([])
+    await setRole(`room:${GENERAL.id}`, 'allowed')
+
+    rig.runner.modelServer.play({ text: ['Four, everybody. <!here>'] })
+    rig.slack.sayInChannel(BEN, GENERAL, 'Nobody asks the agent here')
+    const ts = rig.slack.mention(BEN, GENERAL, `${me}: what is two and two, ${me}?`)
+    await rig.slack.until(() => rig.slack.sent.some(({ threadTs }) => threadTs === ts))
+    expect(rig.slack.sent.at(-1)).toMatchObject({ text: 'Four, everybody. <!here>', mentions: [] })
+    const [job, ...others] = await jobs()
+    expect(others).toEqual([])
+    const { context, task } = (await rig.runner.client.ok('getJob', { params: { jobId: job!.id } })).job
+    expect(task).toMatch(/^ben writes in “#general”:\n\nwhat is two and two, @/)
+    expect(context).toMatchObject({ fromOwner: false, isGuest: true })
+    expect(rig.slack.calls.some(({ method, fields }) => method === 'assistant.threads.setStatus' && fields['thread_ts'] === ts)).toBe(true)
+  })
+
+  it('runs commands that are typed behind the slash command', async () => {
+    await begin()
+    await letIn(ANNA)
+    rig.slack.slash(ANNA, 'help', GENERAL.id)
+    await untilSaid(ANNA, /\/stop stops what I am doing/)
+    rig.runner.modelServer.play({ text: ['A message.'] })
+    rig.slack.slash(ANNA, 'What is this?')
+    await untilSaid(ANNA, 'A message.')
+    expect((await jobs()).map(({ title }) => title)).toEqual(['What is this?'])
+  })
+
+  it('answers what was written while it was down, once and in order, and sums up what is older than a day', async () => {
+    const DAY_MS = 24 * 3_600_000
+    rig.slack.shiftTimes(-3 * DAY_MS)
+    await begin()
+    await letIn(ANNA)
+    await rig.slack.untilIdle()
+    rig.slack.cutOff()
+    const reborn = rig.runner.restart({ crash: true })
+    // Slack has stopped sending these.
+    rig.slack.shiftTimes(-2 * DAY_MS)
+    rig.slack.sayUnheard(ANNA, 'long ago')
+    rig.slack.shiftTimes(0)
+    rig.slack.sayUnheard(ANNA, 'one')
+    rig.slack.sayUnheard(ANNA, 'two')
+    rig.runner.modelServer.play({ text: ['One.'] }, { text: ['Two.'] })
+    await reborn
+    await untilSaid(ANNA, 'Two.')
+    expect((await jobs()).map(({ title }) => title)).toEqual(['two', 'one'])
+    expect(said(ANNA).filter((text) => /long ago|^(One|Two)\.$/.test(text))).toEqual([expect.stringContaining('long ago'), 'One.', 'Two.'])
+  })
+
+  it('logs out when the app is removed from the workspace', async () => {
+    await begin()
+    rig.slack.revokeBotToken()
+    rig.slack.sendEvent({ type: 'app_uninstalled' })
+    await expect.poll(async () => (await channelNow()).status).toBe('logged_out')
+    expect((await channelNow()).problem).toMatchObject({ code: 'chat_slack_bot_refused' })
+    const calls = rig.slack.calls.length
+    expect(rig.slack.connections()).toBe(0)
+    expect(rig.slack.calls.length).toBe(calls)
+  })
+
+  it('treats a guest as untrusted, whose approvals go to the owner', async () => {
+    await begin()
+    await letIn(ANNA)
+    await letIn(BEN, 'allowed')
+    rig.runner.modelServer.play({ toolCalls: [{ id: 'call_1', name: 'post', args: { text: 'hello' } }] }, { text: ['Done.'] })
+    rig.slack.say(BEN, 'Post hello')
+    await expect.poll(pending).toHaveLength(1)
+    expect((await pending())[0]!.taints.untrusted).toMatchObject({ cause: createMessage('taint_started_by', { channel: 'slack' }) })
+    await rig.slack.until(() => rig.slack.sent.some(({ channel, buttons }) => channel === rig.slack.directOf(ANNA) && buttons.length === 2))
+  })
+
+  describe('killed', () => {
+    const TEXT = Array.from({ length: 1600 }, (_, i) => `word${i}`).join(' ')
+    it.each([
+      ['events_api sent', 1],
+      ['acknowledging', 1],
+      ['acknowledged', 1],
+      ['chat.postMessage received', 1],
+      ['chat.postMessage done', 1],
+      ['chat.postMessage answered', 1],
+      ['chat.postMessage done', 2],
+      ['chat.postMessage answered', 2],
+      ['chat.postMessage received', 3],
+      ['chat.postMessage done', 3],
+      ['chat.postMessage answered', 3],
+    ])('at “%s” (%i), it loses and doubles nothing', async (step, times) => {
+      await begin()
+      await letIn(ANNA)
+      await rig.slack.untilIdle()
+      const before = rig.slack.sent.length
+      for (let i = 0; i < 3; i++) rig.runner.modelServer.play({ text: [TEXT] })
+      const { promise: reborn, resolve } = Promise.withResolvers<void>()
+      let left = times
+      rig.slack.watchSteps((now) => {
+        if (now !== step || --left !== 0) return
+        resolve(rig.crash())
+      })
+      rig.slack.say(ANNA, 'Count')
+      await reborn
+      await untilSaid(ANNA, /word1599$/)
+      await expect.poll(async () => (await jobs())[0]?.status).toBe('completed')
+      expect(await jobs()).toHaveLength(1)
+      const words = rig.slack.sent
+        .slice(before)
+        .map(({ text }) => text)
+        .join(' ')
+      expect(words).toBe(TEXT)
+    })
+  })
+})
