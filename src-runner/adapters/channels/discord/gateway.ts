@@ -48,7 +48,7 @@ const SESSION_ENDED = new Set([1000, 1001, 4007, 4009])
 /** GATEWAY_MESSAGE_CONTENT, and the same for bots in few servers. */
 const MESSAGE_CONTENT_FLAGS = (1 << 18) | (1 << 19)
 
-const Frame = z.object({ op: z.number(), d: z.unknown(), s: z.number().nullish(), t: z.string().nullish() })
+const Frame = z.object({ op: z.number(), d: z.unknown().optional(), s: z.number().nullish(), t: z.string().nullish() })
 const Hello = z.object({ heartbeat_interval: z.number().min(HEARTBEAT.minMs).max(HEARTBEAT.maxMs) })
 const ReadyEvent = z.object({
   session_id: z.string(),

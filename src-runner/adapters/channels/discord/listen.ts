@@ -44,6 +44,9 @@ export async function listen(deps: ListenDeps, position: string | null): Promise
   function onReady(ready: Ready | null): void {
     if (ready !== null) {
       deps.api.applicationId = ready.applicationId
+      const link = `https://discord.com/developers/applications/${ready.applicationId}/bot`
+      health.warn(mayReadContent ? null : createMessage('discord_intents', { link }))
+      // The next session may ask for it again.
       mayReadContent ||= ready.mayReadContent
       inbox.onReady(ready.userId)
     }
@@ -60,10 +63,8 @@ export async function listen(deps: ListenDeps, position: string | null): Promise
     return runGateway({ ...gateway, ...events }, address, session, signal)
   }
 
-  function onEnd(end: GatewayEnd): void {
-    if (end.reason !== 'intents') return
-    mayReadContent = false
-    health.warn(createMessage('discord_intents', { link: `https://discord.com/developers/applications/${deps.api.applicationId}/bot` }))
+  function onEnd({ reason }: GatewayEnd): void {
+    if (reason === 'intents') mayReadContent = false
   }
 
   const staying = stayConnected(
