@@ -232,6 +232,12 @@ export default {
       from: { path: '^src-runner/', pathNot: TESTS },
       to: { path: npm('@slack'), dependencyTypesNot: ['type-only'], dynamic: false },
     },
+    never(
+      'discord-spoken-directly',
+      "Discord's libraries open connections past platform/net. Only the benchmark compares with them.",
+      '^src-',
+      npm('@discordjs'),
+    ),
 
     // The desktop's e2e hooks are loaded by name in test mode, hence the dynamic import that is let through.
     never('product-needs-no-tests', 'Product code never imports what exists for tests.', {}, { path: '/testing/', dynamic: false }),

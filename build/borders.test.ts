@@ -93,6 +93,11 @@ const VIOLATIONS: Array<[rule: string, file: string, code: string]> = [
     'src-runner/adapters/channels/slack/i9.ts',
     `import { WebClient } from '@slack/web-api'\nexport const i9 = WebClient`,
   ],
+  [
+    'discord-spoken-directly',
+    'src-runner/adapters/channels/discord/i6.ts',
+    `export const i6 = async () => (await import('@discordjs/rest')).REST`,
+  ],
   ['texts-stand-alone', 'resources/locales/k0.ts', `import { now } from '../../src-runner/lib/clock.ts'\nexport const k0 = now`],
   ['product-needs-no-tests', 'src-runner/execution/j1.ts', `import { fake } from '../testing/fake.ts'\nexport const j1 = fake`],
   ['product-needs-no-scripts', 'src-runner/execution/j2.ts', `import { seed } from '../../e2e/scenarios/seed.ts'\nexport const j2 = seed`],
