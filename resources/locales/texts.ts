@@ -1358,6 +1358,31 @@ export type TextParams = {
   'channels.services.slack.steps.one': NoParams
   'channels.services.slack.steps.two': NoParams
   'channels.services.slack.steps.three': NoParams
+  'channels.pairing.title': NoParams
+  'channels.pairing.about': NoParams
+  'channels.pairing.others': { code: string }
+  'channels.pairing.risk': NoParams
+  'channels.pairing.showCode': NoParams
+  'channels.pairing.preparing': NoParams
+  'channels.pairing.qrLabel': NoParams
+  'channels.pairing.renews': { seconds: number }
+  'channels.pairing.steps.open': NoParams
+  'channels.pairing.steps.devices': NoParams
+  'channels.pairing.steps.scan': NoParams
+  'channels.pairing.steps.type': NoParams
+  'channels.pairing.cannotScan': NoParams
+  'channels.pairing.numberAbout': NoParams
+  'channels.pairing.number': NoParams
+  'channels.pairing.numberHint': NoParams
+  'channels.pairing.getCode': NoParams
+  'channels.pairing.back': NoParams
+  'channels.pairing.codeEnds': { seconds: number }
+  'channels.pairing.scanned': NoParams
+  'channels.pairing.linked': { number: string }
+  'channels.pairing.linkedNext': { agent: string }
+  'channels.pairing.startAgain': NoParams
+  'channels.pairing.again': NoParams
+  'channels.pairing.disconnectWhy': NoParams
   'channels.choose.title': NoParams
   'channels.choose.about': NoParams
   'channels.choose.needs.telegram': NoParams

@@ -32,6 +32,8 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
   const [isRemoving, setRemoving] = createSignal(false)
   const service = () => SERVICE_NAMES[props.channel.kind]
   const params = () => ({ channelId: props.channel.id })
+  /** Linked by a code. There is no token to enter. */
+  const isPaired = () => props.channel.kind === 'messenger'
   const hasOwner = () => props.channel.people.some((person) => person.role === 'owner')
   const sendTest = async () => {
     try {
@@ -79,7 +81,7 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
           label={t('channels.actions', { name: props.channel.name })}
           items={[
             ...(hasOwner() ? [{ label: t('channels.test'), icon: MessageSquare, onSelect: () => void sendTest() }] : []),
-            { label: t('channels.newToken'), icon: KeyRound, onSelect: () => props.onNewToken() },
+            ...(isPaired() ? [] : [{ label: t('channels.newToken'), icon: KeyRound, onSelect: () => props.onNewToken() }]),
             'separator',
             { label: t('channels.disconnect'), icon: Unplug, tone: 'bad', onSelect: () => setRemoving(true) },
           ]}
@@ -94,7 +96,7 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
             {/* What mends it, where it is said. */}
             <Show when={props.channel.status === 'logged_out'}>
               <Button size="sm" icon={KeyRound} onClick={() => props.onNewToken()}>
-                {t('channels.newToken')}
+                {t(isPaired() ? 'channels.pairing.again' : 'channels.newToken')}
               </Button>
             </Show>
           </div>
@@ -110,7 +112,7 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
         onConfirm={() => remove.run({ params: params() })}
         describeError={sentenceOf}
       >
-        {t('channels.disconnectWhy')}
+        {t(isPaired() ? 'channels.pairing.disconnectWhy' : 'channels.disconnectWhy')}
       </ConfirmDialog>
     </section>
   )

@@ -45,6 +45,9 @@ export function ChannelPeople(props: { channel: Channel }): JSX.Element {
           <ul aria-label={t('channels.people')} class="flex flex-col gap-2">
             <For each={known()}>{(person) => <Person channel={props.channel} person={person} />}</For>
           </ul>
+          <Show when={props.channel.kind === 'messenger' && owner().length > 0}>
+            <p class="mt-2 text-xs text-ink-3 select-text">{t('channels.pairing.others', { code: props.channel.pairingCode })}</p>
+          </Show>
         </div>
       </Show>
     </Show>
@@ -55,6 +58,8 @@ function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element
   const change = useAction('updateChannelPerson')
   const [asking, setAsking] = createSignal<'owner' | 'allowed' | null>(null)
   const name = () => visibleText(props.person.displayName)
+  /** The number that the service shows proves who it is. */
+  const isPhone = () => props.channel.kind === 'messenger' && props.person.handle !== null
   // Once there is an owner, another one is unlikely.
   const hasOwner = () => props.channel.people.some((person) => person.role === 'owner')
   const give = (role: 'owner' | 'allowed' | 'refused') =>
@@ -74,7 +79,7 @@ function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element
         </p>
         <p class="text-xs text-ink-3">
           <Show when={props.person.handle}>{(handle) => <>{visibleText(handle())} · </>}</Show>
-          <Show when={!props.person.isRoom}>
+          <Show when={!props.person.isRoom && !isPhone()}>
             <span class="font-mono">{t('channels.number', { id: props.person.externalId })}</span> ·{' '}
           </Show>
           {t('channels.wrote')} <Time at={props.person.lastMessageAt} />
@@ -119,7 +124,10 @@ function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element
       >
         <p>{t('channels.isMeWhy')}</p>
         <p class="mt-2 font-mono text-xs">
-          {[props.person.handle === null ? null : visibleText(props.person.handle), t('channels.number', { id: props.person.externalId })]
+          {[
+            props.person.handle === null ? null : visibleText(props.person.handle),
+            isPhone() ? null : t('channels.number', { id: props.person.externalId }),
+          ]
             .filter((part) => part !== null)
             .join(' · ')}
         </p>

@@ -9,11 +9,12 @@ import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { ChannelPeople } from './ChannelPeople.tsx'
 import { ChooseService } from './ChooseService.tsx'
+import { PairingDialog } from './PairingDialog.tsx'
 import type { TokenServiceKind } from './services/services.ts'
 import { TokenDialog } from './TokenDialog.tsx'
 
 /** In the order in which they are offered. */
-const OFFERED: readonly ChannelKind[] = TOKEN_SERVICES
+const OFFERED: readonly ChannelKind[] = [...TOKEN_SERVICES, 'messenger']
 
 /** Connects an account: which service, its tokens, and the first person who writes to it. With `existing`, its tokens are replaced. */
 export function ConnectDialog(props: { agents: readonly Agent[]; agentId?: string; existing?: Channel; onClose: () => void }): JSX.Element {
@@ -25,6 +26,9 @@ export function ConnectDialog(props: { agents: readonly Agent[]; agentId?: strin
       <Match when={made()}>{(channelId) => <ConnectedDialog channelId={channelId()} onClose={props.onClose} />}</Match>
       <Match when={kind() === null}>
         <ChooseService kinds={OFFERED} onChoose={setKind} onClose={props.onClose} />
+      </Match>
+      <Match when={kind() === 'messenger'}>
+        <PairingDialog agents={props.agents} agentId={props.agentId} existing={props.existing} onClose={props.onClose} />
       </Match>
       <Match when={tokenKind()}>
         {(service) => (

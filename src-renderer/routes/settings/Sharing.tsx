@@ -1,4 +1,3 @@
-import { encode } from 'uqr'
 import { createSignal, For, Show } from 'solid-js'
 import type { Sharing as SharingState } from '../../../src-main/contract/desktop-api.ts'
 import { locale, t } from '../../lib/language.ts'
@@ -8,6 +7,7 @@ import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Panel } from '../../ui/Panel.tsx'
+import { QrCode } from '../../ui/QrCode.tsx'
 import { Row, RowFrame } from '../../ui/Row.tsx'
 import { Switch } from '../../ui/Switch.tsx'
 import { toast } from '../../ui/Toasts.tsx'
@@ -138,26 +138,5 @@ function CertificateRow(props: { certificate: NonNullable<SharingState['certific
         {t('settings.sharing.replaceCertificate')}
       </Button>
     </Row>
-  )
-}
-
-/** Always dark on white, because many cameras do not read the inverse. */
-function QrCode(props: { text: string; label: string }) {
-  const code = () => encode(props.text, { border: 2 })
-  const path = () =>
-    code()
-      .data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])))
-      .join('')
-  return (
-    <svg
-      role="img"
-      aria-label={props.label}
-      class="size-32 rounded-md border border-line"
-      viewBox={`0 0 ${code().size} ${code().size}`}
-      shape-rendering="crispEdges"
-    >
-      <rect width={code().size} height={code().size} fill="#fff" />
-      <path d={path()} fill="#000" />
-    </svg>
   )
 }
