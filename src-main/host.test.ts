@@ -24,6 +24,16 @@ const ADDRESSES = [
   ]),
 ]
 
+/** Sharing never listens there. Addresses that need a zone are left out. */
+const ADDRESSES_6 = [
+  ...new Set([
+    '::1',
+    ...Object.values(networkInterfaces())
+      .flatMap((list) => (list ?? []).filter((one) => one.family === 'IPv6').map((one) => one.address))
+      .filter((address) => !address.startsWith('fe80')),
+  ]),
+]
+
 // 127.0.0.2 is an address of every Linux machine.
 describe.runIf(process.platform === 'linux')('sharing on the network', { timeout: 60_000 }, () => {
   let folder: string
@@ -65,7 +75,7 @@ describe.runIf(process.platform === 'linux')('sharing on the network', { timeout
   async function scan(): Promise<Record<'dashboard' | 'runner', string[]>> {
     const open = async (port: number) => {
       const found = await Promise.all(
-        ADDRESSES.map(
+        [...ADDRESSES, ...ADDRESSES_6].map(
           (address) =>
             new Promise<string | null>((resolve) => {
               const socket = connect({ host: address, port }, () => resolve((socket.destroy(), address)))
@@ -135,6 +145,25 @@ describe.runIf(process.platform === 'linux')('sharing on the network', { timeout
     await (await host.signIn.accounts()).createOwner(OWNER)
     expect([await host.share(true), host.sharing().fixedBy]).toEqual(['fixed', 'AUTH_MODE'])
     expect((await scan()).dashboard).toEqual(['127.0.0.1'])
+  })
+
+  it('listens in bearer-token where the environment says, over IPv6 too, and asks everybody for the secret', async () => {
+    await host.stop()
+    host = await start({ AUTH_MODE: 'bearer-token', RUNNER_HOST: '::' })
+    const { dashboard, runner } = await scan()
+    expect(dashboard).toEqual(['127.0.0.1'])
+    expect(runner).toEqual(expect.arrayContaining(ADDRESSES))
+    // A system without IPv6 has no address of it.
+    const reachable = [...ADDRESSES, ...(runner.includes('::1') ? ADDRESSES_6 : [])]
+    expect(runner).toEqual(reachable)
+    for (const address of reachable) {
+      const name = address.includes(':') ? `[${address}]` : address
+      const ask = async (headers: Record<string, string> = {}) =>
+        (await fetch(`http://${name}:${ports().runner}/api/jobs`, { headers })).status
+      const isNamed = address !== '127.0.0.2'
+      expect([address, await ask()]).toEqual([address, isNamed ? 401 : 403])
+      if (isNamed) expect(await ask({ authorization: `Bearer ${await host.workerSecret()}` })).toBe(200)
+    }
   })
 
   it('says when another program has the port of the runner on the network', async () => {
