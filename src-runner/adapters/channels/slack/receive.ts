@@ -16,7 +16,6 @@ const PAUSE_FACTOR_AFTER_OPENING = 2
 const STABLE_MS = 60_000
 /** Ids of messages that were handed over, since Slack repeats what it believes to be lost. The database knows the older ones. */
 const MOST_REMEMBERED = 2000
-const MOST_CHATS_HEARD = 500
 
 export type ReceiveDeps = {
   api: SlackApi
@@ -27,15 +26,8 @@ export type ReceiveDeps = {
   closing: AbortSignal
 }
 
-export type Receiving = {
-  /** Rejects when `closing` aborts. */
-  done: Promise<void>
-  /** The time of the last message of a chat. */
-  lastHeard(chatId: string): string | null
-}
-
-/** Receives what is for us and hands it over, until `closing` aborts or Slack refuses a token. */
-export function receive(deps: ReceiveDeps, position: string | null): Receiving {
+/** Receives what is for us and hands it over, until `closing` aborts or Slack refuses a token. Rejects when `closing` aborts. */
+export function receive(deps: ReceiveDeps, position: string | null): Promise<void> {
   const { api, appToken, clock, random, runner, closing } = deps
   const names = createNames(api, closing)
   const remembered = new Set<string>()
@@ -98,20 +90,10 @@ export function receive(deps: ReceiveDeps, position: string | null): Receiving {
     if (remembered.size > MOST_REMEMBERED) remembered.delete(remembered.values().next().value!)
   }
 
-  const heard = new Map<string, string>()
-  function noteHeard(content: ReadEnvelope): void {
-    if (content?.type !== 'message' || content.at === null) return
-    heard.set(content.message.sender.chatId, content.at.ts)
-    if (heard.size > MOST_CHATS_HEARD) heard.delete(heard.keys().next().value!)
-  }
-
   /** Uses one connection until it ends. */
   async function serve(connection: SocketMode, reading: Reading): Promise<Trouble> {
     const hasEnded = connection.isEnded
-    const missed = await catchUp(reading, { position: read, chats: runner.knownChats(), clock }, async (content) => {
-      noteHeard(content)
-      return handOver(content, hasEnded)
-    })
+    const missed = await catchUp(reading, { position: read, chats: runner.knownChats(), clock }, (content) => handOver(content, hasEnded))
     if (missed !== null) return missed
     if (!hasEnded()) runner.status('open', null)
     for (;;) {
@@ -124,7 +106,6 @@ export function receive(deps: ReceiveDeps, position: string | null): Receiving {
         if (trouble !== null) return trouble
         continue
       }
-      noteHeard(content)
       if (await handOver(content, hasEnded)) connection.acknowledge(envelope.id)
     }
   }
@@ -169,5 +150,5 @@ export function receive(deps: ReceiveDeps, position: string | null): Receiving {
     }
   }
 
-  return { done: run(), lastHeard: (chatId) => heard.get(chatId) ?? null }
+  return run()
 }

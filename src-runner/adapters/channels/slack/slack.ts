@@ -90,8 +90,8 @@ function connect(deps: SlackDeps, access: ChannelAccess, position: string | null
   const { signal } = closing
   const roundTrip = () => signal.aborted || runner.roundTrip()
   const api = createSlackApi({ ...deps, access, onRoundTrip: roundTrip })
-  const receiving = receive({ ...deps, api, appToken: access.appToken, runner: { ...runner, roundTrip }, closing: signal }, position)
-  const done = receiving.done.catch(() => {
+  const receiving = { ...deps, api, appToken: access.appToken, runner: { ...runner, roundTrip }, closing: signal }
+  const done = receive(receiving, position).catch(() => {
     if (!signal.aborted) runner.status('failing', createMessage('chat_broken'))
   })
 
