@@ -1336,6 +1336,8 @@ export type TextParams = {
   'channels.form.copyManifest': NoParams
   'channels.connected.title': { name: string }
   'channels.connected.next': NoParams
+  'channels.connected.nextDiscord': NoParams
+  'channels.connected.addToServer': NoParams
   'channels.connected.open': { service: string }
   'channels.connected.waiting': NoParams
   'channels.connected.done': NoParams

@@ -64,7 +64,7 @@ function ConnectedDialog(props: { channelId: string; onClose: () => void }): JSX
           open
           onClose={props.onClose}
           title={t('channels.connected.title', { name: made().name })}
-          description={t('channels.connected.next')}
+          description={t(made().kind === 'discord' ? 'channels.connected.nextDiscord' : 'channels.connected.next')}
           actions={
             <Button variant={hasOwner() ? 'primary' : 'secondary'} onClick={() => props.onClose()}>
               {t('channels.connected.done')}
@@ -75,7 +75,9 @@ function ConnectedDialog(props: { channelId: string; onClose: () => void }): JSX
             <Show when={made().link}>
               {(link) => (
                 <Button class="self-start" icon={ExternalLink} onClick={() => void desktop.openExternal(linkWithCode(link(), made()))}>
-                  {t('channels.connected.open', { service: SERVICE_NAMES[made().kind] })}
+                  {made().kind === 'discord'
+                    ? t('channels.connected.addToServer')
+                    : t('channels.connected.open', { service: SERVICE_NAMES[made().kind] })}
                 </Button>
               )}
             </Show>
