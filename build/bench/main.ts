@@ -3,6 +3,7 @@ import { benchJobs } from './jobs.ts'
 import { benchPolicy } from './policy.ts'
 import { benchQueries } from './queries.ts'
 import { benchSchedules } from './schedules.ts'
+import { benchSlack } from './slack.ts'
 import { benchStream } from './stream.ts'
 import { benchTools } from './tools.ts'
 import { benchWebhookTiming } from './webhook-timing.ts'
@@ -20,6 +21,7 @@ const benches: Record<string, () => Promise<void>> = {
   policy: benchPolicy,
   queries: benchQueries,
   schedules: benchSchedules,
+  slack: benchSlack,
   stream: benchStream,
   tools: benchTools,
   webhooks: benchWebhooks,

@@ -11,6 +11,7 @@ import {
   isForUs,
   mentionedIn,
   messageIdOf,
+  readChatId,
   readText,
   sentAtOf,
   sharedIn,
@@ -31,7 +32,14 @@ export type ReadEnvelope =
   | { type: 'removed' }
   | null
 
-export type Reading = { api: SlackApi; names: Names; account: Account; closing: AbortSignal }
+export type Reading = {
+  api: SlackApi
+  names: Names
+  account: Account
+  closing: AbortSignal
+  /** Chats of people and rooms that may be heard. */
+  knownChats(): readonly string[]
+}
 
 /** The largest file that is downloaded, which is held in memory. */
 const MAX_DOWNLOAD_BYTES = 50_000_000
@@ -72,7 +80,7 @@ export async function readMessage(reading: Reading, message: SlackMessage & { ch
   const links = (message.files ?? [])
     .filter((file) => file.mode === 'external')
     .map((file) => `${nameOf(file)}: ${file.external_url ?? ''}`)
-  const text = [await readNamedText(reading, source), ...links].filter((part) => part !== '').join('\n')
+  const text = [await readNamedText(reading, source, channel), ...links].filter((part) => part !== '').join('\n')
   const files = (message.files ?? []).filter((file) => file.mode !== 'external').map((file) => createFile(reading, file))
   if (text.trim() === '' && files.length === 0) return null
   const read: IncomingMessage = {
@@ -89,10 +97,13 @@ export async function readMessage(reading: Reading, message: SlackMessage & { ch
   return { type: 'message', message: read, at: { channel, ts } }
 }
 
-async function readNamedText({ names, account }: Reading, source: string): Promise<string> {
+/** A stranger cannot make us ask for names, because Slack limits such calls. */
+async function readNamedText({ names, account, knownChats }: Reading, source: string, channel: string): Promise<string> {
   const found = new Map<string, string>()
-  for (const id of mentionedIn(source).slice(0, MOST_NAMES_IN_TEXT)) {
-    const person = id === account.userId ? null : await names.person(id)
+  const ids = mentionedIn(source).filter((id) => id !== account.userId)
+  const isKnown = ids.length > 0 && knownChats().some((chatId) => readChatId(chatId).channel === channel)
+  for (const id of isKnown ? ids.slice(0, MOST_NAMES_IN_TEXT) : []) {
+    const person = await names.person(id)
     if (person !== null) found.set(id, person.name)
   }
   return readText(source, account.userId, (id) => found.get(id) ?? null)
@@ -131,7 +142,7 @@ async function readSlash(reading: Reading, payload: unknown): Promise<ReadEnvelo
   const opened = await reading.api.call('conversations.open', { users: userId }, { signal: reading.closing })
   const chatId = opened.ok ? (opened.value['channel'] as { id?: unknown } | undefined)?.id : undefined
   if (typeof chatId !== 'string') return null
-  const words = (await readNamedText(reading, data.text)).trim()
+  const words = (await readNamedText(reading, data.text, chatId)).trim()
   const isCommand = new RegExp(`^(${CHAT_COMMANDS.join('|')})(\\s|$)`, 'i').test(words)
   const message: IncomingMessage = {
     externalId: `command:${triggerId}`,

@@ -93,7 +93,7 @@ export function receive(deps: ReceiveDeps, position: string | null): Promise<voi
   /** Uses one connection until it ends. */
   async function serve(connection: SocketMode, reading: Reading): Promise<Trouble> {
     const hasEnded = connection.isEnded
-    const missed = await catchUp(reading, { position: read, chats: runner.knownChats(), clock }, (content) => handOver(content, hasEnded))
+    const missed = await catchUp(reading, { position: read, chats: reading.knownChats(), clock }, (content) => handOver(content, hasEnded))
     if (missed !== null) return missed
     if (!hasEnded()) runner.status('open', null)
     for (;;) {
@@ -141,7 +141,7 @@ export function receive(deps: ReceiveDeps, position: string | null): Promise<voi
       const early = await connection.greeted
       if (early !== null) return failed(early.trouble, true)
       const startedAt = clock.monotonic()
-      const trouble = await serve(connection, { api, names, account, closing })
+      const trouble = await serve(connection, { api, names, account, closing, knownChats: runner.knownChats })
       const { isPlanned } = connection.isEnded() ? await connection.ended : { isPlanned: false }
       return { trouble, livedMs: clock.monotonic() - startedAt, hasOpened: true, isPlanned }
     } finally {

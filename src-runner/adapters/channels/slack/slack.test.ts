@@ -232,7 +232,11 @@ describe('Slack itself', () => {
     server.say(ANNA, 'me')
     await server.untilIdle()
     expect(texts().at(-1)).toBe('me')
-    expect(callsOf('users.info').filter(({ fields }) => fields['user'] === BEN.id)).toHaveLength(1)
+    expect(callsOf('users.info').map(({ fields }) => fields['user'])).toEqual([BEN.id, ANNA.id])
+    known = [server.directOf(ANNA)]
+    server.say(ANNA, `Ask <@${BEN.id}>`)
+    await server.untilIdle()
+    expect(texts().at(-1)).toBe('Ask @ben')
   }, 20_000)
 
   test('leaves what it cannot keep to the next connection, in order', async () => {
