@@ -284,6 +284,10 @@ async function startBoth(host: Host, replaceDatabase?: Replacement): Promise<{ r
   if (dashboard.state === 'port_taken') throw await portTaken('dashboard', 'DASHBOARD_PORT', dashboard)
   if (dashboard.state === 'failed') throw new StartError(2, dashboard.message)
   const runner = await host.supervisor.start({ replaceDatabase })
+  // Also what a crash interrupted.
+  await host.signIn
+    .reloadRestored()
+    .catch((error: unknown) => host.log.error({ error: messageOf(error) }, 'the restored accounts cannot be used'))
   switch (runner.state) {
     case 'ready':
       return { runnerUrl: runner.runnerUrl, dashboardUrl: dashboard.dashboardUrl }

@@ -3,7 +3,7 @@ import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Language } from '../resources/locales/texts.ts'
 import { chooseLanguage } from '../resources/locales/translate.ts'
-import type { AuthMode, RunnerConfig } from '../src-runner/contract/port.ts'
+import type { AuthMode, Replacement, RunnerConfig } from '../src-runner/contract/port.ts'
 import type { DashboardState, RunnerState, Sharing } from './contract/desktop-api.ts'
 import type { Assets } from './dashboard/assets.ts'
 import { createBrowserLink, createBrowserProof } from './dashboard/browser-proof.ts'
@@ -52,6 +52,8 @@ export type Host = {
   /** Serves the network over HTTPS, or no longer. Rejects, and changes nothing, if there can be no certificate. */
   encryptSharing(isOn: boolean): Promise<void>
   replaceCertificate(): Promise<void>
+  /** Restarts the runner with other data. Afterwards nobody is signed in. */
+  replaceDatabase(replacement: Replacement): Promise<void>
   /** Replaces the runner's secret in the vault and in the runner. Rejects with a VaultError, or if the environment sets it. */
   rotateSecret(): Promise<string>
   /** An address that opens the dashboard in a browser; in `local-trust` it works once, within ten minutes. null: no server. */
@@ -263,6 +265,10 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     startServer,
     collectDiagnostics: () => collectDiagnostics(diagnosticsSource()),
     summarizeDiagnostics: () => summarizeDiagnostics(diagnosticsSource()),
+    async replaceDatabase(replacement) {
+      await supervisor.restart({ replaceDatabase: replacement })
+      await signIn.reloadRestored()
+    },
     async usePort(which, port) {
       chosen[which] = port
       await settings.change(which === 'runner' ? { runnerPort: port } : { dashboardPort: port })

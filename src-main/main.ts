@@ -110,7 +110,12 @@ async function start(): Promise<void> {
   state.onChange(window.sendState)
   if (!startedAtLogin()) window.show()
   const didInstallFail = updates.record.begin(app.getVersion())
-  void supervisor.start().then(({ state }) => state !== 'failed' && updates.record.markStarted())
+  void supervisor.start().then(async ({ state }) => {
+    if (state !== 'failed') updates.record.markStarted()
+    await host.signIn
+      .reloadRestored()
+      .catch((error: unknown) => log.error({ error: messageOf(error) }, 'the restored accounts cannot be used'))
+  })
   updates.start(didInstallFail)
 
   const showLogs = () => void shell.openPath(logsDirOf(dataDir))

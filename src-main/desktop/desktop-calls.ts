@@ -43,7 +43,7 @@ export function handleDesktopCalls(deps: {
     usePort: ({ server, port }) => host.usePort(server, port),
     async replaceDatabase(replacement) {
       const agreed = await abilities.confirm(questionOf(deps.speech(), replacement === 'empty' ? 'empty' : 'restore'))
-      if (agreed) await host.supervisor.restart({ replaceDatabase: replacement })
+      if (agreed) await host.replaceDatabase(replacement)
       return agreed
     },
     measureData: async () => measureData(host.environment.dataDir),

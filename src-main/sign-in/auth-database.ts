@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, openSync, renameSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { drizzle, type BetterSQLite3Database } from 'drizzle-orm/better-sqlite3'
 import * as tables from './auth-tables.ts'
@@ -55,7 +55,8 @@ const MIGRATIONS = [
  * everything that belongs to it, and an empty database takes its place. Throws a NewerAuthDatabaseError, or SQLite's own error.
  */
 export function openAuthDatabase(file: string, now: () => number): AuthDatabase {
-  const damagedFile = existsSync(file) && isDamaged(file) ? setAside(file, now()) : null
+  const damagedFile = existsSync(file) && isDamaged(file) ? setAside(file, now(), 'damaged') : null
+  takeRestored(file, now())
   // SQLite creates files as the umask has it, and the files beside the database get the database's mode.
   closeSync(openSync(file, 'a', 0o600))
   chmodSync(file, 0o600)
@@ -100,8 +101,48 @@ function isDamaged(file: string): boolean {
   }
 }
 
-function setAside(file: string, at: number): string {
-  const aside = `${file}.damaged-${at}`
+/**
+ * After a restore there is a file beside this one, with the accounts of the backup or empty. They are taken only if there are no
+ * accounts here: otherwise former passwords, roles and people would come back. Every step may be repeated after a crash.
+ */
+function takeRestored(file: string, at: number): void {
+  const restored = `${file}.restored`
+  if (!existsSync(restored)) return
+  if (statSync(restored).size > 0 && !hasAccounts(file) && !isDamaged(restored)) {
+    if (existsSync(file)) setAside(file, at, 'replaced')
+    return renameSync(restored, file)
+  }
+  if (existsSync(file)) endSessions(file)
+  rmSync(restored)
+}
+
+function hasAccounts(file: string): boolean {
+  return (
+    existsSync(file) && readFrom(file, (sqlite) => hasTable(sqlite, 'user') && sqlite.prepare('SELECT 1 FROM user').get() !== undefined)
+  )
+}
+
+/** Also invitations: some may have been withdrawn since the backup, and the runner's data no longer matches them. */
+function endSessions(file: string): void {
+  readFrom(file, (sqlite) => {
+    for (const table of ['session', 'verification', 'invitation']) if (hasTable(sqlite, table)) sqlite.exec(`DELETE FROM ${table}`)
+  })
+}
+
+const hasTable = (sqlite: Sqlite.Database, name: string) =>
+  sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined
+
+function readFrom<T>(file: string, read: (sqlite: Sqlite.Database) => T): T {
+  const sqlite = new Sqlite(file)
+  try {
+    return read(sqlite)
+  } finally {
+    sqlite.close()
+  }
+}
+
+function setAside(file: string, at: number, why: 'damaged' | 'replaced'): string {
+  const aside = `${file}.${why}-${at}`
   for (const part of ['-wal', '-shm', '']) if (existsSync(file + part)) renameSync(file + part, aside + part)
   return aside
 }

@@ -14,6 +14,8 @@ export type SignIn = {
   resolveSession(token: string): Promise<{ userId: string } | null>
   /** Called after sessions ended or roles changed. */
   onChange(listener: () => void): () => void
+  /** Takes the accounts of a backup that was restored, if there are any to take, and ends all sessions. */
+  reloadRestored(): Promise<void>
   close(): void
 }
 
@@ -63,11 +65,21 @@ export function createSignIn({ dataDir, vault, log, now = Date.now }: SignInDeps
 
   return {
     accounts,
-    hasOwner: async () => existsSync(join(dataDir, 'auth.db')) && (await accounts()).hasOwner(),
+    hasOwner: async () =>
+      (existsSync(join(dataDir, 'auth.db')) || existsSync(join(dataDir, 'auth.db.restored'))) && (await accounts()).hasOwner(),
     resolveSession: async (token) => (await accounts()).resolveSession(token),
     onChange(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
+    },
+    async reloadRestored() {
+      if (!existsSync(join(dataDir, 'auth.db.restored'))) return
+      await opening?.catch(() => {})
+      opened?.close()
+      opened = null
+      opening = null
+      await accounts()
+      listeners.forEach((listener) => listener())
     },
     close() {
       opened?.close()

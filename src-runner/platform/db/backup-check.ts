@@ -19,3 +19,15 @@ export function findBackupDamage(file: string): string | null {
     for (const rest of [`${file}-wal`, `${file}-shm`]) rmSync(rest, { force: true })
   }
 }
+
+/** The same for a copy of the accounts, whose tables only the host knows. */
+export function findAccountsDamage(file: string): string | null {
+  const connection = new Sqlite(file, { readonly: true, fileMustExist: true })
+  try {
+    const damage = damageOf(connection, 'integrity_check(3)').join('; ')
+    if (damage !== '') return damage
+    return connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'user'").get() === undefined ? 'it holds no accounts' : null
+  } finally {
+    connection.close()
+  }
+}

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { BackupName, type Backup } from '../../contract/backups.ts'
+import { accountsOfBackup } from './account-files.ts'
 import { writeDurably } from './sync-files.ts'
 
 const BACKUPS_KEPT = 7
@@ -28,9 +29,14 @@ export function listBackups(folder: string): Backup[] {
   return backups.sort((a, b) => b.at - a.at)
 }
 
+const accountNamesIn = (folder: string) =>
+  readdirSync(folder).filter((name) => name.endsWith(accountsOfBackup('')) && isBackupName(name.slice(0, -accountsOfBackup('').length)))
+
+const isBackupName = (name: string) => BackupName.safeParse(name).success
+
 function namesIn(folder: string): string[] {
   try {
-    return readdirSync(folder).filter((name) => BackupName.safeParse(name).success)
+    return readdirSync(folder).filter(isBackupName)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error
@@ -45,6 +51,9 @@ function timeOf(name: string): number {
 export function pruneBackups(folder: string, made: string): void {
   const others = listBackups(folder).filter(({ name }) => name !== made)
   for (const { name } of others.slice(BACKUPS_KEPT - 1)) rmSync(join(folder, name), { force: true })
+  // The accounts go after their backup. A crash may have left some without one.
+  const kept = new Set(listBackups(folder).map(({ name }) => accountsOfBackup(name)))
+  for (const name of accountNamesIn(folder)) if (!kept.has(name)) rmSync(join(folder, name), { force: true })
 }
 
 /**

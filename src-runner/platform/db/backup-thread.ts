@@ -2,11 +2,11 @@ import { closeSync, openSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import Sqlite from 'better-sqlite3'
 import { messageOf } from '../../lib/errors.ts'
-import { findBackupDamage } from './backup-check.ts'
+import { findAccountsDamage, findBackupDamage } from './backup-check.ts'
 import { syncFile } from './sync-files.ts'
 
 /** `source`: null if `target` only has to be checked. */
-export type BackupThreadData = { source: string | null; target: string }
+export type BackupThreadData = { kind: 'database' | 'accounts'; source: string | null; target: string }
 /** Why there is no sound backup. null: there is one. */
 export type BackupAnswer = { problem: string | null }
 
@@ -29,11 +29,28 @@ async function copy(source: string, target: string): Promise<void> {
   syncFile(target)
 }
 
-const { source, target } = workerData as BackupThreadData
+/** Sessions, invitations and codes: a restore must not bring back what was ended since. */
+const SHORT_LIVED = ['session', 'verification', 'invitation', 'guess']
+
+function keepAccountsOnly(file: string): void {
+  const connection = new Sqlite(file)
+  try {
+    const tables = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all() as string[]
+    for (const table of SHORT_LIVED.filter((name) => tables.includes(name))) connection.exec(`DELETE FROM "${table}"`)
+    // Nothing of the deleted rows stays in free pages.
+    connection.exec('VACUUM')
+  } finally {
+    connection.close()
+  }
+  syncFile(file)
+}
+
+const { kind, source, target } = workerData as BackupThreadData
 let problem: string | null
 try {
   if (source !== null) await copy(source, target)
-  problem = findBackupDamage(target)
+  if (source !== null && kind === 'accounts') keepAccountsOnly(target)
+  problem = kind === 'accounts' ? findAccountsDamage(target) : findBackupDamage(target)
 } catch (error) {
   problem = messageOf(error)
 }

@@ -266,3 +266,65 @@ it.skipIf(process.getuid?.() === 0)('says so when the folder cannot be written',
   await expect(backups.make(clock.now())).rejects.toThrow()
   chmodSync(backups.folder, 0o700)
 })
+
+describe('the accounts of sign-in', () => {
+  const addAccounts = (names: string[]) => {
+    const auth = new Sqlite(join(folder, 'auth.db'))
+    auth.exec('CREATE TABLE IF NOT EXISTS user (name TEXT); CREATE TABLE IF NOT EXISTS session (token TEXT)')
+    for (const name of names) auth.prepare('INSERT INTO user VALUES (?)').run(name)
+    auth.prepare('INSERT INTO session VALUES (?)').run('token-of-a-session-0123456789')
+    auth.close()
+  }
+  const namesIn = (path: string) => {
+    const auth = new Sqlite(path, { readonly: true })
+    const names = auth.prepare('SELECT name FROM user').pluck().all()
+    expect(auth.prepare('SELECT count(*) FROM session').pluck().get()).toBe(0)
+    auth.close()
+    return names
+  }
+
+  it('are in a backup and in its copy, without sessions, and go with it', async () => {
+    start()
+    addAccounts(['Ada'])
+    const elsewhere = join(folder, 'disk')
+    mkdirSync(elsewhere)
+    const at = clock.now()
+    const first = await backups.make(at)
+    await backups.copyTo(elsewhere, first)
+    const accounts = `${first.name}.accounts`
+    const copy = join(elsewhere, readdirSync(elsewhere)[0]!, accounts)
+    for (const path of [join(backups.folder, accounts), copy]) {
+      expect(namesIn(path)).toEqual(['Ada'])
+      expect(readFileSync(path).includes('token-of-a-session')).toBe(false)
+      if (process.platform !== 'win32') expect(statSync(path).mode & 0o077).toBe(0)
+    }
+    expect(listBackups(backups.folder).map(({ name }) => name)).toEqual([first.name])
+    for (let i = 1; i <= 7; i++) await backups.make(at + i * HOUR_MS)
+    expect(existsSync(join(backups.folder, accounts))).toBe(false)
+    expect(readdirSync(backups.folder).filter((name) => name.endsWith('.accounts'))).toHaveLength(7)
+  })
+
+  it('that are damaged do not keep the database from being backed up', async () => {
+    start()
+    writeFileSync(join(folder, 'auth.db'), 'x'.repeat(5000))
+    await expect(backups.make(clock.now())).rejects.toThrow('the accounts could not be backed up')
+    expect(listBackups(backups.folder)).toHaveLength(1)
+  })
+
+  it('are offered to the host by a restore, which itself leaves auth.db alone and revokes all access tokens', async () => {
+    const db = start()
+    addAccounts(['Ada'])
+    transact(db, (tx) => {
+      const values = "randomblob(32), 'dkh_', 'Script', (SELECT id FROM entities), 1"
+      tx.prepare(`INSERT INTO api_tokens (id, digest, hint, name, entity_id, created_at) VALUES (new_id(), ${values})`).run()
+    })
+    const { name } = await backups.make(clock.now())
+    db.close()
+    addAccounts(['Ben'])
+    const before = readFileSync(join(folder, 'auth.db'))
+    const restored = start({ backup: name })
+    expect(namesIn(join(folder, 'auth.db.restored'))).toEqual(['Ada'])
+    expect(readFileSync(join(folder, 'auth.db')).equals(before)).toBe(true)
+    expect(restored.prepare('SELECT revoked_at IS NOT NULL AS isRevoked FROM api_tokens').all()).toEqual([{ isRevoked: 1 }])
+  })
+})

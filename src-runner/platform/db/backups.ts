@@ -1,9 +1,11 @@
-import { constants } from 'node:fs'
+import { constants, existsSync } from 'node:fs'
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Backup } from '../../contract/backups.ts'
+import { messageOf } from '../../lib/errors.ts'
+import { accountsOfBackup, findAccounts } from './account-files.ts'
 import { BACKUP_FOLDER, backupNameOf, listBackups, ownFolderName, pruneBackups } from './backup-files.ts'
 import type { BackupAnswer, BackupThreadData } from './backup-thread.ts'
 import { syncFile, syncFolder } from './sync-files.ts'
@@ -31,8 +33,18 @@ export function createBackups(file: string): Backups {
   async function make(now: number): Promise<Backup> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const name = backupNameOf(now)
-    await finish(folder, name, (draft) => runThread({ source: file, target: draft }))
+    // Damaged accounts must not keep the database from being backed up.
+    const failed = await copyAccounts(name).catch((error: unknown) => error as Error)
+    await finish(folder, name, (draft) => runThread({ kind: 'database', source: file, target: draft }))
+    if (failed instanceof Error) throw new Error(`the accounts could not be backed up: ${messageOf(failed)}`, { cause: failed })
     return listBackups(folder).find((backup) => backup.name === name)!
+  }
+
+  /** Before the backup itself, so that a backup that is listed has its accounts. */
+  async function copyAccounts(name: string): Promise<void> {
+    const source = findAccounts(file)
+    if (source === null) return
+    await finishFile(folder, accountsOfBackup(name), (draft) => runThread({ kind: 'accounts', source, target: draft }))
   }
 
   async function copyTo(shared: string, { name }: Backup): Promise<void> {
@@ -41,11 +53,14 @@ export function createBackups(file: string): Backups {
     await mkdir(target, { mode: 0o700 }).catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     })
-    await finish(target, name, async (draft) => {
-      await copyFile(join(folder, name), draft, constants.COPYFILE_FICLONE)
+    const copied = (kind: BackupThreadData['kind'], from: string) => async (draft: string) => {
+      await copyFile(join(folder, from), draft, constants.COPYFILE_FICLONE)
       syncFile(draft)
-      await runThread({ source: null, target: draft })
-    })
+      await runThread({ kind, source: null, target: draft })
+    }
+    const accounts = accountsOfBackup(name)
+    if (existsSync(join(folder, accounts))) await finishFile(target, accounts, copied('accounts', accounts))
+    await finish(target, name, copied('database', name))
   }
 
   function runThread(data: BackupThreadData): Promise<void> {
@@ -73,6 +88,11 @@ export function createBackups(file: string): Backups {
 
 /** A file with the name of a backup is whole: it is written under another name, which is removed on failure. */
 async function finish(folder: string, name: string, write: (draft: string) => Promise<void>): Promise<void> {
+  await finishFile(folder, name, write)
+  pruneBackups(folder, name)
+}
+
+async function finishFile(folder: string, name: string, write: (draft: string) => Promise<void>): Promise<void> {
   const draft = join(folder, `${name}.part`)
   try {
     await write(draft)
@@ -82,5 +102,4 @@ async function finish(folder: string, name: string, write: (draft: string) => Pr
     throw error
   }
   syncFolder(folder)
-  pruneBackups(folder, name)
 }

@@ -1,10 +1,11 @@
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { z } from 'zod'
 import { BackupName } from '../../contract/backups.ts'
 import type { Replacement } from '../../contract/port.ts'
 import { messageOf } from '../../lib/errors.ts'
+import { accountsOfBackup, restoredAccountsBeside } from './account-files.ts'
 import { BACKUP_FOLDER, listBackups, stampOf } from './backup-files.ts'
 import { findBackupDamage } from './backup-check.ts'
 import { DatabaseRefused } from './database-errors.ts'
@@ -52,7 +53,10 @@ function carryOut(file: string, request: Request, createEmpty: (draft: string) =
   const draft = `${file}.new`
   if (!request.isReady) {
     if (request.backup === null) createEmpty(draft)
-    else copyPaused(join(backupsOf(file), request.backup), draft, request.at)
+    else {
+      copyPaused(join(backupsOf(file), request.backup), draft, request.at)
+      offerAccounts(file, join(backupsOf(file), request.backup))
+    }
     syncFolder(dirname(file))
     writeRequest(file, { ...request, isReady: true })
   }
@@ -118,7 +122,19 @@ function attemptToCheck(file: string): string | null {
   }
 }
 
-/** Agents are paused in it: jobs and schedules of that time would otherwise run again before a person has seen them. */
+/** For the host, see account-files.ts. May be repeated. */
+function offerAccounts(file: string, backup: string): void {
+  const [kept, offered] = [accountsOfBackup(backup), restoredAccountsBeside(file)]
+  const draft = `${offered}.part`
+  if (existsSync(kept)) copyFileSync(kept, draft)
+  else writeFileSync(draft, '')
+  chmodSync(draft, 0o600)
+  syncFile(draft)
+  renameSync(draft, offered)
+  syncFolder(dirname(file))
+}
+
+/** Access tokens are revoked in it, because some may have been revoked since. Agents are paused: jobs and schedules of that time would otherwise run again before a person has seen them. */
 function copyPaused(backup: string, draft: string, at: number): void {
   for (const rest of [draft, `${draft}-wal`, `${draft}-shm`, `${draft}-journal`]) rmSync(rest, { force: true })
   copyFileSync(backup, draft)
@@ -130,6 +146,8 @@ function copyPaused(backup: string, draft: string, at: number): void {
         `INSERT INTO settings (key, value, updated_at) VALUES ('pauseAll', 'true', ?) ON CONFLICT (key) DO UPDATE SET value = 'true'`,
       )
       .run(at)
+    const hasTokens = connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'api_tokens'").get() !== undefined
+    if (hasTokens) connection.prepare('UPDATE api_tokens SET revoked_at = ? WHERE revoked_at IS NULL').run(at)
   } finally {
     connection.close()
   }
