@@ -25,6 +25,7 @@ await begin(async () => {
     DAMAGED_FILES: '240',
     CUTS: '1000',
     DISK_CYCLES: '50',
+    WHATSAPP_KILLS: '200',
   }
   const [desktop, ...inDesktop] = onVirtualDesktop(['playwright', 'test', '--config', 'e2e/playwright.config.ts'])
   const suites = {

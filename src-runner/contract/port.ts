@@ -51,7 +51,7 @@ export const RunnerConfig = Access.extend({
   /** Whether WhatsApp is available. Left out: it is. */
   messengerBridge: z.boolean().optional(),
   /** In tests: the server to use instead of WhatsApp's, and the key that it proves itself with. */
-  testMessenger: z.object({ url: z.string(), rootKey: z.string() }).optional(),
+  testMessenger: z.object({ url: z.string(), rootKey: z.string(), qrShownMs: z.number().int().positive().optional() }).optional(),
   /** The person's language, for agents' messages to chats. Left out: English. */
   language: z.enum(LANGUAGES).optional(),
   /** The host can move files to the trash. */

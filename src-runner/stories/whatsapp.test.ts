@@ -131,6 +131,42 @@ describe('WhatsApp', () => {
     expect(states()).toHaveLength(1)
   })
 
+  it('renews its codes, gives up after the last one and can be started again', async () => {
+    const testMessenger = { url: rig.server.url, rootKey: Buffer.from(rig.server.rootKey).toString('hex'), qrShownMs: 60 }
+    const agent = await begin({ config: { testMessenger } })
+    await rig.runner.client.ok('startPairing', { body: { agentId: agent.id } })
+    const codes = new Set<string>()
+    await expect
+      .poll(
+        async () => {
+          const { qr, status } = await pairing()
+          if (qr !== null) codes.add(qr)
+          return status
+        },
+        { interval: 15 },
+      )
+      .toBe('expired')
+    expect(codes.size).toBeGreaterThan(1)
+    expect(await pairing()).toMatchObject({ qr: null, problem: saying(/expired. Start again/) })
+    expect(states()).toEqual([])
+    await rig.runner.client.ok('startPairing', { body: { agentId: agent.id } })
+    await expect.poll(async () => (await pairing()).status).toBe('qr_pending')
+  })
+
+  it('is finished after a crash between the phone and the first login', async () => {
+    const agent = await begin()
+    rig.server.faults.connect.push('none', 'stall')
+    await rig.runner.client.ok('startPairing', { body: { agentId: agent.id } })
+    await expect.poll(async () => (await pairing()).status).toBe('qr_pending')
+    rig.server.scan((await pairing()).qr!)
+    await rig.server.until(() => rig.server.connections() === 2)
+    expect((await rig.runner.client.ok('listChannels', { query: {} })).channels).toEqual([])
+    await rig.runner.restart({ crash: true })
+    await expect.poll(async () => (await channelNow())?.status, { timeout: 5000 }).toBe('open')
+    expect((await channelNow()).people).toMatchObject([{ role: 'owner' }])
+    expect(await pairing()).toMatchObject({ status: 'linked' })
+  })
+
   it('is unavailable if the bridge is off', async () => {
     const agent = await begin({ config: { messengerBridge: false } })
     for (const answer of [

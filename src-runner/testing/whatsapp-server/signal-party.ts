@@ -49,7 +49,7 @@ export function createSignalParty(jid: string, lid: string) {
   return {
     jid,
     lid,
-    /** The bundle that the server hands out. The signature of a bad one does not fit. */
+    /** The bundle that the server hands out. What is encrypted with a bad one cannot be read. */
     bundle(asked: string, isBad: boolean): BinaryNode {
       const id = unused.length > 1 ? unused.shift()! : unused[0]!
       const { keyPair, signature } = creds.signedPreKey
@@ -63,8 +63,8 @@ export function createSignalParty(jid: string, lid: string) {
           node('identity', creds.signedIdentityKey.public),
           node('skey', [
             node('id', encodeBigEndian(creds.signedPreKey.keyId, 3)),
-            node('value', keyPair.public),
-            node('signature', isBad ? Buffer.alloc(64, 1) : signature),
+            node('value', isBad ? Curve.generateKeyPair().public : keyPair.public),
+            node('signature', signature),
           ]),
           node('key', [node('id', encodeBigEndian(id, 3)), node('value', preKeys.get(id)!.public)]),
         ],

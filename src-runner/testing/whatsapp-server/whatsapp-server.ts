@@ -95,7 +95,7 @@ function createServed(http: ReturnType<typeof createServer>, port: number) {
   let heldAcks: (() => void)[] | null = null
   const faults = {
     /** Of the next connections. */
-    connect: [] as ('reset' | 'garbage' | 'stall')[],
+    connect: [] as ('none' | 'reset' | 'garbage' | 'stall')[],
     /** The next logins fail with these reasons. */
     login: [] as number[],
     /** What happens to the next messages of the device, instead of an acknowledgement. */
@@ -237,7 +237,7 @@ function createServed(http: ReturnType<typeof createServer>, port: number) {
   function bundleFor(jid: string): BinaryNode[] {
     const party = parties.get(address(jid))
     if (party === undefined || blocked.has(party.jid)) return []
-    return [party.bundle(jid, faults.badPreKeys > 0 && faults.badPreKeys-- > 0)]
+    return [party.bundle(jid, party !== phone && faults.badPreKeys > 0 && faults.badPreKeys-- > 0)]
   }
 
   function usyncResult(query: BinaryNode): BinaryNode {
@@ -276,7 +276,11 @@ function createServed(http: ReturnType<typeof createServer>, port: number) {
     }
     if (typeof fault === 'number') return acknowledge(fault)
     if (recipient === undefined || (recipient !== null && blocked.has(recipient.jid))) return acknowledge(404)
-    const message = isGroup ? null : await readFor(recipient!, node)
+    const message = isGroup ? null : await readFor(recipient!, node).catch(() => 'unreadable' as const)
+    if (message === 'unreadable') {
+      acknowledge()
+      return askAgain(connection, recipient!, id)
+    }
     if (message !== null && !sent.some((earlier) => earlier.id === id && earlier.chat === recipient!.jid)) {
       sent.push({ id, chat: recipient!.jid, ...shownOf(message) })
     }
@@ -284,6 +288,13 @@ function createServed(http: ReturnType<typeof createServer>, port: number) {
     if (fault === 'lost_ack') return connection.socket.terminate()
     if (heldAcks === null) acknowledge()
     else heldAcks.push(acknowledge)
+  }
+
+  /** A phone cannot read a message, and asks the device to encrypt it again. */
+  function askAgain(connection: Connection, { jid }: SignalParty, id: string): void {
+    const retry = { tag: 'retry', attrs: { count: '1', id, t: now(), v: '1' } }
+    const registration = { tag: 'registration', attrs: {}, content: Buffer.from([0, 0, 0, 1]) }
+    connection.send({ tag: 'receipt', attrs: { from: jid, id, type: 'retry', t: now() }, content: [retry, registration] })
   }
 
   async function readFor(party: SignalParty, node: BinaryNode): Promise<proto.IMessage | null> {
@@ -344,7 +355,8 @@ function createServed(http: ReturnType<typeof createServer>, port: number) {
       const whole = isOwn ? { deviceSentMessage: { destinationJid: to ?? OWN.jid, message } } : message
       const content =
         group === undefined ? [await party.encrypt(ownJid, bundle!, whole)] : await party.encryptForGroup(group, ownJid, bundle!, whole)
-      if (isDamaged === true) content[0]!.content = Buffer.from(content[0]!.content as Uint8Array).fill(0, -8)
+      if (isDamaged === true)
+        content[0]!.content = Buffer.from(content[0]!.content as Uint8Array).map((byte, i, all) => (i < all.length - 8 ? byte : 0))
       const stored = { id, from: party, message: whole, attrs, content }
       everSaid.set(id, stored)
       unconfirmed.push(stored)

@@ -3,8 +3,11 @@ import type { AuthenticationCreds, SignalDataSet, SignalDataTypeMap, SignalKeySt
 
 export type Library = typeof import('@whiskeysockets/baileys')
 
-/** A server of a test, and the key that it proves to be WhatsApp with. null: the real one. Never set in a packaged app. */
-export type TestServer = { url: string; rootKey: string } | null
+/**
+ * A server of a test, the key that it proves to be WhatsApp with, and how long a code is shown. null: the real one. Never set in a
+ * packaged app.
+ */
+export type TestServer = { url: string; rootKey: string; qrShownMs?: number | undefined } | null
 
 let loading: Promise<Library> | null = null
 

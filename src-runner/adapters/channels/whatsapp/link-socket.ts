@@ -62,7 +62,7 @@ export function openLinkSocket({ library, state, creds, clock, testServer, brows
     auth: { creds, keys },
     logger: NO_LOG,
     browser,
-    qrTimeout: QR_SHOWN_MS,
+    qrTimeout: testServer?.qrShownMs ?? QR_SHOWN_MS,
     // The person's chats of the past are not ours to read.
     syncFullHistory: false,
     shouldSyncHistoryMessage: () => false,

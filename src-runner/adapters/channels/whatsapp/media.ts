@@ -35,7 +35,7 @@ export function createMedia({ fetch, clock, testServer }: { fetch: OutboundFetch
   }
 
   return {
-    async download({ directPath, kind, ...keys }: StoredFile, size: number | null, signal: AbortSignal) {
+    async download({ directPath, kind, size, ...keys }: StoredFile, signal: AbortSignal) {
       const tooLarge = { problem: `it is larger than the ${MOST_FILE_BYTES / 1_000_000} MB that are fetched here` }
       if (size !== null && size > MOST_FILE_BYTES) return tooLarge
       const base = testServer === null ? `${scheme}://${HOST}` : testServer.url.replace(/^ws/, 'http')

@@ -10,6 +10,8 @@ export type StoredFile = {
   mediaKey?: Uint8Array | null
   fileSha256?: Uint8Array | null
   fileEncSha256?: Uint8Array | null
+  /** In bytes, as the sender says. */
+  size: number | null
 }
 export type GetFile = (file: StoredFile, signal: AbortSignal) => ReturnType<IncomingFile['download']>
 
@@ -97,12 +99,13 @@ function filesOf(content: proto.IMessage, id: string, getFile: GetFile): Incomin
   return found.flatMap(({ file, kind, name }) => {
     if (!file) return []
     const given = 'fileName' in file ? file.fileName : null
+    const size = Number(file.fileLength ?? 0) || null
     const ending = ENDINGS[file.mimetype?.split(';')[0]?.trim() ?? '']
     return [
       {
         name: given || (ending === undefined ? name : `${name}.${ending}`),
-        size: Number(file.fileLength ?? 0) || null,
-        download: (signal: AbortSignal) => getFile({ ...file, kind }, signal),
+        size,
+        download: (signal: AbortSignal) => getFile({ ...file, kind, size }, signal),
       },
     ]
   })

@@ -1,8 +1,12 @@
-import { beforeAll } from 'vitest'
+import { copyFileSync } from 'node:fs'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { silenceConsole } from '../../../platform/log/create-log.ts'
+import { englishText } from '../../../lib/messages.ts'
 import { silentLog } from '../../../lib/log.ts'
 import { describeChannelDriver, type ServiceFault } from '../../../testing/channel-conformance.ts'
+import { createHandClock, type HandClock } from '../../../testing/hand-clock.ts'
 import { asShown, startPairedDevice } from '../../../testing/whatsapp-server/paired-device.ts'
+import type { Connection, IncomingMessage } from '../channel.ts'
 
 // The encryption prints keys.
 beforeAll(() => silenceConsole(silentLog))
@@ -47,3 +51,336 @@ describeChannelDriver(
   },
   { lacks: ['token', 'buttons', 'position', 'pause'] },
 )
+
+describe('WhatsApp itself', () => {
+  let clock: HandClock
+  let device: Awaited<ReturnType<typeof startPairedDevice>>
+  let connection: Connection | null
+  let heard: IncomingMessage[]
+  let statuses: { status: string; problem: string }[]
+  let trips: number
+  /** Called before a message is stored. */
+  let keep: (message: IncomingMessage) => Promise<void>
+  const never = new AbortController().signal
+
+  beforeEach(async () => {
+    clock = createHandClock()
+    heard = []
+    statuses = []
+    trips = 0
+    connection = null
+    keep = async () => {}
+    device = await startPairedDevice(clock)
+  })
+  afterEach(async () => {
+    await connection?.close()
+    await device.close()
+  })
+
+  function connect(access = device.access): Connection {
+    return (connection = device.driver.connect(access, null, {
+      async incoming(incoming) {
+        if (incoming.type !== 'message') return
+        await keep(incoming.message)
+        heard.push(incoming.message)
+      },
+      status: (status, problem) => statuses.push({ status, problem: problem === null ? '' : englishText(problem) }),
+      roundTrip: () => trips++,
+      knownChats: () => [],
+      readFile: async () => ({ problem: 'it is not there' }),
+    }))
+  }
+  const status = () => statuses.at(-1)?.status
+  const texts = () => heard.map(({ text }) => text)
+  const open = async () => {
+    connect()
+    await expect.poll(status).toBe('open')
+  }
+  const untilHeard = (count: number) => expect.poll(() => heard.length).toBe(count)
+  const send = (text: string, id = `m-${text}`) =>
+    connection!.deliver(
+      { id, channelId: 'channel', chatId: device.person.jid, text, buttons: [], files: [], partsSent: 0 },
+      never,
+      () => true,
+    )
+  /** The file as a kill at this moment leaves it: a new process has only what is on disk. */
+  const dieAndConnectAgain = async () => {
+    copyFileSync(device.file, `${device.file}.copy`)
+    await connection!.close()
+    copyFileSync(`${device.file}.copy`, device.file)
+    statuses = []
+    await open()
+  }
+
+  describe('receiving', () => {
+    test('confirms a message only when it is stored', async () => {
+      await open()
+      const stored = Promise.withResolvers<void>()
+      keep = () => stored.promise
+      device.server.say(device.person, 'one')
+      await device.server.until(() => device.server.unconfirmed() === 1)
+      const receipts = device.server.receipts.length
+      await connection!.showTyping(device.person.jid)
+      await device.server.until(() => device.server.presence.length > 0)
+      expect(device.server.receipts).toHaveLength(receipts)
+      stored.resolve()
+      await device.server.until(() => device.server.unconfirmed() === 0)
+      expect(texts()).toEqual(['one'])
+    })
+
+    test('reads a message again that a kill has kept from being stored', async () => {
+      await open()
+      const reached = Promise.withResolvers<void>()
+      const killed = new Promise<void>(() => {})
+      keep = () => {
+        reached.resolve()
+        return Promise.race([killed, new Promise<void>((_resolve, reject) => clock.after(1, () => reject(new Error('killed'))))])
+      }
+      device.server.say(device.person, 'one')
+      device.server.say(device.person, 'two')
+      await reached.promise
+      copyFileSync(device.file, `${device.file}.copy`)
+      const closing = connection!.close()
+      clock.advance(1)
+      await closing
+      copyFileSync(`${device.file}.copy`, device.file)
+      expect(heard).toEqual([])
+      keep = async () => {}
+      await open()
+      await untilHeard(2)
+      expect(texts()).toEqual(['one', 'two'])
+      await device.server.until(() => device.server.unconfirmed() === 0)
+    })
+
+    test('has the same id for a message that is repeated, and confirms it again', async () => {
+      await open()
+      const id = device.server.say(device.person, 'one')
+      await untilHeard(1)
+      await device.server.until(() => device.server.unconfirmed() === 0)
+      const receipts = device.server.receipts.length
+      device.server.repeat(id)
+      await device.server.until(() => device.server.receipts.length > receipts)
+      device.server.say(device.person, 'two')
+      await expect.poll(texts).toContain('two')
+      expect(new Set(heard.map(({ externalId }) => externalId)).size).toBe(2)
+    })
+
+    test('reads what arrived while it was not connected, in order, with the time of sending', async () => {
+      for (const text of ['one', 'two', 'three']) device.server.say(device.person, text, { sentAt: 1_700_000_000_000 })
+      await open()
+      await untilHeard(3)
+      expect(texts()).toEqual(['one', 'two', 'three'])
+      expect(heard[0]!.sentAt).toBe(1_700_000_000_000)
+      await device.server.until(() => device.server.unconfirmed() === 0)
+    })
+
+    test('asks the sender for a message that it cannot read', async () => {
+      await open()
+      device.server.say(device.person, 'one')
+      await untilHeard(1)
+      device.server.say(device.person, 'two', { isDamaged: true })
+      await untilHeard(2)
+      expect(texts()).toEqual(['one', 'two'])
+      expect(device.server.receipts.some(({ attrs }) => attrs['type'] === 'retry')).toBe(true)
+    })
+
+    test('reads neither what the person writes to others nor reactions, edits, deletions and votes', async () => {
+      await open()
+      const { server, person } = device
+      server.sayOnPhone('secret', { to: person })
+      server.sayRaw(person, { reactionMessage: { text: '👍', key: { id: 'x' } } })
+      server.sayRaw(person, { protocolMessage: { type: 0, key: { id: 'x' } } })
+      server.sayRaw(person, { protocolMessage: { type: 14, key: { id: 'x' }, editedMessage: { conversation: 'edited' } } })
+      server.say(person, 'last')
+      await untilHeard(1)
+      expect(texts()).toEqual(['last'])
+      await server.until(() => server.unconfirmed() === 0)
+    })
+
+    test('names what it cannot show, and writes contacts and places as text', async () => {
+      await open()
+      const { server, person } = device
+      server.sayRaw(person, { pollCreationMessageV3: { name: 'Tea?', options: [] } })
+      server.sayRaw(person, { stickerMessage: { mimetype: 'image/webp' } })
+      const vcard = 'BEGIN:VCARD\nVERSION:3.0\nFN:Ben\nitem1.TEL;waid=49151:+49 151 1\nEND:VCARD'
+      server.sayRaw(person, { contactMessage: { displayName: 'Ben', vcard } })
+      server.sayRaw(person, { locationMessage: { degreesLatitude: 50.9, degreesLongitude: 6.9, name: 'Dom' } })
+      await untilHeard(4)
+      expect(heard.map(({ unreadable }) => unreadable)).toEqual(['poll', 'sticker', null, null])
+      expect(texts().slice(2)).toEqual(['Contact: Ben, +49 151 1', 'Dom\nLocation: 50.9, 6.9'])
+    })
+
+    test('keeps voice notes and photos as files, and fetches no file that is too large, changed or elsewhere', async () => {
+      await open()
+      const { server, person } = device
+      server.sendFile(person, { name: '', bytes: Buffer.from('voice'), as: 'audio' })
+      server.sendFile(person, { name: 'huge.zip', bytes: Buffer.alloc(10), size: 100_000_000 })
+      const lie = server.sendFile(person, { name: 'a.txt', bytes: Buffer.from('abc') })
+      expect(lie).not.toBe('')
+      server.sayRaw(person, { documentMessage: { fileName: 'b.txt', directPath: '//evil.example/x', mediaKey: Buffer.alloc(32) } })
+      server.sayRaw(person, { documentMessage: { fileName: 'c.txt', directPath: '/mms/document/none', mediaKey: Buffer.alloc(32) } })
+      await untilHeard(5)
+      const [voice, huge, , elsewhere, gone] = heard.map(({ files }) => files[0]!)
+      expect(voice!.name).toMatch(/^voice-.*\.ogg$/)
+      expect(await voice!.download(never)).toEqual({ bytes: new Uint8Array(Buffer.from('voice')) })
+      expect(await huge!.download(never)).toEqual({ problem: expect.stringContaining('larger than the 50 MB') as string })
+      expect(await elsewhere!.download(never)).toEqual({ problem: 'the message does not say where it is' })
+      expect(await gone!.download(never)).toEqual({ problem: 'the service no longer has it' })
+    })
+  })
+
+  describe('sending', () => {
+    test('repeats a message with the same id, so that the person sees it once', async () => {
+      await open()
+      device.server.faults.message.push('lost_ack')
+      expect(await send('Hello', 'm1')).toMatchObject({ state: 'failed', permanent: false, partsSent: 0 })
+      clock.advance(await clock.untilSleeping((ms) => ms <= 10_000))
+      await device.server.untilConnected()
+      await expect.poll(async () => (await send('Hello', 'm1')).state).toBe('sent')
+      expect(device.server.attempts.length).toBeGreaterThan(1)
+      expect(device.server.sent.map(({ text }) => text)).toEqual(['Hello'])
+    })
+
+    test('is done when the service has accepted it, however late', async () => {
+      await open()
+      device.server.holdAcks()
+      let isDone = false
+      const sending = send('Hello').then((result) => {
+        isDone = true
+        return result
+      })
+      await device.server.untilSent(1)
+      expect(isDone).toBe(false)
+      device.server.releaseAcks()
+      expect(await sending).toMatchObject({ state: 'sent' })
+      device.server.holdAcks()
+      const late = send('Again')
+      await device.server.untilSent(2)
+      clock.advance(30_000)
+      expect(await late).toMatchObject({ state: 'failed', permanent: false })
+    })
+
+    test('never uses a key twice, also after a kill', async () => {
+      await open()
+      for (let i = 1; i <= 5; i++) {
+        expect(await send(`before ${i}`)).toMatchObject({ state: 'sent' })
+        await dieAndConnectAgain()
+        device.server.say(device.person, `reply ${i}`)
+        await untilHeard(i)
+      }
+      // A reused key would have made one of them unreadable.
+      expect(device.server.sent.map(({ text }) => text)).toEqual([1, 2, 3, 4, 5].map((i) => `before ${i}`))
+    })
+
+    test('encrypts a message again for a recipient who cannot read it', async () => {
+      await open()
+      device.server.faults.badPreKeys = 2
+      expect(await send('Hello')).toMatchObject({ state: 'sent' })
+      await device.server.untilSent(1)
+      expect(device.server.sent.map(({ text }) => text)).toEqual(['Hello'])
+      expect(device.server.attempts.length).toBeGreaterThan(1)
+    })
+
+    test('waits while it is not connected', async () => {
+      device.server.faults.connect.push('stall')
+      connect()
+      await device.server.until(() => device.server.connections() > 2)
+      expect(await send('Hello')).toMatchObject({ state: 'failed', permanent: false })
+    })
+
+    test('says that the account may not write to new people', async () => {
+      await open()
+      device.server.faults.message.push(463)
+      expect(await send('Hello')).toMatchObject({ state: 'failed', permanent: true, problem: { code: 'chat_wa_restricted' } })
+    })
+  })
+
+  test('prints no keys, although the encryption does', async () => {
+    const printed: string[] = []
+    const collect = (fields: object, text: string) => void printed.push(`${JSON.stringify(fields)} ${text}`)
+    silenceConsole({ error: collect, warn: collect, info: collect, debug: collect })
+    try {
+      await open()
+      device.server.say(device.person, 'one')
+      await untilHeard(1)
+      device.server.say(device.person, 'two', { isDamaged: true })
+      await untilHeard(2)
+      expect(await send('three')).toMatchObject({ state: 'sent' })
+      expect(printed.join('\n')).toMatch(/session/i)
+      expect(printed.join('\n')).not.toMatch(/privKey|rootKey|chainKey|Buffer|ephemeral/)
+    } finally {
+      silenceConsole(silentLog)
+    }
+  })
+
+  describe('the end of a connection', () => {
+    test.each([
+      [401, /removed from the linked devices.*Link it again/],
+      [403, /blocked this account/],
+      [405, /Update Deckhand/],
+      [440, /Another program uses this link/],
+    ])('with %i is a state of its own, and nothing is tried again', async (code, sentence) => {
+      await open()
+      device.server.streamError(code)
+      await expect.poll(status).toBe('logged_out')
+      expect(statuses.at(-1)!.problem).toMatch(sentence)
+      const connections = device.server.connections()
+      clock.advance(3_600_000)
+      await connection!.close()
+      expect(device.server.connections()).toBe(connections)
+    })
+
+    test('with 411 asks to link again', async () => {
+      await open()
+      device.server.downgrade()
+      await expect.poll(status).toBe('logged_out')
+      expect(statuses.at(-1)!.problem).toMatch(/Link it again/)
+    })
+
+    test.each([500, 503, 428])('with %i is tried again', async (code) => {
+      await open()
+      if (code === 428) device.server.cut()
+      else device.server.streamError(code)
+      await expect.poll(status).toBe('failing')
+      clock.advance(await clock.untilSleeping((ms) => ms <= 10_000))
+      await expect.poll(status).toBe('open')
+    })
+
+    test('with 515 connects again at once', async () => {
+      await open()
+      const connections = device.server.connections()
+      device.server.streamError(515)
+      await device.server.until(() => device.server.connections() > connections)
+      await device.server.untilConnected()
+      expect(statuses.map((one) => one.status)).not.toContain('failing')
+    })
+
+    test('is followed by one try a minute at most after five, also if each one succeeds for a moment', async () => {
+      connect()
+      for (let tries = 0; tries < 9; tries++) {
+        await expect.poll(() => device.server.isConnected()).toBe(true)
+        await expect.poll(() => statuses.filter((one) => one.status === 'open').length).toBe(tries + 1)
+        device.server.cut()
+        const pause = await clock.untilSleeping((ms) => ms < 30_000 || ms >= 60_000)
+        if (tries >= 5) expect(pause).toBeGreaterThanOrEqual(60_000)
+        else expect(pause).toBeLessThanOrEqual(16_000)
+        clock.advance(pause)
+      }
+    })
+
+    test('is noticed when the service does not answer, at the latest with the next ping, and at once after sleep', async () => {
+      await open()
+      const before = trips
+      clock.advance(30_000)
+      await expect.poll(() => trips).toBeGreaterThan(before)
+      device.server.faults.isDeaf = true
+      connection!.woke!()
+      await clock.untilSleeping((ms) => ms === 10_000)
+      clock.advance(10_000)
+      await expect.poll(status).toBe('failing')
+      device.server.faults.isDeaf = false
+      clock.advance(await clock.untilSleeping((ms) => ms <= 9000))
+      await expect.poll(status).toBe('open')
+    })
+  })
+})

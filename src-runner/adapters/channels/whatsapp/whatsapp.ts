@@ -226,7 +226,7 @@ function connect(deps: WhatsAppDeps, access: ChannelAccess, runner: RunnerOfChan
   async function readIncoming(library: Library, link: LinkSocket, given: WAMessage): Promise<IncomingMessage | null> {
     const { key } = given
     if (isOurs(key.id)) return null
-    const content = readContent(library, given, (stored, ending) => media.download(stored, null, AbortSignal.any([ending, signal])))
+    const content = readContent(library, given, (stored, ending) => media.download(stored, AbortSignal.any([ending, signal])))
     if (content === null) return null
     const { addressed, ...said } = content
     const me = link.me()
