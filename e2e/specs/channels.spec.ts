@@ -41,10 +41,10 @@ async function connect(page: Page, telegram: BotApiServer): Promise<void> {
 /** Confirms this user as the owner. */
 async function confirmOwner(page: Page, telegram: BotApiServer, user: ServedUser): Promise<void> {
   const dialog = page.getByRole('dialog', { name: `@${telegram.botName} is connected` })
-  const line = dialog.getByRole('listitem').filter({ hasText: `number ${user.id}` })
+  const line = dialog.getByRole('listitem').filter({ hasText: `ID ${user.id}` })
   await line.getByRole('button', { name: 'This is me' }).click()
   const question = page.getByRole('alertdialog', { name: `Is ${user.first_name} you?` })
-  await expect(question).toContainText(`number ${user.id}`)
+  await expect(question).toContainText(`ID ${user.id}`)
   await question.getByRole('button', { name: 'This is me' }).click()
   await expect(line).toContainText('You')
   await dialog.getByRole('button', { name: 'Done' }).click()
@@ -121,7 +121,7 @@ test('the channel screens show no account, a waiting person and a logged-out acc
     deckhand,
     [
       { name: 'channels', path: '/channels', shows: (on) => on.getByText('Message agents from anywhere') },
-      { name: 'channels-connect', path: '/channels?connect=1', shows: (on) => on.getByLabel('Token') },
+      { name: 'channels-connect', path: '/channels?connect=1', shows: (on) => on.getByText('Where do you want to talk to the agent?') },
       { name: 'settings-doctor', path: '/settings/health', shows: (on) => on.getByText('Database', { exact: true }) },
     ],
     'no-channel',

@@ -506,7 +506,7 @@ describe('Telegram', () => {
     expect(await personOf(ANNA)).toBeUndefined()
     rig.bot.say(BEN, `/start ${channel.pairingCode}`, { forwardedFrom: ANNA })
     rig.bot.say(ANNA, channel.pairingCode.toLowerCase())
-    await untilSaid(ANNA, `Deckhand now shows you as number ${ANNA.id}. Confirm there that it is you.`)
+    await untilSaid(ANNA, `Deckhand now shows you with the ID ${ANNA.id}. Confirm there that it is you.`)
     expect(await personOf(ANNA)).toMatchObject({ role: 'requested' })
     expect(await personOf(BEN)).toBeUndefined()
     expect(await people()).toHaveLength(51)
