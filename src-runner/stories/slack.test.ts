@@ -202,5 +202,36 @@ describe('Slack', () => {
         .join(' ')
       expect(words).toBe(TEXT)
     })
+
+    it.each(['interactive sent', 'chat.postEphemeral received', 'conversations.replies done', 'chat.update received', 'chat.update done'])(
+      'at “%s” of a pressed approval, it runs the call once at most, and the answer stays',
+      async (step) => {
+        await begin()
+        await letIn(ANNA)
+        rig.runner.modelServer.play({ toolCalls: [{ id: 'call_1', name: 'post', args: { text: 'hello' } }] })
+        for (let i = 0; i < 3; i++) rig.runner.modelServer.play({ text: ['It is posted.'] })
+        rig.slack.say(ANNA, 'Post hello')
+        await rig.slack.until(() => rig.slack.sent.some(({ buttons }) => buttons.length === 2))
+        const { value } = rig.slack.sent.find(({ buttons }) => buttons.length === 2)!.buttons[0]!
+        const { promise: reborn, resolve } = Promise.withResolvers<void>()
+        let isKilled = false
+        rig.slack.watchSteps((now) => {
+          if (now !== step || isKilled) return
+          isKilled = true
+          resolve(rig.crash())
+        })
+        rig.slack.press(ANNA, value)
+        await reborn
+        await rig.untilOpen()
+        // Slack does not repeat a press, so the person presses again.
+        if ((await pending()).some(({ kind }) => kind === 'tool')) rig.slack.press(ANNA, value)
+        await expect.poll(async () => (await jobs())[0]!.status).toMatch(/^(completed|awaiting_approval)$/)
+        await expect.poll(async () => (await pending()).filter(({ kind }) => kind === 'tool')).toEqual([])
+        expect(rig.posted.length).toBeLessThanOrEqual(1)
+        const isUnknown = (await pending()).some(({ kind }) => kind === 'unknown_outcome')
+        if (!isUnknown) await untilSaid(ANNA, 'It is posted.')
+        expect(rig.posted.length + Number(isUnknown)).toBeGreaterThanOrEqual(1)
+      },
+    )
   })
 })

@@ -120,6 +120,7 @@ export function TokenDialog(props: {
             autocomplete="off"
             data-1p-ignore=""
             mono
+            placeholder={EXAMPLES[kind]}
             value={draft[field]}
             onValue={(token) => setDraft(field, token)}
             hint={t('channels.form.tokenHint')}
