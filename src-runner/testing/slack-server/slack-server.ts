@@ -588,6 +588,8 @@ export async function startSlackServer(options: SlackServerOptions = {}) {
     /** Slack gives up sending what was not acknowledged. */
     forgetEvents: () => void envelopes.splice(0),
     waiting: () => envelopes.filter(({ acked, type }) => !acked && type === 'events_api').length,
+    /** Commands and presses about which Slack has told the person that they failed. */
+    failed: () => envelopes.filter(({ acked, type }) => !acked && type !== 'events_api').map(({ type }) => type),
     connections: () => connections.size,
     /** How many connections there have been. */
     opened: () => opened,

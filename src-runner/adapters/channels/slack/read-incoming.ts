@@ -25,11 +25,15 @@ import type { SlackApi } from './web-api.ts'
 /** The bot user of the app, and the workspace in which it is installed. */
 export type Account = { userId: string; teamId: string }
 
-/** What an envelope is about. `removed`: the app may have lost its token. `at`: the place and time of a message. */
+/**
+ * What an envelope is about. `removed`: the app may have lost its token. `failed`: it cannot be read now, and is not acknowledged, so
+ * that Slack says so to the person. `at`: the place and time of a message.
+ */
 export type ReadEnvelope =
   | { type: 'message'; message: IncomingMessage; at: { channel: string; ts: string } | null }
   | { type: 'press'; press: ButtonPress }
   | { type: 'removed' }
+  | { type: 'failed' }
   | null
 
 export type Reading = {
@@ -141,7 +145,7 @@ async function readSlash(reading: Reading, payload: unknown): Promise<ReadEnvelo
   const { user_id: userId, trigger_id: triggerId } = data
   const opened = await reading.api.call('conversations.open', { users: userId }, { signal: reading.closing })
   const chatId = opened.ok ? (opened.value['channel'] as { id?: unknown } | undefined)?.id : undefined
-  if (typeof chatId !== 'string') return null
+  if (typeof chatId !== 'string') return { type: 'failed' }
   const words = (await readNamedText(reading, data.text, chatId)).trim()
   const isCommand = new RegExp(`^(${CHAT_COMMANDS.join('|')})(\\s|$)`, 'i').test(words)
   const message: IncomingMessage = {

@@ -58,6 +58,7 @@ export function receive(deps: ReceiveDeps, position: string | null): Promise<voi
   /** Hands over what was read. Retries until it is on disk, and stops early when the connection ends. */
   async function handOver(content: ReadEnvelope, hasEnded: () => boolean): Promise<boolean> {
     if (content === null || content.type === 'removed') return true
+    if (content.type === 'failed') return false
     const id = content.type === 'message' ? content.message.externalId : null
     if (id !== null && remembered.has(id)) return true
     const after = content.type === 'message' && content.at !== null ? advance(read, content.at.channel, content.at.ts) : read

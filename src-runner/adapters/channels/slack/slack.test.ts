@@ -373,6 +373,17 @@ describe('Slack itself', () => {
     expect(callsOf('assistant.threads.setStatus').map(({ fields }) => fields['channel_id'])).toEqual([GENERAL.id])
   })
 
+  test('lets Slack say that a command failed whose chat cannot be found', async () => {
+    await connected()
+    server.fault('conversations.open', { kind: 'status', status: 503 })
+    server.slash(ANNA, 'stop')
+    server.say(ANNA, 'me')
+    await server.untilIdle()
+    expect(server.failed()).toEqual(['slash_commands'])
+    server.slash(ANNA, 'Stop now')
+    await expect.poll(texts).toEqual(['me', '/Stop now'])
+  })
+
   test('identifies an account by its workspace and its app', async () => {
     expect(await driver().identify(access(), new AbortController().signal)).toEqual({
       state: 'known',
