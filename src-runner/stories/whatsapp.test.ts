@@ -153,18 +153,39 @@ describe('WhatsApp', () => {
     await expect.poll(async () => (await pairing()).status).toBe('qr_pending')
   })
 
-  it('is finished after a crash between the phone and the first login', async () => {
+  it.each(['first', 'second'])('is finished after a crash between the phone and the %s login', async (time) => {
     const agent = await begin()
+    if (time === 'second') {
+      await link()
+      rig.server.unlink()
+      await expect.poll(async () => (await channelNow()).status).toBe('logged_out')
+    }
+    const connections = rig.server.connections()
     rig.server.faults.connect.push('none', 'stall')
     await rig.runner.client.ok('startPairing', { body: { agentId: agent.id } })
     await expect.poll(async () => (await pairing()).status).toBe('qr_pending')
     rig.server.scan((await pairing()).qr!)
-    await rig.server.until(() => rig.server.connections() === 2)
-    expect((await rig.runner.client.ok('listChannels', { query: {} })).channels).toEqual([])
+    await rig.server.until(() => rig.server.connections() === connections + 2)
     await rig.runner.restart({ crash: true })
     await expect.poll(async () => (await channelNow())?.status, { timeout: 5000 }).toBe('open')
     expect((await channelNow()).people).toMatchObject([{ role: 'owner' }])
     expect(await pairing()).toMatchObject({ status: 'linked' })
+  })
+
+  it('does not come back after it was deleted, although its keys were still there', async () => {
+    await begin()
+    const { id } = await link()
+    const file = join(rig.runner.dataDir, 'whatsapp', id)
+    const kept = readFileSync(file)
+    const key = (await rig.runner.vault.get(`channel:${id}:token`))!
+    await rig.runner.client.ok('deleteChannel', { params: { channelId: id } })
+    await expect.poll(states).toEqual([])
+    await expect.poll(() => rig.runner.vault.get(`channel:${id}:token`)).toBeNull()
+    writeFileSync(file, kept)
+    await rig.runner.vault.set(`channel:${id}:token`, key)
+    await rig.runner.restart({ crash: true })
+    await expect.poll(states).toEqual([])
+    expect((await rig.runner.client.ok('listChannels', { query: {} })).channels).toEqual([])
   })
 
   it('is unavailable if the bridge is off', async () => {

@@ -138,6 +138,8 @@ export function createPairings(deps: PairingsDeps) {
       const given = { library, state, clock, testServer, phoneNumber: digitsOf(phoneNumber), onStep, accept }
       const result = await pairDevice(given, signal)
       isKept = result.state === 'paired'
+      // From now on the channel says whose it is. If it is deleted, nothing brings it back.
+      if (isKept) state.write([[AGENT, null]])
       state.close()
       if (result.state !== 'paired') return show({ status: result.state, problem: refusal ?? result.problem })
       await deps.refresh(channelId)
@@ -192,6 +194,7 @@ export function createPairings(deps: PairingsDeps) {
     const key = await vault.get(channelTokenKey(channelId))
     const state = key === null ? null : openLinkState(linkStateFile(dataDir, channelId), key)
     const agentId = state?.get(AGENT)
+    if (agentId === undefined && findConnectable(db, channelId) !== null) return state?.close()
     const isPaired = state !== null && readCreds(await loadLibrary(testServer), state) !== null
     if (!isPaired || agentId === undefined || findAgent(db, agentId) === null || live.has(agentId)) {
       state?.close()
@@ -213,7 +216,8 @@ export function createPairings(deps: PairingsDeps) {
         }),
       )
       for (const channelId of listStates(dataDir)) {
-        if (findChannel(db, channelId) !== null) continue
+        const channel = findChannel(db, channelId)
+        if (channel !== null && channel.status !== 'logged_out') continue
         // Without the keychain, the next start tries again.
         resume(channelId).catch((error: unknown) => log.warn({ error, channelId }, 'could not finish a pairing'))
       }
