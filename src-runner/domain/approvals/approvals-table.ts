@@ -1,10 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, text, uniqueIndex, sqliteTable } from 'drizzle-orm/sqlite-core'
 import { z } from 'zod'
-import { json, jsonArray, jsonObject, moment, oneOf, checks } from '../../platform/db/column-types.ts'
+import { json, jsonArray, jsonObject, moment, oneOf, checks, idOf } from '../../platform/db/column-types.ts'
 import { Approval, ApprovalStatus, AskedBudget, Remember } from '../../contract/approvals.ts'
 import { ApprovalKind } from '../../contract/jobs.ts'
 import { CallFacts, CreateRule, Decision, Taints } from '../../contract/rules.ts'
+import { entities } from '../entities/entities-table.ts'
 import { jobs } from '../jobs/jobs-table.ts'
 
 export const decisions = sqliteTable(
@@ -31,6 +32,8 @@ export const approvals = sqliteTable(
     jobSeq: integer('job_seq')
       .notNull()
       .references(() => jobs.seq, { onDelete: 'cascade' }),
+    // Of the job, so that the list of a workspace has an index.
+    entityId: idOf('entity_id', () => entities.id),
     kind: oneOf('kind', ApprovalKind.options).notNull(),
     status: oneOf('status', ApprovalStatus.options).notNull(),
     callId: text('call_id'),
@@ -69,6 +72,8 @@ export const approvals = sqliteTable(
       .where(sql`status = 'pending'`),
     index('approvals_by_status').on(t.status),
     index('approvals_by_job').on(t.jobSeq),
+    index('approvals_by_entity').on(t.entityId),
+    index('approvals_by_entity_and_status').on(t.entityId, t.status),
     index('approvals_due')
       .on(t.expiresAt)
       .where(sql`status = 'pending'`),

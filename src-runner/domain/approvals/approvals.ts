@@ -115,7 +115,7 @@ function countAgain(db: Db, jobSeq: number, callId: string): { starts: number; a
 }
 
 function countPending(db: Db, entityId?: string): number {
-  const isOfEntity = entityId === undefined ? undefined : isJobOf(entityId)
+  const isOfEntity = entityId === undefined ? undefined : eq(approvals.entityId, entityId)
   return db
     .select({ n: count() })
     .from(approvals)
@@ -141,7 +141,7 @@ export type ApprovalFilter = {
 }
 
 /** Newest first. Throws AppError invalid_request for a cursor of another list. */
-function listApprovals(
+export function listApprovals(
   db: Db,
   { status, jobId, entityId, cursor, limit }: ApprovalFilter,
 ): { approvals: Approval[]; pending: number; nextCursor: string | null } {
@@ -156,7 +156,7 @@ function listApprovals(
         before === undefined ? undefined : lt(approvals.seq, before),
         status === undefined ? undefined : eq(approvals.status, status),
         jobId === undefined ? undefined : eq(approvals.jobSeq, seqOf(db, jobId)),
-        entityId === undefined ? undefined : eq(jobs.entityId, entityId),
+        entityId === undefined ? undefined : eq(approvals.entityId, entityId),
       ),
     )
     .orderBy(desc(approvals.seq))
@@ -165,8 +165,6 @@ function listApprovals(
   const page = pageOf(rows, limit, (last) => [last.seq])
   return { approvals: page.rows.map(({ approval }) => approval), pending: countPending(db, entityId), nextCursor: page.nextCursor }
 }
-
-const isJobOf = (entityId: string) => sql`(SELECT entity_id FROM agent_jobs WHERE seq = approvals.job_seq) = ${entityId}`
 
 function seqOf(db: Db, jobId: string) {
   return db.select({ seq: jobs.seq }).from(jobs).where(eq(jobs.id, jobId))

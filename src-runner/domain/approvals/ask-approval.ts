@@ -38,7 +38,7 @@ export function askApproval(
   approval: NewApproval,
 ): string {
   const job = tx
-    .select({ agentId: jobs.agentId, conversationId: jobs.conversationId })
+    .select({ agentId: jobs.agentId, entityId: jobs.entityId, conversationId: jobs.conversationId })
     .from(jobs)
     .where(and(eq(jobs.seq, claim.seq), eq(jobs.claim, claim.claim), eq(jobs.status, 'running')))
     .get()
@@ -57,6 +57,7 @@ export function askApproval(
     .values({
       id,
       jobSeq: claim.seq,
+      entityId: job.entityId,
       kind: approval.kind,
       status: 'pending',
       callId: call?.callId ?? null,
@@ -75,7 +76,10 @@ export function askApproval(
       expiresAt: deadlines.now() + APPROVAL_EXPIRES_AFTER_MS,
     })
     .run()
-  tx.emit({ type: 'approval.asked', payload: { approvalId: id, jobId: claim.jobId, ...job, kind: approval.kind } })
+  tx.emit({
+    type: 'approval.asked',
+    payload: { approvalId: id, jobId: claim.jobId, agentId: job.agentId, conversationId: job.conversationId, kind: approval.kind },
+  })
   return id
 }
 

@@ -5,7 +5,7 @@ import { agents } from '../agents/agents-table.ts'
 import { jobs } from '../jobs/jobs-table.ts'
 import { approvals } from './approvals-table.ts'
 
-const { seq: _seq, jobSeq: _jobSeq, ...columns } = getTableColumns(approvals)
+const { seq: _seq, jobSeq: _jobSeq, entityId: _entityId, ...columns } = getTableColumns(approvals)
 
 /** An approval as the API returns it. */
 export const SHOWN = {

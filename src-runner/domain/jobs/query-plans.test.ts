@@ -5,6 +5,7 @@ import { plansOf as readPlans, type QueryPlan } from '../../testing/query-plans.
 import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/records-rig.ts'
 import { listAgents } from '../agents/agents.ts'
 import { moveExpiry } from '../approvals/answer-approval.ts'
+import { listApprovals } from '../approvals/approvals.ts'
 import { readSpendingLimits } from '../budgets/spending-limits.ts'
 import { deleteConversation, listConversations, listMessages } from '../conversations/conversations.ts'
 import { changeSettings } from '../settings/settings.ts'
@@ -142,6 +143,15 @@ test('reads spend of a budget only for its day and month', () => {
       'SEARCH spend_buckets USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)',
     ]),
   )
+})
+
+test('reads only the approvals of a workspace', () => {
+  const lines = (filter: object) => plansOf(() => void listApprovals(rig.db, { ...filter, limit: 50 })).flatMap(({ plan }) => plan)
+  const [every, pending] = [lines({ entityId: 'e' }), lines({ entityId: 'e', status: 'pending' })]
+  expect(every).toContain('SEARCH approvals USING INDEX approvals_by_entity (entity_id=?)')
+  expect(every).toContain('SEARCH approvals USING COVERING INDEX approvals_by_entity_and_status (entity_id=? AND status=?)')
+  expect(pending).toContain('SEARCH approvals USING INDEX approvals_by_entity_and_status (entity_id=? AND status=?)')
+  expect([...every, ...pending].filter((line) => /^SCAN|TEMP B-TREE/.test(line))).toEqual([])
 })
 
 test('moves the expiry of pending approvals only', () => {

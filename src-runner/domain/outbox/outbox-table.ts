@@ -4,6 +4,7 @@ import { count, flag, jsonArray, moment, oneOf, checks, idOf, indexWhere } from 
 import { OutboundKind, OutboundState } from '../../contract/outbox.ts'
 import { agents } from '../agents/agents-table.ts'
 import { channels } from '../channels/channels-table.ts'
+import { entities } from '../entities/entities-table.ts'
 import { jobs } from '../jobs/jobs-table.ts'
 
 export const outbox = sqliteTable(
@@ -17,6 +18,8 @@ export const outbox = sqliteTable(
     kind: oneOf('kind', OutboundKind.options).notNull(),
     state: oneOf('state', OutboundState.options).notNull(),
     agentId: idOf('agent_id', () => agents.id),
+    // Of the agent, so that the list of a workspace has an index.
+    entityId: idOf('entity_id', () => entities.id),
     channelId: text('channel_id').references(() => channels.id, { onDelete: 'set null' }),
     personId: text('person_id'),
     chatId: text('chat_id'),
@@ -58,6 +61,8 @@ export const outbox = sqliteTable(
     indexWhere('outbox_undeliverable', [t.failedAt], "state = 'undeliverable'"),
     index('outbox_by_state').on(t.state, t.seq),
     index('outbox_by_agent').on(t.agentId, t.seq),
+    index('outbox_by_entity').on(t.entityId, t.seq),
+    index('outbox_by_entity_and_state').on(t.entityId, t.state, t.seq),
     indexWhere('outbox_by_job', [t.jobId], 'job_id IS NOT NULL'),
     indexWhere('outbox_by_approval', [t.approvalId], 'approval_id IS NOT NULL'),
     indexWhere('outbox_approval_messages', [t.channelId, t.externalId], 'approval_id IS NOT NULL AND external_id IS NOT NULL'),

@@ -52,7 +52,7 @@ export function listOutbox(db: Db, filter: OutboxFilter): { messages: OutboundMe
         lt(outbox.seq, decodeSeqCursor(filter.cursor)),
         filter.jobId === undefined ? undefined : eq(outbox.jobId, filter.jobId),
         filter.agentId === undefined ? undefined : eq(outbox.agentId, filter.agentId),
-        filter.entityId === undefined ? undefined : eq(agents.entityId, filter.entityId),
+        filter.entityId === undefined ? undefined : eq(outbox.entityId, filter.entityId),
         filter.state === undefined ? undefined : eq(outbox.state, filter.state),
       ),
     )

@@ -37,12 +37,21 @@ describe('an outbox with years of messages', () => {
     everything: () => listOutbox(rig.db, { limit: 50 }),
     'one state': () => listOutbox(rig.db, { state: 'undeliverable', limit: 50 }),
     'an agent': () => listOutbox(rig.db, { agentId: 'a', limit: 50 }),
+    'a workspace': () => listOutbox(rig.db, { entityId: 'e', limit: 50 }),
+    'one state of a workspace': () => listOutbox(rig.db, { entityId: 'e', state: 'undeliverable', limit: 50 }),
     'a job': () => listOutbox(rig.db, { jobId: 'j', limit: 50 }),
   }
   it.each(Object.keys(READINGS))('%s', (name) => {
     const slow = slowParts(() => void READINGS[name]!())
     // A job has few messages.
     expect(slow.filter((line) => !/TEMP B-TREE FOR ORDER BY in SELECT message\.seq.*message\.job_id = /.test(line))).toEqual([])
+  })
+
+  it.each([
+    ['a workspace', 'SEARCH outbox USING INDEX outbox_by_entity (entity_id=? AND seq<?)'],
+    ['one state of a workspace', 'SEARCH outbox USING INDEX outbox_by_entity_and_state (entity_id=? AND state=? AND seq<?)'],
+  ])('reads only the messages of %s', (name, search) => {
+    expect(plansOf(rig.db, () => void READINGS[name]!()).flatMap(({ plan }) => plan)).toContain(search)
   })
 
   it('prunes from the oldest message on', () => {

@@ -1,6 +1,6 @@
 import type { Message } from '../../contract/messages.ts'
 import { writeMessage } from '../../lib/messages.ts'
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { OutboundKind } from '../../contract/outbox.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -64,6 +64,7 @@ export function writeOutbound(
     .insert(outbox)
     .values({
       ...{ id: messageId, key, kind, state, agentId, jobId, approvalId, text },
+      entityId: sql`(SELECT entity_id FROM agents WHERE id = ${agentId})`,
       ...{ channelId, personId, chatId, buttons: [...buttons], files: [...files] },
       problem: writeMessage('code' in to ? to : (held ?? null)),
       createdAt: at,

@@ -4,7 +4,7 @@ import { runMigrations } from './migrate.ts'
 import { LATEST_VERSION, MIGRATIONS, type Migration } from './migrations/migrations.ts'
 
 /** Of the schema after all migrations. Saves running them at each start to compare. `npm run db:generate` writes it. */
-export const SCHEMA_DIGEST = '05434b6dc7e1a2ddbb60108e7e249278e1a04df24b504388371ba4094526b442'
+export const SCHEMA_DIGEST = 'c29ea300ad1749089a533954094a9d538605e97eea1b217229e787b2ee292d5e'
 
 type SchemaRow = { type: 'table' | 'index' | 'trigger' | 'view'; name: string; sql: string }
 

@@ -127,7 +127,7 @@ describe('a migrated database', () => {
         "CREATE TRIGGER agent_jobs_keep_claims BEFORE UPDATE OF claim ON agent_jobs WHEN NEW.claim < OLD.claim BEGIN SELECT RAISE(ABORT, 'a claim is never given back'); END",
         "CREATE TRIGGER agent_jobs_keep_endings BEFORE UPDATE OF status, claim, attempt, steps, turns, cost_micros, error, error_message, result_preview, finished_at, started_at ON agent_jobs WHEN OLD.finished_at IS NOT NULL BEGIN SELECT RAISE(ABORT, 'a finished job never changes'); END",
         "CREATE TRIGGER approvals_keep_answers BEFORE UPDATE ON approvals WHEN OLD.status <> 'pending' BEGIN SELECT RAISE(ABORT, 'an answered approval never changes'); END",
-        "CREATE TRIGGER approvals_keep_questions BEFORE UPDATE OF job_seq, kind, call_id, tool, args, hash, facts, question, budget, always_rule, may_remember ON approvals BEGIN SELECT RAISE(ABORT, 'what is asked never changes'); END",
+        "CREATE TRIGGER approvals_keep_questions BEFORE UPDATE OF job_seq, entity_id, kind, call_id, tool, args, hash, facts, question, budget, always_rule, may_remember ON approvals BEGIN SELECT RAISE(ABORT, 'what is asked never changes'); END",
         "CREATE VIRTUAL TABLE job_search USING fts5 ( title, task, result, content = '', contentless_delete = 1, tokenize = unicode61 remove_diacritics 2 )",
         "CREATE VIRTUAL TABLE memory_search USING fts5 ( text, content = '', contentless_delete = 1, tokenize = unicode61 remove_diacritics 2 )",
         "CREATE TRIGGER occurrences_keep_decisions BEFORE UPDATE OF schedule_seq, due_at, origin, state, decided_at, job_seq ON occurrences WHEN OLD.state <> 'due' BEGIN SELECT RAISE(ABORT, 'a decided occurrence never changes'); END",
@@ -166,5 +166,27 @@ test('a table that is created again for a new column keeps its rows, references,
   expect(rowsOf(connection, "SELECT strict FROM pragma_table_list WHERE name = 'agent_jobs'")).toEqual([{ strict: 1 }])
   expect(() => connection.exec('UPDATE agent_jobs SET starred = 2')).toThrow('starred IN (0, 1)')
   expect(() => connection.exec('DELETE FROM agents')).toThrow('FOREIGN KEY')
+  connection.close()
+})
+
+test('approvals and messages learn their workspace, and keep everything else', () => {
+  const connection = openEmpty()
+  runMigrations(connection, MIGRATIONS.slice(0, 5))
+  connection.exec(`
+    INSERT INTO entities (id, name, is_default, created_at) VALUES ('other', 'Other', 0, 0);
+    INSERT INTO agents (id, entity_id, slug, name, instructions, fallbacks, autonomy, folders, max_turns, max_cost_micros,
+      max_working_ms, max_tool_calls, is_default, created_at, updated_at) VALUES ('a', 'other', 'a', 'Ada', '', '[]', 'ask_first', '[]', 1, 1, 1, 1, 0, 0, 0);
+    INSERT INTO agent_jobs (seq, id, entity_id, agent_id, channel, status, title, created_at) VALUES (7, 'j', 'other', 'a', 'chat', 'pending', 'T', 1);
+    INSERT INTO approvals (seq, id, job_seq, kind, status, call_id, tool, args, hash, reason, taints, may_remember, created_at, expires_at, answered_at)
+      VALUES (3, 'p', 7, 'tool', 'rejected', 'c', 't', '{}', '${'0'.repeat(64)}', 'why', '{}', '[]', 1, 2, 2);
+    INSERT INTO outbox (seq, id, key, kind, state, agent_id, job_id, approval_id, text, buttons, files, problem, created_at, give_up_at)
+      VALUES (5, 'm', 'k', 'reply', 'not_sent', 'a', 'j', 'p', 'Hello', '[]', '[]', '', 1, 2);
+  `)
+  const rows = (table: string) => rowsOf(connection, `SELECT * FROM ${table}`)
+  const before = [rows('approvals'), rows('outbox')]
+  runMigrations(connection, MIGRATIONS.slice(5))
+  expect([rows('approvals'), rows('outbox')]).toEqual(before.map(([row]) => [{ ...row, entity_id: 'other' }]))
+  expect(connection.pragma('foreign_key_check')).toEqual([])
+  expect(() => connection.exec("UPDATE approvals SET entity_id = 'id'")).toThrow('never changes')
   connection.close()
 })

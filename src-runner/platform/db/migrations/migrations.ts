@@ -3,6 +3,7 @@ import { SQL as SQL_2 } from './0002-add-access-tokens.ts'
 import { SQL as SQL_3 } from './0003-add-rooms.ts'
 import { SQL as SQL_4 } from './0004-add-notify-lists.ts'
 import { SQL as SQL_5 } from './0005-add-retention.ts'
+import { SQL as SQL_6 } from './0006-index-lists-by-workspace.ts'
 
 /** SQL in the state of the schema before it, run as one transaction. `new_id()` and `now_ms()` may be called. */
 export type Migration = { version: number; sql: string }
@@ -14,6 +15,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 3, sql: SQL_3 },
   { version: 4, sql: SQL_4 },
   { version: 5, sql: SQL_5 },
+  { version: 6, sql: SQL_6 },
 ]
 
 export const LATEST_VERSION = MIGRATIONS.length
