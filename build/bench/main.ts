@@ -1,3 +1,4 @@
+import { benchDiscord } from './discord.ts'
 import { benchIdle } from './idle.ts'
 import { benchJobs } from './jobs.ts'
 import { benchPolicy } from './policy.ts'
@@ -16,6 +17,7 @@ import { benchWindow } from './window.ts'
  * They print figures and judge nothing: speed is never a test, since machines differ and are shared.
  */
 const benches: Record<string, () => Promise<void>> = {
+  discord: benchDiscord,
   idle: benchIdle,
   jobs: benchJobs,
   policy: benchPolicy,

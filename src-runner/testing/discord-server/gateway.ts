@@ -114,7 +114,7 @@ export function createGateway(server: Server, { now, heartbeatMs, url, isToken, 
   }
 
   server.on('upgrade', (request, stream, head) => {
-    if (!request.url!.startsWith('/gateway/?v=10&encoding=json')) return void stream.end('HTTP/1.1 404 Not Found\r\n\r\n')
+    if (!/^\/gateway\/?\?v=10&encoding=json$/.test(request.url!)) return void stream.end('HTTP/1.1 404 Not Found\r\n\r\n')
     sockets.handleUpgrade(request, stream, head, (socket) => {
       connected.add(socket)
       gateway.connections.push({ at: now() })
