@@ -399,6 +399,23 @@ describe('Discord itself', () => {
       expect(statuses.at(-1)).toBe('open: ')
     })
 
+    test('includes what came faster than it could be stored', async () => {
+      const storing = Promise.withResolvers<void>()
+      connect(null, async (incoming) => {
+        await storing.promise
+        heard.push(incoming)
+      })
+      await server.untilListening()
+      await expect.poll(() => roundTrips).toBe(4)
+      for (let i = 0; i < 2100; i++) server.say(ANNA, `message ${i}`)
+      await passPause(41_250 / 2)
+      // Frames arrive in order, so all have arrived with the acknowledgement.
+      await expect.poll(() => roundTrips).toBe(5)
+      storing.resolve()
+      await expect.poll(() => texts().length).toBe(2100)
+      expect(texts()).toEqual(Array.from({ length: 2100 }, (_, i) => `message ${i}`))
+    })
+
     test('takes no message of a server for a private one', async () => {
       known = [server.roomId]
       server.fault(/^GET \/channels\/\d+$/, { kind: 'error', status: 403, code: 50_001, message: 'Missing Access' })

@@ -138,8 +138,9 @@ export function createInbox({ api, clock, random, runner, presses, health, signa
       if (type === 'INTERACTION_CREATE') onInteraction(data)
       const message = type === 'MESSAGE_CREATE' ? parseMessage(data) : null
       if (message === null || !isForAccount(message, botId)) return
-      if (work.length() < MOST_WAITING) work.add(() => handOverMessage(message))
-      else missedSome = true
+      if (work.length() < MOST_WAITING) return work.add(() => handOverMessage(message))
+      if (!missedSome) work.add(catchUp)
+      missedSome = true
     },
     /** A new session has begun. */
     onReady(userId: string): void {
@@ -147,10 +148,7 @@ export function createInbox({ api, clock, random, runner, presses, health, signa
       work.add(catchUp)
     },
     /** Does this after everything that has come in so far. */
-    addLast(next: () => Promise<void>): void {
-      work.add(next)
-      work.add(async () => void (missedSome && (await catchUp())))
-    },
+    addLast: work.add,
     run: () => work.run(signal),
   }
 }
