@@ -8,6 +8,8 @@ import type { RunnerEndpoint } from './runner/runner-child.ts'
 import { StartError } from './settings/start-error.ts'
 
 const MAX_HEAD_CHARS = 2_000_000
+const LINES_AT_ONCE = 100
+const CHARS_AT_ONCE = 1_000_000
 const Refusal = z.object({ error: z.string(), message: z.string().optional() })
 
 /** Writes everything to `file`, which gets its name when it is whole. Returns a sentence about it. Throws a StartError. */
@@ -36,12 +38,46 @@ export async function exportTo(runner: RunnerEndpoint, file: string): Promise<st
   }
 }
 
-/** Makes the set-up of an export file. Returns a sentence about it. Throws a StartError. */
-export async function importFrom(runner: RunnerEndpoint, file: string): Promise<string> {
+/**
+ * Makes the set-up of an export file, unless `historyOnly`, and adds its conversations and jobs as records. Returns a sentence about
+ * it. Throws a StartError. What was added stays; a second import skips it.
+ */
+export async function importFrom(runner: RunnerEndpoint, file: string, { historyOnly }: { historyOnly: boolean }): Promise<string> {
   const body = { head: await readHead(file), dryRun: false }
-  const { result } = ROUTES.importSetup.answer.parse(await ask(runner, ROUTES.importSetup.path, body))
-  const { agents, triggers, schedules, rules, memories } = result
-  return `imported ${agents.length} agents, ${triggers.length} webhooks, ${schedules.length} schedules (both paused), ${rules} rules and ${memories} memories`
+  const done: string[] = []
+  if (!historyOnly) {
+    const { result } = ROUTES.importSetup.answer.parse(await ask(runner, ROUTES.importSetup.path, body))
+    const { agents, triggers, schedules, rules, memories } = result
+    done.push(
+      `${agents.length} agents, ${triggers.length} webhooks, ${schedules.length} schedules (both paused), ${rules} rules, ${memories} memories`,
+    )
+  }
+  const sum = { jobs: 0, conversations: 0, known: 0 }
+  for await (const lines of readHistory(file)) {
+    const answer = await askWithText(runner, ROUTES.importHistory.path, `{"lines":[${lines.join(',')}]}`)
+    const { result } = ROUTES.importHistory.answer.parse(answer)
+    for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += result[key]
+  }
+  const { jobs, conversations, known } = sum
+  return `imported ${[...done, `${jobs} jobs and ${conversations} conversations as records`].join(', ')}${known > 0 ? `; ${known} were here already` : ''}`
+}
+
+/** The lines after the first, a few at a time: a request holds few lines, or a single long one. */
+async function* readHistory(file: string): AsyncGenerator<string[]> {
+  let [lines, chars, isHead]: [string[], number, boolean] = [[], 0, true]
+  for await (const line of createInterface({ input: createReadStream(file, { encoding: 'utf8' }) })) {
+    if (isHead || line.trim() === '') {
+      isHead = false
+      continue
+    }
+    if (lines.length > 0 && (lines.length >= LINES_AT_ONCE || chars + line.length > CHARS_AT_ONCE)) {
+      yield lines
+      ;[lines, chars] = [[], 0]
+    }
+    lines.push(line)
+    chars += line.length
+  }
+  if (lines.length > 0) yield lines
 }
 
 async function readHead(file: string): Promise<typeof ExportHead._output> {
@@ -56,11 +92,14 @@ async function readHead(file: string): Promise<typeof ExportHead._output> {
   throw new StartError(1, `${file} is not an export of Deckhand`)
 }
 
-async function ask({ url, secret }: RunnerEndpoint, path: string, body?: object): Promise<unknown> {
+const ask = (runner: RunnerEndpoint, path: string, body?: object) =>
+  askWithText(runner, path, body === undefined ? undefined : JSON.stringify(body))
+
+async function askWithText({ url, secret }: RunnerEndpoint, path: string, body?: string): Promise<unknown> {
   const response = await fetch(`${url}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body }),
   })
   const answer: unknown = await response.json()
   if (response.ok) return answer

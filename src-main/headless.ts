@@ -39,6 +39,7 @@ const here = import.meta.dirname
 const fromSource = import.meta.filename.endsWith('.ts')
 const RUNNER_ENTRY = fromSource ? join(here, '../src-runner/main.ts') : join(here, 'runner.js')
 const PAGE_FOLDER = fromSource ? join(here, '../out/renderer') : join(here, '../renderer')
+const HISTORY_ONLY = '--history-only'
 const RESET_OPTIONS = ['--yes', '--keep-backups']
 const HEALTH_LIMIT_MS = 60_000
 const OR_EMPTY = '"start-empty" in its place keeps it and starts with an empty one'
@@ -85,7 +86,7 @@ async function run(): Promise<void> {
   try {
     const { runnerUrl, dashboardUrl } = await startBoth(host, replacementFor(command, argument))
     await Promise.all([untilHealthy(runnerUrl), untilHealthy(dashboardUrl)])
-    if (command === 'export' || command === 'import') return await finish(host, command, file)
+    if (command === 'export' || command === 'import') return await finish(host, command, file, options.includes(HISTORY_ONLY))
     if (host.authMode() === 'local-auth') await offerSetup(host, environment.appUrl ?? dashboardUrl)
     if (host.authMode() === 'local-trust') {
       process.stderr.write(
@@ -226,10 +227,10 @@ function replacementFor(command: Command['command'], backup: string | null): Rep
 }
 
 /** Exports or imports with a runner of its own, and ends. */
-async function finish(host: Host, command: 'export' | 'import', file: string): Promise<void> {
+async function finish(host: Host, command: 'export' | 'import', file: string, historyOnly: boolean): Promise<void> {
   const runner = host.supervisor.endpoint()
   if (runner === null) throw new StartError(1, 'the runner ended')
-  const said = command === 'export' ? await exportTo(runner, file) : await importFrom(runner, file)
+  const said = command === 'export' ? await exportTo(runner, file) : await importFrom(runner, file, { historyOnly })
   await host.stop()
   process.stdout.write(`${said}\n`)
   leave(host, () => process.exit(0))
@@ -266,7 +267,8 @@ function readCommand([first, ...rest]: string[]): Command {
   if (first === 'export' || first === 'import') {
     const [path, ...flags] = rest
     if (path === undefined || path.startsWith('--')) throw new StartError(2, `"${first}" needs the name of a file`)
-    return { ...none, command: first, file: path, flags }
+    const isOption = (flag: string) => first === 'import' && flag === HISTORY_ONLY
+    return { ...none, command: first, file: path, options: flags.filter(isOption), flags: flags.filter((flag) => !isOption(flag)) }
   }
   if (first !== 'restore' && first !== 'diagnostics' && first !== 'reset-password')
     return { ...none, command: 'start', flags: first === undefined ? [] : [first, ...rest] }

@@ -1818,6 +1818,11 @@ export type TextParams = {
   'settings.export.choose': NoParams
   'settings.export.file': NoParams
   'settings.export.ask': NoParams
+  'settings.export.withSetup': NoParams
+  'settings.export.withHistory': NoParams
+  'settings.export.withHistoryHint': NoParams
+  'settings.export.importedHistory': { conversations: number; jobs: number; known: number }
+  'settings.export.damagedLine': NoParams
   'settings.export.importNow': NoParams
   'settings.export.imported': NoParams
   'settings.export.notOurs': NoParams

@@ -102,6 +102,8 @@ export const RECORDED_EVENTS = {
   'token.revoked': z.object({ tokenId: Id }),
   /** Something older than its time to keep was deleted. */
   'retention.deleted': z.object({ kind: RetentionKind, count: z.number().int() }),
+  /** Records of an export file were added. No event tells of each. */
+  'history.imported': z.object({ jobs: z.number().int(), conversations: z.number().int() }),
   'settings.changed': z.object({ keys: z.array(z.string()) }),
   /** The machine's clock was set. Deadlines were moved by the same amount. */
   'clock.set': z.object({ byMs: z.number().int() }),

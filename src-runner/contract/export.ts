@@ -89,3 +89,10 @@ export const ImportResult = z.object({
   modelsUnknown: z.number().int(),
 })
 export type ImportResult = z.infer<typeof ImportResult>
+
+/** The largest body of `POST /api/import/history`. One job may have many long steps. */
+export const MAX_HISTORY_BYTES = 32_000_000
+
+/** What was added. `known`: lines that were here already, or belong to a conversation with an agent that is in use here. */
+export const HistoryImport = z.object({ conversations: z.number().int(), jobs: z.number().int(), known: z.number().int() })
+export type HistoryImport = z.infer<typeof HistoryImport>

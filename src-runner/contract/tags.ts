@@ -115,5 +115,6 @@ export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
     { tag: 'trigger' },
     { tag: 'schedule' },
   ],
+  'history.imported': [{ tag: 'jobs' }, { tag: 'conversations' }, { tag: 'spend' }, { tag: 'retention' }],
   'settings.changed': [{ tag: 'settings' }, { tag: 'models' }],
 }

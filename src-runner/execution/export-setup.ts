@@ -78,7 +78,11 @@ export function readSetup({ db, time, schedules }: Sources): Setup {
 type HistoryPage = { lines: HistoryLine[]; nextCursor: string | null }
 
 /** A few conversations, or when all were read, a few jobs with their steps. `cursor`: of the page before. */
-export function readHistory(db: Db, jobs: Pick<JobStore, 'listJobs' | 'getJob' | 'listSteps'>, cursor: string | undefined): HistoryPage {
+export function readHistory(
+  db: Db,
+  jobs: Pick<JobStore, 'listIdsAfter' | 'getJob' | 'listSteps'>,
+  cursor: string | undefined,
+): HistoryPage {
   const [phase = 'conversations', inner = ''] = cursor?.split(/:(.*)/s) ?? []
   const after = inner === '' ? {} : { cursor: inner }
   if (phase === 'conversations') {
@@ -88,9 +92,9 @@ export function readHistory(db: Db, jobs: Pick<JobStore, 'listJobs' | 'getJob' |
     })
     return { lines, nextCursor: page.nextCursor === null ? 'jobs:' : `conversations:${page.nextCursor}` }
   }
-  const page = jobs.listJobs(db, { limit: JOBS_A_PAGE, ...after })
-  const lines = page.jobs.map(({ id }) => ({ kind: 'job' as const, job: jobs.getJob(db, id), steps: jobs.listSteps(db, id) }))
-  return { lines, nextCursor: page.nextCursor === null ? null : `jobs:${page.nextCursor}` }
+  const page = jobs.listIdsAfter(db, Number(inner) || 0, JOBS_A_PAGE)
+  const lines = page.map(({ id }) => ({ kind: 'job' as const, job: jobs.getJob(db, id), steps: jobs.listSteps(db, id) }))
+  return { lines, nextCursor: page.length < JOBS_A_PAGE ? null : `jobs:${page.at(-1)!.seq}` }
 }
 
 function allPages<T>(read: (cursor: string | undefined) => { rows: T[]; nextCursor: string | null }): T[] {

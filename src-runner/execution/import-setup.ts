@@ -1,7 +1,7 @@
 import type { Database } from '../platform/db/database.ts'
 import { transact, type Tx } from '../platform/db/transact.ts'
 import type { MachineTime } from '../platform/time/machine-time.ts'
-import { EXPORT_VERSION, type ExportHead, type ImportResult, Setup } from '../contract/export.ts'
+import { EXPORT_VERSION, HistoryLine, type ExportHead, type ImportResult, Setup } from '../contract/export.ts'
 import type { ModelRef } from '../contract/agents.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
@@ -41,6 +41,15 @@ export async function readImport(head: typeof ExportHead._output, deps: Pick<Imp
   }
   await deps.requireFolders(setup.agents.flatMap(({ folders }) => folders))
   return setup
+}
+
+/** Lines of an export file after the first. Throws AppError import_refused, naming the first that does not fit. */
+export function readHistoryLines(lines: readonly unknown[]): HistoryLine[] {
+  return lines.map((line, i) => {
+    const parsed = HistoryLine.safeParse(line)
+    if (parsed.success) return parsed.data
+    throw refused(createMessage('import_invalid', { where: ['lines', i, ...parsed.error.issues[0]!.path].join('.') }))
+  })
 }
 
 /** Makes everything in one transaction, with new ids. Nothing of it runs before a person uses or resumes it. */

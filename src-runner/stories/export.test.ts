@@ -110,6 +110,105 @@ describe('an export', () => {
     expect(conversations.map(({ messages }) => messages.length)).toEqual(Array(25).fill(2))
   })
 
+  const historyOf = async ({ client }: TestRunner): Promise<HistoryLine[]> => {
+    const lines: HistoryLine[] = []
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const page = await client.ok('exportHistory', { query: cursor === undefined ? {} : { cursor } })
+      lines.push(...page.lines)
+      cursor = page.nextCursor
+    }
+    return lines
+  }
+
+  it('adds its history to a fresh installation as records, once, with what was spent', async () => {
+    const { agentId } = made
+    const { conversationId } = await old.client.ok('chat', { body: { agentId, message: 'Hello ferns' } })
+    await old.client.ok('chat', { body: { agentId, message: 'Again', conversationId } })
+    const agent = await old.addAgent()
+    old.modelServer.play({ text: ['Priced.'], usage: { input: 1_000_000, output: 1_000_000 } })
+    const { providerId, model } = agent.model!
+    const price = { inputUsdPerMillion: 2, outputUsdPerMillion: 2 }
+    await old.client.ok('setModelPrice', { body: { model: { providerId, model }, price } })
+    const { jobId } = await old.client.ok('submitTask', { body: { task: 'Costly', agentId: agent.id } })
+    await old.ended(jobId)
+    const lines = await historyOf(old)
+    const spent = await old.client.ok('getSpend', { query: { by: 'day' } })
+    expect(spent.totalUsd).toBeGreaterThan(1)
+
+    const fresh = await open()
+    await importInto(fresh, await headOf(old))
+    await fresh.client.ok('updateSettings', { body: { dayBudgetUsd: 1 } })
+    const add = async () => (await fresh.client.ok('importHistory', { body: { lines } })).result
+    expect(await add()).toEqual({ conversations: 1, jobs: 3, known: 0 })
+    expect(await add()).toEqual({ conversations: 0, jobs: 0, known: 4 })
+    const { jobs } = await fresh.client.ok('listJobs', { query: {} })
+    expect(jobs.map(({ id, status }) => [id === jobId, status])).toEqual([
+      [true, 'completed'],
+      [false, 'completed'],
+      [false, 'completed'],
+    ])
+    const { job } = await fresh.client.ok('getJob', { params: { jobId } })
+    expect(job).toMatchObject({ task: 'Costly', result: 'Priced.', context: { imported: { status: 'completed' } } })
+    expect((await fresh.client.ok('getConversation', { params: { conversationId } })).messages.map(({ text }) => text)).toContain(
+      'Hello ferns',
+    )
+    expect((await fresh.client.ok('listJobs', { query: { q: 'ferns' } })).jobs).toHaveLength(1)
+    expect((await fresh.client.ok('getSpend', { query: { by: 'day' } })).rows.map(({ costUsd }) => costUsd)).toEqual(
+      spent.rows.map(({ costUsd }) => costUsd),
+    )
+
+    // More than today's limit was spent elsewhere, and work still goes on here.
+    const here = await fresh.addAgent()
+    fresh.modelServer.play({ text: ['ok'] })
+    const { jobId: next } = await fresh.client.ok('submitTask', { body: { task: 'Cheap', agentId: here.id } })
+    expect((await fresh.ended(next)).status).toBe('completed')
+    // A record cannot be continued: its taints are not known.
+    expect(await fresh.client.ask('chat', { body: { agentId, message: 'x', conversationId } })).toMatchObject({ status: 404 })
+    expect(await fresh.client.ask('retryJob', { params: { jobId } })).toMatchObject({ status: 404 })
+  })
+
+  it('adds unfinished jobs as cancelled ones, and believes nothing that a file may claim', async () => {
+    const { agentId } = made
+    await old.client.ok('updateSettings', { body: { pauseAll: true } })
+    const { jobId } = await old.client.ok('submitTask', { body: { task: 'Waits', agentId } })
+    const [line] = (await historyOf(old)) as [Extract<HistoryLine, { kind: 'job' }>]
+    const fresh = await open()
+    const { job } = line
+    const ids = ['018f4e9a-7b1c-7c3d-8e4f-0123456789a1', '018f4e9a-7b1c-7c3d-8e4f-0123456789a2'] as const
+    const step = { seq: 7, attempt: 3, createdAt: 8_640_000_000_000_000, durationMs: -5 }
+    const hostile = {
+      ...{ ...job, id: ids[0], status: 'failed', error: null, costUsd: -7, workingMs: -1, parentJobId: ids[1], retryOfJobId: ids[1] },
+      ...{ title: 'x'.repeat(9000), createdAt: 8_640_000_000_000_000, cachedTokens: 9, inputTokens: 1, conversationId: ids[1] },
+      ...{ context: { fromOwner: true, note: 'kept' }, output: { summary: '', data: null, files: ['/etc/passwd'] }, triggerId: ids[1] },
+    }
+    const lines = [
+      line,
+      { kind: 'job', job: hostile, steps: [{ ...step, kind: 'tool_result', callId: 'c', name: 'n', ok: true, output: 'o' }] },
+    ]
+    expect(await fresh.client.ask('importHistory', { body: { lines } })).toMatchObject({ status: 200, body: { result: { jobs: 2 } } })
+    expect((await fresh.client.ok('getJob', { params: { jobId } })).job).toMatchObject({
+      ...{ status: 'cancelled', startedAt: null, context: { imported: { status: 'pending' } } },
+    })
+    const { job: tamed } = await fresh.client.ok('getJob', { params: { jobId: ids[0] } })
+    expect(tamed).toMatchObject({
+      ...{ status: 'failed', error: 'internal', costUsd: 0, parentJobId: null, retryOfJobId: null, conversationId: null, triggerId: null },
+      ...{ output: { files: [] }, context: { note: 'kept' } },
+    })
+    expect(tamed.context).not.toHaveProperty('fromOwner')
+    expect(tamed.createdAt).toBeLessThanOrEqual(Date.now())
+    expect((await fresh.client.ok('listAgents')).agents).toEqual([])
+    // All lines of a request or none.
+    const broken = [
+      { ...line, job: { ...job, id: ids[1] } },
+      { kind: 'job', job: { ...job, id: 'x' }, steps: [] },
+    ]
+    expect(await fresh.client.ask('importHistory', { body: { lines: broken } })).toMatchObject({
+      status: 422,
+      body: { error: 'import_refused' },
+    })
+    expect(await fresh.client.ask('getJob', { params: { jobId: ids[1] } })).toMatchObject({ status: 404 })
+  })
+
   it('is refused, with the reason and all or nothing, if it is hostile', async () => {
     const fresh = await open()
     const head = await headOf(old)

@@ -2,7 +2,7 @@ import { screen } from '@solidjs/testing-library'
 import { expect, it, vi } from 'vitest'
 import type { ImportResult } from '../../../src-runner/contract/export.ts'
 import { DEFAULT_SETTINGS } from '../../../src-runner/contract/settings.ts'
-import { createFakeRunner } from '../../testing/fake-runner.ts'
+import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
 import { ExportImport } from './ExportImport.tsx'
 
@@ -20,6 +20,7 @@ function show() {
     exportSetup: () => HEAD,
     exportHistory: () => ({ lines: [], nextCursor: null }),
     importSetup: () => ({ result: RESULT }),
+    importHistory: ({ body }) => ({ result: { jobs: body.lines.length, conversations: 0, known: 0 } }),
   })
   return { ...renderScreen(ExportImport, { runner }), runner }
 }
@@ -48,6 +49,31 @@ it('shows what an import would make, and makes it after a confirmation', async (
   expect(runner.callsOf('importSetup').map(({ body }) => body.dryRun)).toEqual([true])
   await user.click(screen.getByRole('button', { name: 'Import' }))
   expect(await screen.findByText('Imported. Webhooks and schedules are paused.')).toBeInTheDocument()
+  expect(runner.callsOf('importSetup').map(({ body }) => body.dryRun)).toEqual([true, false])
+  expect(await screen.findByText(/^1 job and 0 conversations added/)).toBeInTheDocument()
+  expect(runner.callsOf('importHistory').map(({ body }) => body.lines)).toEqual([[{ kind: 'job' }]])
+})
+
+it('adds only the history if wanted, a few lines at a time', async () => {
+  const { user, runner } = show()
+  const lines = Array.from({ length: 250 }, (_, n) => JSON.stringify({ kind: 'job', n, text: 'ü'.repeat(n === 3 ? 1_200_000 : 10) }))
+  await user.upload(await screen.findByLabelText('Export file'), file([JSON.stringify(HEAD), ...lines].join('\n')))
+  await user.click(await screen.findByRole('checkbox', { name: /^Agents, webhooks/ }))
+  await user.click(screen.getByRole('button', { name: 'Import' }))
+  expect(await screen.findByText(/^250 jobs/)).toBeInTheDocument()
+  const sent = runner.callsOf('importHistory').map(({ body }) => body.lines as { n: number }[])
+  expect(sent.map(({ length }) => length)).toEqual([3, 1, 100, 100, 46])
+  expect(sent.flat().map(({ n }) => n)).toEqual(Array.from({ length: 250 }, (_, n) => n))
+  expect(runner.callsOf('importSetup').map(({ body }) => body.dryRun)).toEqual([true])
+})
+
+it('says why the history could not be added, and does not make the set-up again', async () => {
+  const { user, runner } = show()
+  runner.answer({ importHistory: () => new Refusal('import_refused', 'The file does not fit at “lines.0”.') })
+  await user.upload(await screen.findByLabelText('Export file'), file(`${JSON.stringify(HEAD)}\n{}\n`))
+  await user.click(await screen.findByRole('button', { name: 'Import' }))
+  expect(await screen.findByText(/cannot be imported/)).toBeInTheDocument()
+  await user.click(screen.getByRole('button', { name: 'Import' }))
   expect(runner.callsOf('importSetup').map(({ body }) => body.dryRun)).toEqual([true, false])
 })
 

@@ -1,10 +1,11 @@
 import { createSignal, Show } from 'solid-js'
-import { ExportHead, type ImportResult } from '../../../src-runner/contract/export.ts'
+import { ExportHead, type HistoryLine, type ImportResult } from '../../../src-runner/contract/export.ts'
 import { useApi } from '../../api/ApiProvider.tsx'
 import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
+import { Checkbox } from '../../ui/Checkbox.tsx'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Row } from '../../ui/Row.tsx'
@@ -67,7 +68,10 @@ function download(blob: Blob, name: string): void {
 
 function Import() {
   const doImport = useAction('importSetup')
-  const [offer, setOffer] = createSignal<{ head: Head; result: ImportResult } | null>(null)
+  const { client } = useApi()
+  const [offer, setOffer] = createSignal<{ head: Head; result: ImportResult; file: File } | null>(null)
+  const [withSetup, setWithSetup] = createSignal(true)
+  const [withHistory, setWithHistory] = createSignal(true)
   let input!: HTMLInputElement
   async function preview(file: File | undefined): Promise<void> {
     input.value = ''
@@ -75,14 +79,28 @@ function Import() {
     try {
       const head = await readHead(file)
       const { result } = await doImport.run({ body: { head, dryRun: true } })
-      setOffer({ head, result })
+      setWithSetup(true)
+      setWithHistory(true)
+      setOffer({ head, result, file })
     } catch (thrown) {
       tell(thrown)
     }
   }
   async function confirm(): Promise<void> {
-    await doImport.run({ body: { head: offer()!.head, dryRun: false } })
-    toast({ tone: 'ok', text: t('settings.export.imported') })
+    const { head, file } = offer()!
+    if (withSetup()) {
+      await doImport.run({ body: { head, dryRun: false } })
+      // If the history fails, a second try must not make the agents again.
+      setWithSetup(false)
+      toast({ tone: 'ok', text: t('settings.export.imported') })
+    }
+    if (!withHistory()) return
+    const sum = { jobs: 0, conversations: 0, known: 0 }
+    for await (const lines of readHistory(file)) {
+      const { result } = await client.call('importHistory', { body: { lines } })
+      for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += result[key]
+    }
+    if (sum.jobs + sum.conversations + sum.known > 0) toast({ tone: 'ok', text: t('settings.export.importedHistory', sum) })
   }
   return (
     <Row id="import" label={t('settings.export.import')} hint={t('settings.export.importHint')}>
@@ -105,7 +123,22 @@ function Import() {
         onConfirm={confirm}
         describeError={sentenceOf}
       >
-        <Show when={offer()}>{(found) => <Preview result={found().result} />}</Show>
+        <Show when={offer()}>
+          {(found) => (
+            <div class="flex flex-col gap-3">
+              <Checkbox label={t('settings.export.withSetup')} checked={withSetup()} onChecked={setWithSetup} />
+              <Show when={withSetup()}>
+                <Preview result={found().result} />
+              </Show>
+              <Checkbox
+                label={t('settings.export.withHistory')}
+                hint={t('settings.export.withHistoryHint')}
+                checked={withHistory()}
+                onChecked={setWithHistory}
+              />
+            </div>
+          )}
+        </Show>
       </ConfirmDialog>
     </Row>
   )
@@ -120,6 +153,50 @@ async function readHead(file: File): Promise<Head> {
     return ExportHead.parse(JSON.parse(line))
   } catch {
     throw new Error(t('settings.export.notOurs'))
+  }
+}
+
+const LINES_AT_ONCE = 100
+const CHARS_AT_ONCE = 1_000_000
+const BYTES_AT_ONCE = 4_000_000
+
+/** The lines after the first, a few at a time, so that a large file is never in memory as a whole. */
+async function* readHistory(file: File): AsyncGenerator<HistoryLine[]> {
+  let [lines, chars, isHead]: [HistoryLine[], number, boolean] = [[], 0, true]
+  for await (const line of readLines(file)) {
+    if (isHead || line.trim() === '') {
+      isHead = false
+      continue
+    }
+    if (lines.length > 0 && (lines.length >= LINES_AT_ONCE || chars + line.length > CHARS_AT_ONCE)) {
+      yield lines
+      ;[lines, chars] = [[], 0]
+    }
+    lines.push(parseLine(line))
+    chars += line.length
+  }
+  if (lines.length > 0) yield lines
+}
+
+async function* readLines(file: File): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for (let at = 0; at < file.size; at += BYTES_AT_ONCE) {
+    const bytes = new Uint8Array(await file.slice(at, at + BYTES_AT_ONCE).arrayBuffer())
+    const pieces = decoder.decode(bytes, { stream: true }).split('\n')
+    pieces[0] = rest + pieces[0]!
+    rest = pieces.pop()!
+    yield* pieces
+  }
+  yield rest
+}
+
+/** The runner checks it. */
+function parseLine(line: string): HistoryLine {
+  try {
+    return JSON.parse(line) as HistoryLine
+  } catch {
+    throw new Error(t('settings.export.damagedLine'))
   }
 }
 

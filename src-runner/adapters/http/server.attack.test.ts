@@ -51,6 +51,7 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
   updatePublicAddress: { url: null },
   startTunnel: { program: 'ngrok' },
   deleteDue: { kind: 'jobs' },
+  importHistory: { lines: [] },
 }
 /** The required query of a route. */
 const QUERIES: Partial<Record<RouteName, string>> = {

@@ -79,6 +79,7 @@ export function createHttpServer(deps: HttpServerDeps) {
     const handle = deps.handlers[name] as (input: unknown, call: Call) => unknown
     const carriesBody = route.method !== 'GET'
     app.route({
+      bodyLimit: route.maxBodyBytes ?? MAX_BODY_BYTES,
       method: route.method,
       url: route.path,
       exposeHeadRoute: route.method === 'GET' && route.stream !== true,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ExportHead, HistoryLine, ImportResult, Setup } from '../export.ts'
+import { ExportHead, HistoryImport, HistoryLine, ImportResult, MAX_HISTORY_BYTES, Setup } from '../export.ts'
 import { get, post } from './route.ts'
 
 export const exportRoutes = {
@@ -24,5 +24,15 @@ export const exportRoutes = {
     body: z.object({ head: ExportHead, dryRun: z.boolean() }),
     answer: z.object({ result: ImportResult }),
     errors: ['import_refused', 'trigger_slug_taken', 'memory_full'],
+  }),
+  importHistory: post('/api/import/history', {
+    reach: 'machine',
+    ownerOnly: true,
+    summary:
+      'Add conversations and jobs of an export file as finished records, with their ids: what is here already is skipped. All lines or none. Send conversations before jobs, in the order of the file.',
+    body: z.object({ lines: z.array(z.unknown()).max(500) }),
+    maxBodyBytes: MAX_HISTORY_BYTES,
+    answer: z.object({ result: HistoryImport }),
+    errors: ['import_refused'],
   }),
 }

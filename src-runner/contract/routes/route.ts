@@ -32,6 +32,8 @@ type Options = {
   query?: z.ZodObject
   /** A POST without a body schema accepts an empty body. */
   body?: z.ZodType
+  /** Default: 2 MB. */
+  maxBodyBytes?: number
   /** Of a success. Default: 200. */
   status?: 201 | 202
   answer: z.ZodType

@@ -165,6 +165,26 @@ export function markAgentDeleted(tx: Tx, { clock }: { clock: Clock }, agentId: s
   tx.emit({ type: 'agent.deleted', payload: { agentId } })
 }
 
+/**
+ * The agent of imported history. One that is not known here is kept as a deleted agent, which has a name and can do nothing.
+ */
+export function keepAgentForHistory(
+  tx: Tx,
+  { clock }: { clock: Pick<Clock, 'now'> },
+  { id, name }: { id: string; name: string },
+): { entityId: string; isDeleted: boolean } {
+  const known = tx.select({ entityId: agents.entityId, deletedAt }).from(agents).where(eq(agents.id, id)).get()
+  if (known !== undefined) return { entityId: known.entityId, isDeleted: known.deletedAt !== null }
+  const { id: entityId } = findDefaultEntity(tx)
+  const at = clock.now()
+  const nothing = { avatar: null, instructions: '', model: null, fallbacks: [], autonomy: 'ask_first' as const, folders: [] }
+  const columns = columnsOf({ ...nothing, name: name.trim().slice(0, 120) || '?', limits: DEFAULT_LIMITS, budgets: NO_BUDGETS })
+  tx.insert(agents)
+    .values({ id, entityId, slug: `imported-${id}`, isDefault: false, createdAt: at, updatedAt: at, deletedAt: at, ...columns })
+    .run()
+  return { entityId, isDeleted: true }
+}
+
 function slugsOf(db: Db, entityId: string): Set<string> {
   const isOfEntity = and(eq(agents.entityId, entityId), isNull(deletedAt))
   const rows = db.select({ slug: agents.slug }).from(agents).where(isOfEntity).all()

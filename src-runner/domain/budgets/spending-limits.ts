@@ -8,6 +8,7 @@ import { jobs } from '../jobs/jobs-table.ts'
 import { readSettings } from '../settings/settings.ts'
 import { BUCKET_MS } from '../spend/add-spend.sql.ts'
 import { readAgentSpend, readSpendOfAll } from '../spend/agent-spend.ts'
+import { readImportedSpend } from '../spend/imported-spend.ts'
 import { readExtension, type BudgetKey } from './extensions.ts'
 
 /** `limitMicros` includes what a person added to `baseMicros`. */
@@ -36,7 +37,8 @@ export function readSpendingLimits(db: Db, jobId: string, now: number, timezone:
   const { dayBudgetUsd } = readSettings(db)
   if (dayBudgetUsd !== null) {
     const { name, startAt } = periodOf('day', now, timezone)
-    const spent = readSpendOfAll(db, { since: startAt, until })
+    const span = { since: startAt, until }
+    const spent = readSpendOfAll(db, span) - readImportedSpend(db, span)
     limits.push(limitOf(db, { scope: 'app_day', owner: '', period: name }, toMicros(dayBudgetUsd), spent))
   }
   return limits

@@ -1,3 +1,4 @@
+import type { HistoryLine } from '../../contract/export.ts'
 import type { Database } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { Claim } from './claim-job.ts'
@@ -15,6 +16,7 @@ import {
   wakeJob,
   type AttemptOutcome,
 } from './settle-job.ts'
+import { importHistory } from './import-history.ts'
 import { enqueueJob, insertJobs, retryJob, type JobToMake, type NewJob } from './enqueue-job.ts'
 import type { JobDeps, JobHooks, QueueWatcher } from './job-deps.ts'
 import { listJobs } from './list-jobs.sql.ts'
@@ -29,6 +31,7 @@ import {
   listReplyParts,
   listRunningJobs,
   listSteps,
+  listIdsAfter,
 } from './read-jobs.ts'
 import { timesPostponed } from './postpone-job.ts'
 import { recordReply, recordToolResult, recordToolStarted, type NewReply, type NewToolResult, type NewToolStart } from './record-steps.ts'
@@ -74,6 +77,7 @@ export function createJobStore({
   return {
     enqueue: (tx: Tx, job: NewJob) => enqueueJob(tx, deps, job),
     insertAll: (tx: Tx, toMake: readonly JobToMake[]) => insertJobs(tx, deps, toMake),
+    importHistory: (tx: Tx, lines: readonly HistoryLine[]) => importHistory(tx, deps, lines),
     retry: (tx: Tx, jobId: string) => retryJob(tx, deps, jobId),
 
     claimNext: (tx: Tx, limit: number) => claimNextJob(tx, deps, turns, limit),
@@ -96,6 +100,7 @@ export function createJobStore({
     listOverdueStops,
     getJob,
     findJob,
+    listIdsAfter,
     findChildOfCall,
     depthOf,
     listSteps,

@@ -1,4 +1,4 @@
-import { and, count, desc, eq, isNotNull, sql, type SQL } from 'drizzle-orm'
+import { and, count, desc, eq, isNotNull, sql, type SQL, gt } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Job, JobStatus, JobSummary, Step } from '../../contract/jobs.ts'
@@ -116,4 +116,9 @@ export function listJobsOfConversation(db: Db, conversationId: string, limit = 2
 
 export function countJobsOfConversation(db: Db, conversationId: string): number {
   return db.select({ n: count() }).from(jobs).where(eq(jobs.conversationId, conversationId)).get()!.n
+}
+
+/** The next jobs in the order of their arrival, the oldest first, so that parents come before their children. */
+export function listIdsAfter(db: Db, after: number, limit: number): { seq: number; id: string }[] {
+  return db.select({ seq: jobs.seq, id: jobs.id }).from(jobs).where(gt(jobs.seq, after)).orderBy(jobs.seq).limit(limit).all()
 }

@@ -30,12 +30,12 @@ const ADD_TO_DAY = `INSERT INTO spend_days (day_at, agent_id, channel, provider_
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${ADD}, model_jobs = model_jobs + excluded.model_jobs`
 
 /** Adds one recorded reply to the sums it is part of, in the transaction that records it. */
-export function addSpend(tx: Tx, entry: SpendEntry): void {
+export function addSpend(tx: Tx, entry: SpendEntry, { countsForAgent = true } = {}): void {
   const { at, agentId, channel, providerId, model, costMicros, inputTokens, outputTokens, cachedTokens } = entry
   const [bucketAt, dayAt] = [at - (at % BUCKET_MS), at - (at % UTC_DAY_MS)]
   const [unpriced, jobs] = [entry.priced ? 0 : 1, entry.firstOfJob ? 1 : 0]
   const sums = [costMicros, inputTokens, outputTokens, cachedTokens, unpriced, jobs] as const
   tx.prepare(ADD_TO_BUCKET).run(bucketAt, ...sums)
-  if (costMicros > 0) tx.prepare(ADD_TO_AGENT_BUCKET).run(agentId, bucketAt, costMicros)
+  if (costMicros > 0 && countsForAgent) tx.prepare(ADD_TO_AGENT_BUCKET).run(agentId, bucketAt, costMicros)
   tx.prepare(ADD_TO_DAY).run(dayAt, agentId, channel, providerId, model, ...sums, entry.firstOfModel ? 1 : 0)
 }

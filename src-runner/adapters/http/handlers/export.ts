@@ -1,6 +1,7 @@
+import { transact } from '../../../platform/db/transact.ts'
 import { EXPORT_VERSION } from '../../../contract/export.ts'
 import { readHistory, readSetup } from '../../../execution/export-setup.ts'
-import { importSetup, readImport } from '../../../execution/import-setup.ts'
+import { importSetup, readHistoryLines, readImport } from '../../../execution/import-setup.ts'
 import { readSettings } from '../../../domain/settings/settings.ts'
 import type { Handlers } from '../handler.ts'
 import { requireUsableFolders } from '../usable-folders.ts'
@@ -12,6 +13,11 @@ export function exportHandlers({ db, jobs, clock, ids, schedules, webhooks: { ti
   return {
     exportSetup: () => ({ deckhand: 'export', version: EXPORT_VERSION, at: clock.now(), setup: readSetup({ db, time, schedules }) }),
     exportHistory: ({ query }) => readHistory(db, jobs, query.cursor),
+
+    importHistory({ body }) {
+      const lines = readHistoryLines(body.lines)
+      return { result: transact(db, (tx) => jobs.importHistory(tx, lines)) }
+    },
 
     async importSetup({ body: { head, dryRun } }) {
       const setup = await readImport(head, { requireFolders })
