@@ -14,9 +14,14 @@ const DRAIN_LIMITS = { bytes: 16_000_000, idleMs: 1_000, totalMs: 10_000 }
 function drain(req: IncomingMessage, done: (isWhole: boolean) => void): void {
   if (req.complete || req.destroyed) return done(true)
   let left = DRAIN_LIMITS.bytes
-  const idle = setTimeout(() => finish(false), DRAIN_LIMITS.idleMs)
+  const idle = setTimeout(onIdle, DRAIN_LIMITS.idleMs)
   const total = setTimeout(() => finish(false), DRAIN_LIMITS.totalMs)
   const onEnd = () => finish(true)
+  // After the event loop has stood still, timers are due before what has arrived meanwhile is read: it is read first.
+  function onIdle(): void {
+    const before = left
+    setImmediate(() => (left === before ? finish(false) : idle.refresh()))
+  }
   function onData(chunk: Buffer): void {
     left -= chunk.length
     if (left < 0) finish(false)
