@@ -79,7 +79,8 @@ describe('a guest on Telegram', () => {
     const { agentId } = await begin({ autonomy: 'ask_first' })
     await rig.runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [rig.runner.makeFolder()] } })
     await letIn(BEN)
-    rig.bot.fault('sendMessage', { kind: 'error', code: 429, description: 'Too Many Requests: retry after 1', retryAfter: 1 })
+    // Long enough to change the role meanwhile, also on a busy machine.
+    rig.bot.fault('sendMessage', { kind: 'error', code: 429, description: 'Too Many Requests: retry after 6', retryAfter: 6 })
     const write = { name: 'write_file', args: { path: `folder-1/${SECRET}.txt`, content: SECRET } }
     rig.runner.modelServer.play({ toolCalls: [{ id: 'call_1', ...write }] })
     await rig.runner.client.ok('submitTask', { body: { agentId, task: 'Write it down' } })
