@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ChannelKind } from './channels.ts'
 import { DatabaseTrouble } from './database.ts'
 import { Id, Moment, Usd } from './primitives.ts'
 import { ApprovalKind, JobChannel, JobStatus, Step } from './jobs.ts'
@@ -88,7 +89,8 @@ export const RECORDED_EVENTS = {
   'schedule.budget_exhausted': z.object({ scheduleId: Id, agentId: Id, name: z.string() }),
   'channel.created': z.object({ channelId: Id, agentId: Id }),
   'channel.changed': z.object({ channelId: Id, agentId: Id }),
-  'channel.deleted': z.object({ channelId: Id, agentId: Id }),
+  /** `kind` is missing in events from before it was recorded. */
+  'channel.deleted': z.object({ channelId: Id, agentId: Id, kind: ChannelKind.optional() }),
   /** Somebody wrote for the first time and waits for a decision. */
   'channel.access_requested': z.object({ channelId: Id, agentId: Id, personId: Id }),
   'outbound.written': z.object({ messageId: Id, agentId: Id }),

@@ -1,6 +1,11 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { channels } from '../domain/channels/channels-table.ts'
+import { AppError } from '../lib/errors.ts'
+import { quote } from '../lib/messages.ts'
+import { createMemoryVault, type Vault } from '../lib/vault.ts'
+import { createHandClock } from '../testing/hand-clock.ts'
 import { saying } from '../testing/saying.ts'
 import { useWhatsAppRig } from '../testing/whatsapp-server/whatsapp-rig.ts'
 
@@ -102,6 +107,71 @@ describe('WhatsApp', () => {
     await expect.poll(() => rig.runner.vault.get(`channel:${channelId}:token`)).toBeNull()
     expect(states()).toEqual([])
     expect(await rig.runner.client.ask('getPairing', { query: { agentId: rig.agent.id } })).toMatchObject({ status: 404 })
+  })
+
+  /** A vault that is locked and unlocked by a test. `locksAt`: after it was read once more. */
+  function createLockableVault() {
+    const inner = createMemoryVault()
+    const locked = () => Promise.reject(new AppError('vault_unavailable', quote('The keychain is locked.')))
+    const state = { isLocked: false, locksNext: false }
+    const vault: Vault = {
+      async get(key) {
+        if (state.isLocked) return locked()
+        state.isLocked = state.locksNext
+        return inner.get(key)
+      },
+      set: (key, value) => (state.isLocked ? locked() : inner.set(key, value)),
+      delete: (key) => (state.isLocked ? locked() : inner.delete(key)),
+    }
+    return { state, vault, inner }
+  }
+
+  it('is not deleted while the vault is locked, neither with its agent', async () => {
+    const { state, vault } = createLockableVault()
+    const { id: agentId } = await begin({ vault })
+    const { id: channelId } = await link()
+    state.isLocked = true
+    const { client } = rig.runner
+    for (const answer of [
+      await client.ask('deleteChannel', { params: { channelId } }),
+      await client.ask('deleteAgent', { params: { agentId } }),
+    ])
+      expect(answer).toMatchObject({ status: 503, body: { error: 'vault_unavailable', detail: quote('The keychain is locked.') } })
+    expect((await client.ok('getAgent', { params: { agentId } })).agent.id).toBe(agentId)
+    expect(await channelNow()).toMatchObject({ id: channelId, status: 'open' })
+    expect(states()).toEqual([channelId])
+    expect(rig.server.isLinked()).toBe(true)
+  })
+
+  it.each(['open', 'off'])('keeps no key on disk if the vault locks while a channel that is %s is deleted', async (was) => {
+    const { state, vault, inner } = createLockableVault()
+    const clock = createHandClock(Date.now())
+    await begin({ vault, clock })
+    const { id: channelId } = await link()
+    const params = { channelId }
+    if (was === 'off') await rig.runner.client.ok('updateChannel', { params, body: { enabled: false } })
+    state.locksNext = true
+    await rig.runner.client.ok('deleteChannel', { params })
+    await expect.poll(states).toEqual([])
+    // Only an open channel can still tell the phone without the vault.
+    expect(rig.server.isLinked()).toBe(was === 'off')
+    await clock.untilSleeping((ms) => ms === 15_000)
+    state.isLocked = state.locksNext = false
+    expect(await inner.get(`channel:${channelId}:token`)).not.toBeNull()
+    clock.advance(15_000)
+    await expect.poll(() => inner.get(`channel:${channelId}:token`)).toBeNull()
+  })
+
+  it('removes the device from the phone at the next start if a crash came right after the deletion', async () => {
+    await begin()
+    const { id } = await link()
+    const file = join(rig.runner.dataDir, 'whatsapp', id)
+    rig.runner.write((tx) => tx.delete(channels).run())
+    expect(existsSync(file)).toBe(true)
+    await rig.runner.restart({ crash: true })
+    await expect.poll(() => rig.server.isLinked()).toBe(false)
+    await expect.poll(states).toEqual([])
+    await expect.poll(() => rig.runner.vault.get(`channel:${id}:token`)).toBeNull()
   })
 
   it('calls a damaged link not linked, and says what to do', async () => {

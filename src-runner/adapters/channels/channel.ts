@@ -17,8 +17,11 @@ export type ChannelDriver = {
   identify(access: ChannelAccess, signal: AbortSignal): Promise<Identified>
   /** Reads messages from `position` and retries by itself, until it is closed or the service refuses the token. */
   connect(access: ChannelAccess, position: string | null, runner: RunnerOfChannel): Connection
-  /** The channel was deleted and its connection is closed. Removes what the driver keeps of it. */
-  forget?(access: ChannelAccess): Promise<void>
+  /**
+   * The channel was deleted and its connection is closed. Removes what the driver keeps of it. `access` is null if the vault
+   * cannot be read.
+   */
+  forget?(channelId: string, access: ChannelAccess | null): Promise<void>
 }
 
 /** The limits of one message; message-parts.ts splits longer texts. */

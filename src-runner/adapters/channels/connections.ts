@@ -16,7 +16,7 @@ import { pruneReceived } from '../../domain/channels/receive-message.ts'
 import type { Deliver } from '../../domain/outbox/outgoing.ts'
 import { splitTokens, type ChannelAccess } from '../../domain/channels/channel-access.ts'
 import type { ChannelDriver } from './channel.ts'
-import { NO_DRIVER, openChannel, type OpenChannel, type OpenChannelDeps } from './open-channel.ts'
+import { NO_DRIVER, openChannel, VAULT_RETRY_MS, type OpenChannel, type OpenChannelDeps } from './open-channel.ts'
 import { createTyping } from './typing.ts'
 
 export type ConnectionsDeps = OpenChannelDeps & {
@@ -25,6 +25,8 @@ export type ConnectionsDeps = OpenChannelDeps & {
   /** Nothing is connected, because a received message may have caused the crash. */
   safeMode: boolean
 }
+
+type DeletedChannel = Extract<StoredEvent, { type: 'channel.deleted' }>['payload']
 
 const PRUNE_EVERY_MS = 6 * 3_600_000
 
@@ -35,9 +37,9 @@ export function createChannelConnections(deps: ConnectionsDeps) {
   /** By channel: openings and closings run one after another. */
   const turns = new Map<string, Promise<void>>()
   const stops: (() => void)[] = []
-  let isStopped = false
+  const stopping = new AbortController()
   const connectionOf = (channelId: string) => opened.get(channelId)?.connection() ?? null
-  const findDriver = (kind: string) => deps.drivers.find((driver) => driver.kind === kind)
+  const findDriver = (kind: string | undefined) => deps.drivers.find((driver) => driver.kind === kind)
   const typing = createTyping({ ...deps, show: (channelId, chatId) => void connectionOf(channelId)?.showTyping(chatId) })
 
   function open(channel: ConnectableChannel): void {
@@ -58,17 +60,31 @@ export function createChannelConnections(deps: ConnectionsDeps) {
     return turn
   }
 
-  async function forget(channelId: string): Promise<void> {
+  /** The vault may have been locked since the deletion was asked for. An open channel has its access in memory. */
+  async function forget({ channelId, kind }: DeletedChannel): Promise<void> {
+    const inUse = opened.get(channelId)?.access() ?? null
     await close(channelId)
-    const entry = await vault.get(channelTokenKey(channelId)).catch(() => null)
-    for (const driver of entry === null ? [] : deps.drivers) {
-      await driver
-        .forget?.({ channelId, ...splitTokens(entry!), baseUrl: null })
-        .catch((error: unknown) => log.warn({ error, channelId }, 'could not remove what a driver kept of a deleted channel'))
+    const access = inUse ?? (await readAccess(channelId))
+    await findDriver(kind)
+      ?.forget?.(channelId, access)
+      .catch((error: unknown) => log.warn({ error, channelId }, 'could not remove what a driver kept of a deleted channel'))
+    await deleteTokens(channelId)
+  }
+
+  async function readAccess(channelId: string): Promise<ChannelAccess | null> {
+    const tokens = await vault.get(channelTokenKey(channelId)).catch(() => null)
+    return tokens === null ? null : { channelId, ...splitTokens(tokens), baseUrl: null }
+  }
+
+  async function deleteTokens(channelId: string): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        return await vault.delete(channelTokenKey(channelId))
+      } catch (error) {
+        log.warn({ error, channelId }, 'could not delete the token of a deleted channel')
+        await clock.sleep(VAULT_RETRY_MS, stopping.signal).catch(() => {})
+      }
     }
-    await vault
-      .delete(channelTokenKey(channelId))
-      .catch((error: unknown) => log.warn({ error, channelId }, 'could not delete the token of a deleted channel'))
   }
 
   /** An approval that is no longer pending keeps no buttons in any chat. */
@@ -81,7 +97,7 @@ export function createChannelConnections(deps: ConnectionsDeps) {
   function onEvent(event: StoredEvent): void {
     typing.onEvent(event)
     const { type, payload } = event
-    if (type === 'channel.deleted') void inTurn(payload.channelId, () => forget(payload.channelId))
+    if (type === 'channel.deleted') void inTurn(payload.channelId, () => forget(payload))
     if (type === 'approval.answered' || type === 'approval.expired' || type === 'approval.withdrawn') removeButtons(payload.approvalId)
     if (type === 'outbound.sent') {
       // The approval may have been answered while the message was being sent.
@@ -104,7 +120,7 @@ export function createChannelConnections(deps: ConnectionsDeps) {
       for (const channel of listConnectable(db)) if (channel.enabled && channel.status !== 'logged_out') open(channel)
     },
     async stop(): Promise<void> {
-      isStopped = true
+      stopping.abort()
       for (const stop of stops.splice(0)) stop()
       await Promise.all(turns.values())
       await Promise.all([...opened.keys()].map(close))
@@ -114,7 +130,7 @@ export function createChannelConnections(deps: ConnectionsDeps) {
       inTurn(channelId, async () => {
         await close(channelId)
         const channel = findConnectable(db, channelId)
-        if (!isStopped && channel?.enabled === true) open(channel)
+        if (!stopping.signal.aborted && channel?.enabled === true) open(channel)
       }),
     /** Asks the service whose token this is. */
     identify: async (kind: ChannelKind, access: ChannelAccess): Promise<Identified> =>

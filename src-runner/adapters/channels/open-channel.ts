@@ -8,7 +8,7 @@ import type { Ids } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import { createMessage, type Speech } from '../../lib/messages.ts'
 import { channelTokenKey, type Vault } from '../../lib/vault.ts'
-import { splitTokens } from '../../domain/channels/channel-access.ts'
+import { splitTokens, type ChannelAccess } from '../../domain/channels/channel-access.ts'
 import { findAgent } from '../../domain/agents/agents.ts'
 import type { ApprovalStore } from '../../domain/approvals/approvals.ts'
 import {
@@ -43,7 +43,7 @@ export type OpenChannel = ReturnType<typeof openChannel>
 
 const ROUND_TRIP_STORED_EVERY_MS = 60_000
 /** How often a locked keychain is tried again. */
-const VAULT_RETRY_MS = 15_000
+export const VAULT_RETRY_MS = 15_000
 export const NO_DRIVER = createMessage('chat_no_driver')
 
 /** Connects a channel and stores what comes in, until it is closed. */
@@ -53,6 +53,7 @@ export function openChannel(deps: OpenChannelDeps, driver: ChannelDriver | undef
   const closing = new AbortController()
   const { signal } = closing
   let connection: Connection | null = null
+  let access: ChannelAccess | null = null
   let lastStatus = ''
   let lastRoundTripAt: number | null = null
   let storedRoundTripAt = 0
@@ -79,7 +80,7 @@ export function openChannel(deps: OpenChannelDeps, driver: ChannelDriver | undef
     const tokens = await readTokens()
     if (signal.aborted) return
     if (tokens === null) return setStatus('logged_out', createMessage('chat_token_gone'))
-    const access = { channelId, ...splitTokens(tokens), baseUrl: channel.baseUrl }
+    access = { channelId, ...splitTokens(tokens), baseUrl: channel.baseUrl }
     connection = driver.connect(access, findConnectable(db, channelId)?.position ?? null, {
       incoming: take,
       status: setStatus,
@@ -160,6 +161,8 @@ export function openChannel(deps: OpenChannelDeps, driver: ChannelDriver | undef
   return {
     /** null until the token is read. */
     connection: () => connection,
+    /** null until the token is read. */
+    access: () => access,
     /** The last round trip of this connection. */
     lastRoundTripAt: () => lastRoundTripAt,
     async close(): Promise<void> {

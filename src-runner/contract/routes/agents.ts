@@ -43,6 +43,6 @@ export const agentRoutes = {
     summary: 'Delete an agent. Its unfinished jobs are cancelled; finished jobs stay in Activity.',
     params: agentParams,
     answer: Nothing,
-    errors: ['agent_not_found'],
+    errors: ['agent_not_found', 'vault_unavailable'],
   }),
 }

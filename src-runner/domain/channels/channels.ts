@@ -141,9 +141,9 @@ export function moveChannelPosition(tx: Tx, channelId: string, position: string)
 
 /** Conversations and their messages stay. Throws AppError channel_not_found. */
 export function deleteChannel(tx: Tx, channelId: string): void {
-  const { agentId } = getChannel(tx, channelId)
+  const { agentId, kind } = getChannel(tx, channelId)
   tx.delete(channels).where(eq(channels.id, channelId)).run()
-  tx.emit({ type: 'channel.deleted', payload: { channelId, agentId } })
+  tx.emit({ type: 'channel.deleted', payload: { channelId, agentId, kind } })
 }
 
 export function deleteChannelsOfAgent(tx: Tx, agentId: string): void {

@@ -26,7 +26,7 @@ import type { JobStore } from '../../../domain/jobs/job-store.ts'
 import { loadLibrary, readCreds, type TestServer } from './library.ts'
 import { createKey, createLinkState, deleteLinkState, openLinkState, type LinkState } from './link-state.ts'
 import { pairDevice, type Paired, type PairingStep } from './pair-device.ts'
-import { linkStateFile } from './whatsapp.ts'
+import { linkStateFile, unlinkDevice } from './whatsapp.ts'
 
 export type PairingsDeps = {
   db: Database
@@ -198,6 +198,8 @@ export function createPairings(deps: PairingsDeps) {
     const isPaired = state !== null && readCreds(await loadLibrary(testServer), state) !== null
     if (!isPaired || agentId === undefined || findAgent(db, agentId) === null || live.has(agentId)) {
       state?.close()
+      // The phone may still list the device: the channel or the agent was deleted just before a crash.
+      await unlinkDevice(deps, channelId, key)
       return discard(channelId)
     }
     begin(agentId, channelId, null).run(state)

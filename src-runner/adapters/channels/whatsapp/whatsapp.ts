@@ -56,15 +56,19 @@ export function createWhatsAppDriver(deps: WhatsAppDeps): ChannelDriver {
     limits: LIMITS,
     identify: () => Promise.resolve({ state: 'refused', problem: createMessage('chat_wa_pair') }),
     connect: (access, _position, runner) => connect(deps, access, runner),
-    forget: (access) => unlinkDevice(deps, access),
+    forget: (channelId, access) => unlinkDevice(deps, channelId, access?.token ?? null),
   }
 }
 
-/** Deletes the link state, and removes the device from the phone's list if the service can be reached. */
-async function unlinkDevice({ dataDir, clock, testServer }: WhatsAppDeps, { channelId, token }: ChannelAccess): Promise<void> {
+/** Deletes the link state, and removes the device from the phone's list if there is a key and the service can be reached. */
+export async function unlinkDevice(
+  { dataDir, clock, testServer }: Pick<WhatsAppDeps, 'dataDir' | 'clock' | 'testServer'>,
+  channelId: string,
+  key: string | null,
+): Promise<void> {
   const file = linkStateFile(dataDir, channelId)
   if (!existsSync(file)) return
-  const state = openLinkState(file, token)
+  const state = key === null ? null : openLinkState(file, key)
   try {
     const library = state === null ? null : await loadLibrary(testServer)
     const creds = library === null ? null : readCreds(library, state!)

@@ -5,6 +5,8 @@ import { getProvider } from '../../../domain/providers/providers.ts'
 import { deleteAgent } from '../../../execution/delete-agent.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'
+import { channelTokenKey } from '../../../lib/vault.ts'
+import { listChannels } from '../../../domain/channels/channels.ts'
 import { mayOpenMachine, type Caller } from '../caller.ts'
 import type { Handlers } from '../handler.ts'
 import { unpricedModels } from '../unpriced-models.ts'
@@ -12,7 +14,7 @@ import { readSettings } from '../../../domain/settings/settings.ts'
 import { requireUsableFolders } from '../usable-folders.ts'
 import type { HandlerDeps } from './deps.ts'
 
-export function agentHandlers({ db, jobs, clock, ids, dataDir, models }: HandlerDeps) {
+export function agentHandlers({ db, jobs, clock, ids, dataDir, models, vault }: HandlerDeps) {
   /** AppError provider_not_found. */
   function requireProviders(named: { model?: ModelRef | null; fallbacks?: ModelRef[] }): void {
     for (const ref of [named.model ?? null, ...(named.fallbacks ?? [])]) if (ref !== null) getProvider(db, ref.providerId)
@@ -40,7 +42,9 @@ export function agentHandlers({ db, jobs, clock, ids, dataDir, models }: Handler
       return withUnpriced(transact(db, (tx) => updateAgent(tx, { clock }, params.agentId, body)))
     },
 
-    deleteAgent({ params }) {
+    async deleteAgent({ params }) {
+      // Fails if the keychain is locked: it would keep tokens that nobody can find again.
+      for (const { id } of listChannels(db, { agentId: params.agentId })) await vault.get(channelTokenKey(id))
       transact(db, (tx) => deleteAgent(tx, { clock, jobs }, params.agentId))
       return { ok: true }
     },
