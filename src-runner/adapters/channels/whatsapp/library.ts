@@ -20,6 +20,11 @@ export function loadLibrary(testServer: TestServer): Promise<Library> {
   })
 }
 
+/** The phone number in the id of a user, or the permanent number in a permanent id. */
+export function numberIn(jid: string): string {
+  return jid.split(/[:@]/)[0]!
+}
+
 const CREDS = 'creds'
 const nothing = () => {}
 

@@ -42,6 +42,8 @@ type LinkSocketDeps = {
   events: LinkEvents
 }
 
+/** How the device is named on the phone. */
+export const DEVICE_NAME: [string, string, string] = ['Deckhand', 'Chrome', '10.15.7']
 export const QR_SHOWN_MS = 20_000
 const PING_DEADLINE_MS = 10_000
 const MOST_KEPT = 200

@@ -11,7 +11,7 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { syncFolder } from '../../../platform/db/sync-files.ts'
 
 /** Named texts. null: removed. */
@@ -32,6 +32,11 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 /** A file that has grown to more than twice its content and this is written again. */
 const SLACK_BYTES = 512_000
+
+/** There is one file for each channel. */
+export function linkStateFile(dataDir: string, channelId: string): string {
+  return join(dataDir, 'whatsapp', channelId)
+}
 
 export function createKey(): string {
   return randomBytes(32).toString('base64')

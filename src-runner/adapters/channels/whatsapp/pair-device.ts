@@ -3,10 +3,10 @@ import type { Message } from '../../../contract/messages.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import type { ChannelAccount } from '../../../domain/channels/channels.ts'
-import { readCreds, type Library, type TestServer } from './library.ts'
-import { openLinkSocket, QR_SHOWN_MS, type LinkSocket } from './link-socket.ts'
+import { endingOf } from './endings.ts'
+import { numberIn, readCreds, type Library, type TestServer } from './library.ts'
+import { DEVICE_NAME, openLinkSocket, QR_SHOWN_MS, type LinkSocket } from './link-socket.ts'
 import type { LinkState } from './link-state.ts'
-import { DEVICE_NAME, endingOf, numberIn } from './whatsapp.ts'
 
 /** What the person sees. Codes are shown until `expiresAt`, in ms. */
 export type PairingStep =

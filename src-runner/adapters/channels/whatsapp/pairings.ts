@@ -24,9 +24,9 @@ import { addRequest, findOwner } from '../../../domain/channels/people.ts'
 import { decideOnPerson } from '../../../domain/channels/receive-message.ts'
 import type { JobStore } from '../../../domain/jobs/job-store.ts'
 import { loadLibrary, readCreds, type TestServer } from './library.ts'
-import { createKey, createLinkState, deleteLinkState, openLinkState, type LinkState } from './link-state.ts'
+import { createKey, createLinkState, deleteLinkState, linkStateFile, openLinkState, type LinkState } from './link-state.ts'
 import { pairDevice, type Paired, type PairingStep } from './pair-device.ts'
-import { linkStateFile, unlinkDevice } from './whatsapp.ts'
+import { unlinkDevice } from './whatsapp.ts'
 
 export type PairingsDeps = {
   db: Database

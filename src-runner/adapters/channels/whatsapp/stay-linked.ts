@@ -1,0 +1,105 @@
+import type { WAMessage } from '@whiskeysockets/baileys'
+import type { Message } from '../../../contract/messages.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { endingOf, notKept, pauseAfter, type Ending } from './endings.ts'
+import { readCreds, type Library, type TestServer } from './library.ts'
+import { DEVICE_NAME, openLinkSocket, type LinkSocket } from './link-socket.ts'
+import type { LinkState } from './link-state.ts'
+
+type StayLinkedDeps = {
+  library: Library
+  state: LinkState
+  clock: Clock
+  /** Uniform in [0, 1): spreads retries. */
+  random: () => number
+  testServer: TestServer
+}
+
+/** A connection whose login the service has accepted. */
+export type OpenLink = {
+  link: LinkSocket
+  /** Closes it if the service does not answer, so that another one is tried. */
+  test(): Promise<void>
+}
+
+type StayLinkedEvents = {
+  opened(open: OpenLink): void
+  closed(): void
+  /** Another connection is tried soon. */
+  failing(problem: Message): void
+  roundTrip(): void
+  message(link: LinkSocket, message: WAMessage): Promise<void>
+}
+
+type Run = { code: number; storeError: unknown; wasOpen: boolean }
+
+/** A connection that lasts this long ends a series of failures. */
+const STEADY_MS = 60_000
+const OPEN_DEADLINE_MS = 45_000
+const PING_EVERY_MS = 30_000
+/** After pairing, the service asks for one restart. More in a row are a failure. */
+const MOST_RESTARTS = 3
+
+/** Connects again and again. Resolves when a person has to act. Rejects when `signal` aborts. */
+export async function stayLinked(deps: StayLinkedDeps, events: StayLinkedEvents, signal: AbortSignal): Promise<Ending> {
+  const { clock, random } = deps
+  let failures = 0
+  let restarts = 0
+  for (;;) {
+    const startedAt = clock.monotonic()
+    const { code, storeError, wasOpen } = await runOnce(deps, events, signal)
+    signal.throwIfAborted()
+    if (code === 515 && restarts++ < MOST_RESTARTS) continue
+    restarts = 0
+    const ending = endingOf(code)
+    if (ending.isFinal) return ending
+    if (wasOpen && clock.monotonic() - startedAt >= STEADY_MS) failures = 0
+    events.failing(storeError === null ? ending.problem : notKept(storeError))
+    await clock.sleep(pauseAfter(failures++, random), signal)
+  }
+}
+
+/** Resolves when the connection has ended. */
+async function runOnce({ library, state, clock, testServer }: StayLinkedDeps, events: StayLinkedEvents, signal: AbortSignal): Promise<Run> {
+  let wasOpen = false
+  const stops: (() => void)[] = []
+  const ended = Promise.withResolvers<Omit<Run, 'wasOpen'>>()
+  const link = openLinkSocket({
+    ...{ library, state, clock, testServer, browser: DEVICE_NAME },
+    creds: readCreds(library, state)!,
+    events: {
+      qr() {},
+      paired() {},
+      open() {
+        wasOpen = true
+        events.opened({ link, test })
+        stops.push(clock.every(PING_EVERY_MS, () => void test()))
+      },
+      closed: (code, storeError) => ended.resolve({ code, storeError }),
+      frame() {},
+      message: (message) => events.message(link, message),
+    },
+  })
+
+  async function test(): Promise<void> {
+    try {
+      await link.ping()
+      events.roundTrip()
+    } catch {
+      await link.close()
+    }
+  }
+
+  stops.push(clock.after(OPEN_DEADLINE_MS, () => wasOpen || void link.close()))
+  const onAbort = () => void link.close()
+  signal.addEventListener('abort', onAbort)
+  if (signal.aborted) onAbort()
+  try {
+    return { ...(await ended.promise), wasOpen }
+  } finally {
+    events.closed()
+    for (const stop of stops) stop()
+    signal.removeEventListener('abort', onAbort)
+    await link.close()
+  }
+}
