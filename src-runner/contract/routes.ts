@@ -3,6 +3,7 @@ import { approvalRoutes } from './routes/approvals.ts'
 import { backupRoutes } from './routes/backups.ts'
 import { channelRoutes } from './routes/channels.ts'
 import { chatRoutes } from './routes/chat.ts'
+import { connectorRoutes } from './routes/connectors.ts'
 import { conversationRoutes } from './routes/conversations.ts'
 import { exportRoutes } from './routes/export.ts'
 import { fileRoutes } from './routes/files.ts'
@@ -38,6 +39,7 @@ export const ROUTES = {
   ...conversationRoutes,
   ...agentRoutes,
   ...providerRoutes,
+  ...connectorRoutes,
   ...settingsRoutes,
   ...triggerRoutes,
   ...scheduleRoutes,

@@ -3,6 +3,7 @@ import { agentHandlers } from './handlers/agents.ts'
 import { approvalHandlers } from './handlers/approvals.ts'
 import { backupHandlers } from './handlers/backups.ts'
 import { chatHandlers } from './handlers/chat.ts'
+import { connectorHandlers } from './handlers/connectors.ts'
 import { conversationHandlers } from './handlers/conversations.ts'
 import type { HandlerDeps } from './handlers/deps.ts'
 import { exportHandlers } from './handlers/export.ts'
@@ -33,6 +34,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...agentHandlers(deps),
     ...memoryHandlers(deps),
     ...providerHandlers(deps),
+    ...connectorHandlers(),
     ...settingsHandlers(deps),
     ...triggerHandlers(deps),
     ...scheduleHandlers(deps),

@@ -1,0 +1,25 @@
+import { CONNECTOR_FILES } from '../../../resources/connectors/connector-files.ts'
+import { Connector } from '../../contract/connectors.ts'
+
+let known: Connector[] | null = null
+
+/** The services of the catalogue by name, the general ones last. */
+export function listConnectors(): Connector[] {
+  // Parsed at the first use, which fills in the defaults. A test parses every file.
+  known ??= CONNECTOR_FILES.map((file) => Connector.parse(file))
+  return known
+}
+
+export function findConnector(slug: string): Connector | null {
+  return listConnectors().find((connector) => connector.slug === slug) ?? null
+}
+
+/** Whether the person names its hosts. */
+export function isGeneral({ hosts }: Pick<Connector, 'hosts'>): boolean {
+  return hosts.length === 0
+}
+
+/** `https://{domain}/api` with the fields filled in. A field that is not given keeps its preset. */
+export function fillIn(text: string, connector: Pick<Connector, 'fields'>, given: Readonly<Record<string, string>>): string {
+  return connector.fields.reduce((filled, { name, preset }) => filled.replaceAll(`{${name}}`, () => given[name] ?? preset), text)
+}
