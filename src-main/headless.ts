@@ -7,6 +7,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import { BackupName } from '../src-runner/contract/backups.ts'
 import type { Replacement } from '../src-runner/contract/port.ts'
 import { linkPath } from './contract/auth-api.ts'
+import type { RunnerState } from './contract/desktop-api.ts'
 import { createBrowserLink } from './dashboard/browser-proof.ts'
 import { LOCAL_PATH, LOCAL_TOKEN_HEADER } from './dashboard/dashboard.ts'
 import { createOneTimeToken, type LocalCommand } from './dashboard/one-time-tokens.ts'
@@ -14,6 +15,7 @@ import { loadAssets } from './dashboard/assets.ts'
 import { collectDiagnostics } from './diagnostics/diagnostics.ts'
 import { exportTo, importFrom } from './export-file.ts'
 import { codeCacheOf, createHost, leave, logsDirOf, type Host } from './host.ts'
+import { englishText } from './log/english-text.ts'
 import { messageOf } from './log/log.ts'
 import { dataDirOfPort } from './net/port-holder.ts'
 import { measureData } from './reset/own-files.ts'
@@ -99,7 +101,7 @@ async function run(): Promise<void> {
     throw error
   }
   host.supervisor.onState((state) => {
-    if (state.state === 'failed') void giveUp(host, state.message)
+    if (state.state === 'failed') void refusalText(state).then((why) => giveUp(host, why))
   })
 }
 
@@ -296,11 +298,16 @@ async function startBoth(host: Host, replaceDatabase?: Replacement): Promise<{ r
     case 'port_taken':
       throw await portTaken('runner', 'RUNNER_PORT', runner)
     case 'failed':
-      throw new StartError(runner.code === 'config_invalid' ? 2 : 1, `${runner.message}${WAYS_OUT[runner.code] ?? ''}`)
+      throw new StartError(runner.code === 'config_invalid' ? 2 : 1, `${await refusalText(runner)}${WAYS_OUT[runner.code] ?? ''}`)
     default:
       // Stopped while starting: the signal handler ends the process.
       return new Promise(() => undefined)
   }
+}
+
+async function refusalText({ code, message }: Extract<RunnerState, { state: 'failed' }>): Promise<string> {
+  const why = await englishText(message)
+  return code === 'crash_loop' ? `The runner crashed three times in five minutes. The last time: ${why}` : why
 }
 
 async function portTaken(what: string, setting: string, taken: { port: number; suggestedPort: number }): Promise<StartError> {

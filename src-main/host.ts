@@ -3,6 +3,7 @@ import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Language } from '../resources/locales/texts.ts'
 import { chooseLanguage } from '../resources/locales/translate.ts'
+import type { Message } from '../src-runner/contract/messages.ts'
 import type { AuthMode, Replacement, RunnerConfig } from '../src-runner/contract/port.ts'
 import type { DashboardState, RunnerState, Sharing } from './contract/desktop-api.ts'
 import type { Assets } from './dashboard/assets.ts'
@@ -12,6 +13,7 @@ import { createDashboard, type Dashboard } from './dashboard/dashboard.ts'
 import { PortTakenError, startDashboardServer, type DashboardServer } from './dashboard/server.ts'
 import { collectDiagnostics, summarizeDiagnostics, type DiagnosticsSource } from './diagnostics/diagnostics.ts'
 import { keepCrashReport } from './diagnostics/crash-reports.ts'
+import { englishText } from './log/english-text.ts'
 import { messageOf } from './log/log.ts'
 import { createMainLog, type MainLog } from './log/main-log.ts'
 import { localName, namesOf, suggestPort } from './net/address.ts'
@@ -165,16 +167,19 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     }
   }
 
-  function crashed({ reason, lastLines }: { reason: string; lastLines: string[] }): void {
+  async function crashed({ reason: message, lastLines }: { reason: Message; lastLines: string[] }): Promise<void> {
+    const at = new Date().toISOString()
     try {
-      keepCrashReport(logsDirOf(dataDir), { at: new Date().toISOString(), appVersion, reason, lastLines: lastLines.map(log.scrub) })
+      const reason = await englishText(message)
+      keepCrashReport(logsDirOf(dataDir), { at, appVersion, reason, lastLines: lastLines.map(log.scrub) })
     } catch (error) {
       log.warn({ error: messageOf(error) }, 'the crash report could not be written')
     }
   }
 
   const supervisor = createSupervisor({
-    ...{ spawn, configure, vault, trash, log, crashed },
+    ...{ spawn, configure, vault, trash, log },
+    crashed: (crash) => void crashed(crash),
     resolveUser: resolveUserIn(signIn),
     output: (line) => process.stderr.write(`${line}\n`),
   })

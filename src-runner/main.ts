@@ -1,6 +1,7 @@
 import { createRunnerLog, silenceConsole } from './platform/log/create-log.ts'
 import { createScrubber, type Scrubber } from './platform/log/scrubber.ts'
 import { DatabaseRefused } from './platform/db/database-errors.ts'
+import type { Message } from './contract/messages.ts'
 import type { Access, FromRunner, RunnerConfig, ToRunner } from './contract/port.ts'
 import { ConfigRefused, readRunnerEnvironment } from './adapters/host/environment.ts'
 import { findHostChannel, type HostChannel } from './adapters/host/host-channel.ts'
@@ -9,6 +10,7 @@ import { createHostUsers } from './adapters/host/host-users.ts'
 import { createHostVault } from './adapters/host/host-vault.ts'
 import { shiftClock, systemClock } from './lib/clock.ts'
 import { messageOf } from './lib/errors.ts'
+import { createMessage, englishText, quote } from './lib/messages.ts'
 import { keepRequestsYoung } from './lib/heap.ts'
 import { createMemoryVault, type Vault } from './lib/vault.ts'
 import type { RunnerDeps } from './composition/core.ts'
@@ -64,7 +66,7 @@ function runUnderHost(host: HostChannel): void {
       systemClock.every(HEARTBEAT_MS, () => void host.send({ type: 'heartbeat', at: systemClock.now() }))
     } catch (error) {
       const failure = describeFailure(error, config)
-      started?.log.error({ error }, failure.message)
+      started?.log.error({ error }, englishText(failure.message))
       await host.send({ type: 'failed', ...failure })
       await started?.log.close()
       process.exit(exitCodeOf(failure))
@@ -117,7 +119,7 @@ function runUnderHost(host: HostChannel): void {
     bad(paths) {
       if (started !== null) return started.log.warn({ paths }, 'dropped an invalid message from the host')
       // Before the start, the host must learn that its start message was not understood.
-      void host.send({ type: 'failed', code: 'config_invalid', message: `The start message does not fit: ${paths.join(', ')}.` })
+      void host.send({ type: 'failed', code: 'config_invalid', message: quote(`The start message does not fit: ${paths.join(', ')}.`) })
     },
     closed() {
       setTimeout(() => process.exit(1), ORPHAN_LIMIT_MS)
@@ -152,7 +154,7 @@ async function runAlone(): Promise<void> {
     process.stdout.write(`${JSON.stringify({ ready: true, runnerUrl: `http://${host.includes(':') ? `[${host}]` : host}:${port}` })}\n`)
   } catch (error) {
     const failure = describeFailure(error, config)
-    process.stderr.write(`${failure.message}\n`)
+    process.stderr.write(`${englishText(failure.message)}\n`)
     await started?.log.close()
     process.exit(exitCodeOf(failure))
   }
@@ -161,7 +163,7 @@ async function runAlone(): Promise<void> {
 type LoggedRunnerDeps = Pick<RunnerDeps, 'config' | 'vault' | 'trash' | 'resolveUser'> & {
   toStderr: boolean
   /** Called with the reason before an uncaught error ends the process. */
-  onFatal?(message: string): Promise<void>
+  onFatal?(message: Message): Promise<void>
 }
 type LoggedRunner = ReturnType<typeof createLoggedRunner>
 
@@ -174,8 +176,8 @@ function createLoggedRunner({ config, vault, trash, resolveUser, toStderr, onFat
   silenceConsole(log)
   process.on('uncaughtException', (error) => {
     log.error({ error }, 'uncaught error: the runner ends')
-    const message = scrubber.scrub(`The runner ended on an error: ${messageOf(error)}`).slice(0, MAX_CAUSE_CHARS)
-    void Promise.allSettled([onFatal?.(message), log.close()]).then(() => process.exit(1))
+    const detail = scrubber.scrub(messageOf(error)).slice(0, MAX_CAUSE_CHARS)
+    void Promise.allSettled([onFatal?.(createMessage('runner_error', { detail })), log.close()]).then(() => process.exit(1))
   })
   const ahead = config.clockAheadMs ?? 0
   const clock = ahead === 0 ? undefined : shiftClock(systemClock, ahead)
@@ -209,29 +211,29 @@ function watched(vault: Vault, scrubber: Scrubber): Vault {
 }
 
 function describeFailure(error: unknown, { host, port, dataDir }: RunnerConfig): Failure {
-  if (error instanceof ConfigRefused) return { code: 'config_invalid', message: error.message }
-  if (error instanceof DatabaseRefused) return { code: error.code, message: error.message }
+  if (error instanceof ConfigRefused) return { code: 'config_invalid', message: quote(error.message) }
+  if (error instanceof DatabaseRefused) return { code: error.code, message: error.why }
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
-      return { code: 'port_taken', message: `Port ${port} on ${host} is taken by another program.` }
+      return { code: 'port_taken', message: createMessage('start_port_taken', { port: String(port), host }) }
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return { code: 'config_invalid', message: `RUNNER_HOST ${host} is not an address of this machine.` }
+      return { code: 'config_invalid', message: createMessage('start_host_unknown', { host }) }
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
       return (error as NodeJS.ErrnoException).syscall === 'listen'
-        ? { code: 'config_invalid', message: `Port ${port} may not be used by this account.` }
-        : { code: 'read_only', message: `Nothing may be written to the data folder ${dataDir}: ${messageOf(error)}` }
+        ? { code: 'config_invalid', message: createMessage('start_port_forbidden', { port: String(port) }) }
+        : { code: 'read_only', message: createMessage('start_read_only', { folder: dataDir }) }
     case 'ENOSPC':
     case 'EDQUOT':
-      return { code: 'disk_full', message: `The disk with the data folder ${dataDir} is full.` }
+      return { code: 'disk_full', message: createMessage('start_disk_full', { folder: dataDir }) }
     case 'ENOENT':
     case 'ENOTDIR':
-      return { code: 'data_dir_unusable', message: `The data folder ${dataDir} cannot be used: ${messageOf(error)}` }
+      return { code: 'data_dir_unusable', message: createMessage('start_data_folder', { folder: dataDir, detail: messageOf(error) }) }
     default:
-      return { code: 'internal', message: messageOf(error) }
+      return { code: 'internal', message: quote(messageOf(error)) }
   }
 }
 

@@ -2783,6 +2783,33 @@ export type TextParams = {
   'messages.keychain_denied': NoParams
   'messages.keychain_timeout': NoParams
   'messages.keychain_damaged': NoParams
+  'messages.start_data_folder': { detail: string; folder: string }
+  'messages.start_folder_is_file': { folder: string }
+  'messages.start_no_database': { detail: string; folder: string }
+  'messages.start_database_unreadable': { detail: string; file: string }
+  'messages.start_database_damaged': { detail: string; file: string }
+  'messages.start_database_link': { file: string }
+  'messages.start_database_missing': { file: string; mark: string }
+  'messages.start_database_log_alone': { file: string; log: string }
+  'messages.start_database_newer': { known: string; schema: string }
+  'messages.start_database_busy': NoParams
+  'messages.start_other_runner': { process: string }
+  'messages.start_disk_full': { folder: string }
+  'messages.start_no_room_to_update': { freeMb: string; neededMb: string }
+  'messages.start_read_only': { folder: string }
+  'messages.start_request_unreadable': { detail: string; file: string }
+  'messages.start_backup_not_restored': { detail: string; name: string }
+  'messages.start_no_backup': { folder: string }
+  'messages.start_no_sound_backup': { detail: string }
+  'messages.start_port_taken': { host: string; port: string }
+  'messages.start_host_unknown': { host: string }
+  'messages.start_port_forbidden': { port: string }
+  'messages.runner_error': { detail: string }
+  'messages.runner_exited': { exitCode: string }
+  'messages.runner_killed': { signal: string }
+  'messages.runner_not_started': NoParams
+  'messages.runner_slow_start': { seconds: string }
+  'messages.runner_silent': { seconds: string }
   'messages.error_import_refused': NoParams
   'messages.import_version': { known: number; version: number }
   'messages.import_invalid': { where: string }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Message } from '../../src-runner/contract/messages.ts'
 import { Replacement } from '../../src-runner/contract/port.ts'
 import { LogLine, LogQuery } from './logs.ts'
 import { LANGUAGES } from '../../resources/locales/texts.ts'
@@ -11,12 +12,12 @@ import { UpdateAction, UpdateChannel, UpdateMode, UpdateState } from './updates.
 export const RunnerState = z.discriminatedUnion('state', [
   z.object({ state: z.literal('starting') }),
   z.object({ state: z.literal('ready'), runnerUrl: z.string() }),
-  z.object({ state: z.literal('restarting'), attempt: z.number().int(), reason: z.string() }),
+  z.object({ state: z.literal('restarting'), attempt: z.number().int(), reason: Message }),
   z.object({ state: z.literal('stopped') }),
   /** Another program uses the port. Nothing was sent to it. */
   z.object({ state: z.literal('port_taken'), port: z.number().int(), suggestedPort: z.number().int() }),
-  /** The runner crashed three times in five minutes, or cannot use the data folder. */
-  z.object({ state: z.literal('failed'), code: z.string(), message: z.string() }),
+  /** The runner cannot start, or crashed three times in five minutes (`crash_loop`). `message`: the cause. */
+  z.object({ state: z.literal('failed'), code: z.string(), message: Message }),
 ])
 export type RunnerState = z.infer<typeof RunnerState>
 

@@ -227,8 +227,8 @@ describe('the tray', () => {
 
   it.each([
     [{ state: 'starting' }, 'Starting the runner…'],
-    [{ state: 'restarting', attempt: 1, reason: 'x' }, 'Starting the runner…'],
-    [{ state: 'failed', code: 'crash_loop', message: 'x' }, 'The runner is not running'],
+    [{ state: 'restarting', attempt: 1, reason: { code: 'runner_not_started', params: {} } }, 'Starting the runner…'],
+    [{ state: 'failed', code: 'crash_loop', message: { code: 'runner_not_started', params: {} } }, 'The runner is not running'],
     [{ state: 'port_taken', port: 1, suggestedPort: 2 }, 'The runner is not running'],
   ] as const)('says how the runner is: %o', (runner, expected) => {
     expect(summary(0, 0, runner, ENGLISH.t)).toBe(expected)

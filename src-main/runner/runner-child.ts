@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Message } from '../../src-runner/contract/messages.ts'
 import { type Access, FromRunner, type RunnerConfig, type ToRunner } from '../../src-runner/contract/port.ts'
 import type { Log } from '../log/log.ts'
 import { urlOf } from '../net/address.ts'
@@ -46,7 +47,7 @@ export type ChildDeps = {
 }
 
 /** How a child ended. `refusal` is why it could not start; `reason` describes a crash. */
-export type ChildEnd = { wasStopped: boolean; refusal: Refusal | null; reason: string; lastLines: string[] }
+export type ChildEnd = { wasStopped: boolean; refusal: Refusal | null; reason: Message; lastLines: string[] }
 
 export type ChildEvents = {
   ready(endpoint: RunnerEndpoint): void
@@ -76,13 +77,15 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
   let wasReady = false
   let stopping = false
   let refusal: Refusal | null = null
-  let killedBecause: string | null = null
+  let killedBecause: Message | null = null
   let lastLines: string[] = []
   const ready = Promise.withResolvers<void>()
   let accessSet: PromiseWithResolvers<string | null> | null = null
   let lastChange: Promise<unknown> = ready.promise
 
-  timers.add(setTimeout(() => kill(`was not ready after ${timings.startLimitMs / 1000} s`), timings.startLimitMs))
+  timers.add(
+    setTimeout(() => kill({ code: 'runner_slow_start', params: { seconds: String(timings.startLimitMs / 1000) } }), timings.startLimitMs),
+  )
   child.onOutput((line) => {
     lastLines = [...lastLines, line.slice(0, MAX_LINE_CHARS)].slice(-KEPT_LINES)
     deps.output?.(line)
@@ -91,7 +94,7 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
   child.onExit((exit) => {
     clearTimers()
     log.info({ ...exit, pid: child.pid }, 'runner ended')
-    events.ended({ wasStopped: stopping, refusal, lastLines, reason: refusal?.message ?? `The runner ${killedBecause ?? exitText(exit)}.` })
+    events.ended({ wasStopped: stopping, refusal, lastLines, reason: refusal?.message ?? killedBecause ?? exitMessage(exit) })
     gone.resolve()
     ready.resolve()
     accessSet?.resolve(GONE)
@@ -112,7 +115,7 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
         return becomeReady(received)
       case 'failed':
         refusal = received
-        log.error({ code: received.code }, `the runner ${wasReady ? 'ends' : 'cannot start'}: ${received.message}`)
+        log.error({ code: received.code, why: received.message }, `the runner ${wasReady ? 'ends' : 'cannot start'}`)
         timers.add(setTimeout(() => child.kill(), timings.refusalLimitMs))
         return
       case 'vault.ask':
@@ -167,16 +170,17 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
     const hang = createHangWatch({ limitMs: timings.hangAfterMs, tickMs: timings.pingEveryMs, now: monotonic() })
     child.onMessage(() => hang.heard(monotonic()))
     const timer = setInterval(() => {
-      if (hang.tick(monotonic())) return kill(`did not respond for ${Math.round(timings.hangAfterMs / 1000)} s`)
+      if (hang.tick(monotonic()))
+        return kill({ code: 'runner_silent', params: { seconds: String(Math.round(timings.hangAfterMs / 1000)) } })
       child.send({ type: 'ping', nonce: randomUUID() })
     }, timings.pingEveryMs)
     timers.add(timer)
   }
 
   /** The exit that follows counts as a crash. */
-  function kill(reason: string): void {
+  function kill(reason: Message): void {
     killedBecause = reason
-    log.error({ pid: child.pid }, `the runner ${reason}; killing it`)
+    log.error({ pid: child.pid, reason }, 'killing the runner')
     clearTimers()
     child.kill()
   }
@@ -211,7 +215,7 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
   }
 }
 
-function exitText({ code, signal }: RunnerExit): string {
-  if (signal !== null) return `was ended by ${signal}`
-  return code === null ? 'could not be started' : `ended with code ${code}`
+function exitMessage({ code, signal }: RunnerExit): Message {
+  if (signal !== null) return { code: 'runner_killed', params: { signal } }
+  return code === null ? { code: 'runner_not_started', params: {} } : { code: 'runner_exited', params: { exitCode: String(code) } }
 }

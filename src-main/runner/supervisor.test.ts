@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Message } from '../../src-runner/contract/messages.ts'
 import type { RunnerConfig } from '../../src-runner/contract/port.ts'
 import type { RunnerState } from '../contract/desktop-api.ts'
 import { silentLog } from '../log/log.ts'
@@ -115,11 +116,13 @@ describe('the runner', () => {
   })
 
   it('reports each crash with its last lines, and no stop', async () => {
-    const crashes: { reason: string; lastLines: string[] }[] = []
+    const crashes: { reason: Message; lastLines: string[] }[] = []
     const { supervisor, spawned } = supervise({}, { crashed: (crash) => void crashes.push(crash) })
     await supervisor.start()
     process.kill(spawned[0]!.pid!, 'SIGKILL')
-    await expect.poll(() => crashes).toEqual([{ reason: expect.stringContaining('SIGKILL'), lastLines: expect.any(Array) }])
+    await expect
+      .poll(() => crashes)
+      .toEqual([{ reason: { code: 'runner_killed', params: { signal: 'SIGKILL' } }, lastLines: expect.any(Array) }])
     await expect.poll(() => supervisor.state().state).toBe('ready')
     await supervisor.stop()
     expect(crashes).toHaveLength(1)
@@ -234,7 +237,7 @@ describe('a crash', () => {
     await supervisor.start()
     spawned[0]!.kill()
     await expect.poll(() => states.map((s) => s.state), { interval: 5 }).toEqual(['starting', 'ready', 'restarting', 'ready'])
-    expect(states[2]).toEqual({ state: 'restarting', attempt: 1, reason: 'The runner was ended by SIGKILL.' })
+    expect(states[2]).toEqual({ state: 'restarting', attempt: 1, reason: { code: 'runner_killed', params: { signal: 'SIGKILL' } } })
     expect((await fetch(supervisor.endpoint()!.url)).status).toBe(200)
   })
 
@@ -251,7 +254,7 @@ describe('a crash', () => {
   it('ends the restarts after the third, with the reason, until a person starts the runner', async () => {
     const { supervisor, spawned, states } = supervise({ exitAtStart: 7 })
     const failed = await supervisor.start()
-    expect(failed).toEqual({ state: 'failed', code: 'crash_loop', message: expect.stringContaining('ended with code 7') })
+    expect(failed).toEqual({ state: 'failed', code: 'crash_loop', message: { code: 'runner_exited', params: { exitCode: '7' } } })
     expect(spawned).toHaveLength(3)
     expect(states.map((s) => s.state)).toEqual(['starting', 'restarting', 'restarting', 'failed'])
     await supervisor.restart({ safeMode: true })
@@ -264,7 +267,7 @@ describe('a crash', () => {
     await supervisor.start()
     process.kill(spawned[0]!.pid!, 'SIGSTOP')
     await expect.poll(() => states.map((s) => s.state), { interval: 10 }).toEqual(['starting', 'ready', 'restarting', 'ready'])
-    expect(states[2]).toMatchObject({ reason: expect.stringContaining('did not respond') })
+    expect(states[2]).toMatchObject({ reason: { code: 'runner_silent' } })
     expect(isGone(spawned[0]!.pid!)).toBe(true)
   })
 })
@@ -299,13 +302,17 @@ describe('a failure that a restart cannot fix', () => {
     'config_invalid',
   ] as const)('%s is shown and not tried again', async (code) => {
     const { supervisor, spawned } = supervise({ refuse: code })
-    expect(await supervisor.start()).toEqual({ state: 'failed', code, message: `refused: ${code}` })
+    expect(await supervisor.start()).toEqual({ state: 'failed', code, message: { code: 'quoted', params: { words: `refused: ${code}` } } })
     expect(spawned).toHaveLength(1)
   })
 
   it('is an unusable vault: it is reported, and no process is started', async () => {
     const { supervisor, spawned } = supervise({}, { configure: () => Promise.reject(new VaultError('locked', 'The keyring is locked.')) })
-    expect(await supervisor.start()).toEqual({ state: 'failed', code: 'vault_unavailable', message: 'The keyring is locked.' })
+    expect(await supervisor.start()).toEqual({
+      state: 'failed',
+      code: 'vault_unavailable',
+      message: { code: 'quoted', params: { words: 'The keyring is locked.' } },
+    })
     expect(spawned).toHaveLength(0)
   })
 })

@@ -1,4 +1,5 @@
 import type { Language } from '../../resources/locales/texts.ts'
+import type { Message } from '../../src-runner/contract/messages.ts'
 import { Access, type Replacement, type RunnerConfig, type ToRunner } from '../../src-runner/contract/port.ts'
 import type { TunnelProgram } from '../../src-runner/contract/public-address.ts'
 import type { RunnerState } from '../contract/desktop-api.ts'
@@ -72,7 +73,7 @@ export type SupervisorDeps = Omit<ChildDeps, 'timings' | 'monotonic'> & {
   /** Called before every start, so that a changed port or secret takes effect. May reject with a VaultError. */
   configure: (safeMode: boolean) => Promise<RunnerConfig>
   /** The runner ended by itself. */
-  crashed?: (crash: { reason: string; lastLines: string[] }) => void
+  crashed?: (crash: { reason: Message; lastLines: string[] }) => void
   timings?: Partial<SupervisorTimings>
   monotonic?: () => number
 }
@@ -116,7 +117,11 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
       config = { ...(await deps.configure(safeMode)), replaceDatabase }
     } catch (error) {
       log.error({ error: messageOf(error) }, 'the runner cannot be configured')
-      if (isWanted) fail({ code: error instanceof VaultError ? 'vault_unavailable' : 'internal', message: messageOf(error) })
+      if (isWanted)
+        fail({
+          code: error instanceof VaultError ? 'vault_unavailable' : 'internal',
+          message: { code: 'quoted', params: { words: messageOf(error) } },
+        })
       return
     }
     if (!isWanted || child !== null) return
@@ -150,13 +155,12 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     restartAfterCrash(reason)
   }
 
-  function restartAfterCrash(reason: string): void {
+  function restartAfterCrash(reason: Message): void {
     const now = monotonic()
     crashes = [...crashes, now].slice(-10)
     const decision = decideRestart(crashes, now)
     log.error({ reason, restart: decision.restart }, 'the runner crashed')
-    if (!decision.restart)
-      return fail({ code: 'crash_loop', message: `The runner crashed three times in five minutes. The last time: ${reason}` })
+    if (!decision.restart) return fail({ code: 'crash_loop', message: reason })
     become({ state: 'restarting', attempt: decision.attempt, reason })
     restartTimer = setTimeout(() => {
       restartTimer = null

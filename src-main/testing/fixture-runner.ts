@@ -72,6 +72,6 @@ function start(config: Extract<ToRunner, { type: 'start' }>['config']): void {
 }
 
 function refuse(code: Extract<FromRunner, { type: 'failed' }>['code']): void {
-  say({ type: 'failed', code, message: `refused: ${code}` })
+  say({ type: 'failed', code, message: { code: 'quoted', params: { words: `refused: ${code}` } } })
   process.disconnect()
 }

@@ -28,6 +28,8 @@ const fine: DesktopState = {
   updates: { state: 'off', reason: 'development' },
 }
 
+const quoted = (words: string) => ({ code: 'quoted', params: { words } }) as const
+
 it('shows nothing when everything works, and in a browser', () => {
   expect(notificationsFor(fine)).toEqual([])
   expect(notificationsFor(null)).toEqual([])
@@ -35,7 +37,7 @@ it('shows nothing when everything works, and in a browser', () => {
 
 it.each<[string, Partial<DesktopState>, RegExp, unknown[]]>([
   ['starting', { runner: { state: 'starting' } }, /Starting/, []],
-  ['restarting', { runner: { state: 'restarting', attempt: 2, reason: 'It crashed.' } }, /attempt 2/, []],
+  ['restarting', { runner: { state: 'restarting', attempt: 2, reason: quoted('It crashed.') } }, /attempt 2/, []],
   [
     'port taken',
     { runner: { state: 'port_taken', port: 3001, suggestedPort: 3007 } },
@@ -50,7 +52,7 @@ it.each<[string, Partial<DesktopState>, RegExp, unknown[]]>([
   ],
   [
     'given up',
-    { runner: { state: 'failed', code: 'internal', message: 'Three crashes.' } },
+    { runner: { state: 'failed', code: 'internal', message: quoted('Three crashes.') } },
     /could not start/,
     [{ type: 'restart', safeMode: false }, { type: 'restart', safeMode: true }, { type: 'logs' }],
   ],
@@ -73,26 +75,24 @@ it('puts the gravest first and gives the reason', () => {
   const notifications = notificationsFor({
     ...fine,
     vault: { kind: 'keychain', state: 'denied', message: 'Allow it in the settings.' },
-    runner: { state: 'failed', code: 'x', message: 'The disk is broken.' },
+    runner: { state: 'failed', code: 'x', message: quoted('The disk is broken.') },
   })
   expect(notifications.map((notification) => notification.key)).toEqual(['failed', 'vault'])
   expect(notifications.map((notification) => notification.detail)).toEqual(['The disk is broken.', t('messages.keychain_denied')])
 })
 
 it('says once that the runner crashed, and why, in both languages', () => {
-  const message = 'The runner crashed three times in five minutes. The last time: The runner ended with code 7.'
+  const message = { code: 'runner_exited', params: { exitCode: '7' } } as const
   const crashed = { ...fine, runner: { state: 'failed', code: 'crash_loop', message } } as const
-  expect(notificationsFor(crashed)[0]).toMatchObject({
-    text: 'The runner crashed three times in five minutes.',
-    detail: 'The last time: The runner ended with code 7.',
-  })
+  const text = 'The runner crashed three times in five minutes.'
+  expect(notificationsFor(crashed)[0]).toMatchObject({ text, detail: 'The runner ended with code 7.' })
   changeLanguage('de')
-  expect(notificationsFor(crashed)[0]!.detail).toBe('The last time: The runner ended with code 7.')
+  expect(notificationsFor(crashed)[0]!.detail).toBe('Der Runner endete mit dem Code 7.')
 })
 
 it('says in German why the runner cannot start, and what to do about the keychain', () => {
   changeLanguage('de')
-  const failed = { state: 'failed', code: 'config_invalid', message: 'RUNNER_HOST is wrong.' } as const
+  const failed = { state: 'failed', code: 'config_invalid', message: quoted('RUNNER_HOST is wrong.') } as const
   const [runner, keychain] = notificationsFor({
     ...fine,
     runner: failed,
@@ -108,7 +108,7 @@ it('says in German why the runner cannot start, and what to do about the keychai
 })
 
 it('leaves a database that cannot be used to the screen for it', () => {
-  const damaged = { ...fine, runner: { state: 'failed', code: 'database_damaged', message: 'It is damaged.' } } as const
+  const damaged = { ...fine, runner: { state: 'failed', code: 'database_damaged', message: quoted('It is damaged.') } } as const
   expect(notificationsFor(damaged)).toEqual([])
 })
 

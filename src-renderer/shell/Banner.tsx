@@ -6,6 +6,7 @@ import type { DesktopState } from '../../src-main/contract/desktop-api.ts'
 import type { UpdateAction } from '../../src-main/contract/updates.ts'
 import { useApi } from '../api/ApiProvider.tsx'
 import { t, type TextsUnder } from '../lib/language.ts'
+import { messageText } from '../lib/message-text.ts'
 import { useDesktop } from '../platform/DesktopProvider.tsx'
 import { Button } from '../ui/Button.tsx'
 import { toast } from '../ui/Toasts.tsx'
@@ -20,8 +21,6 @@ export type Notification = {
   actions: { label: string; do: NotificationAction }[]
 }
 const FAILURES: readonly TextsUnder<'shell.banner.failedBy'>[] = [...(['crash_loop', 'config_invalid'] as const), 'vault_unavailable']
-/** The desktop's message begins with this sentence for the log. Here the title says the same. */
-const CRASH_LOOP = 'The runner crashed three times in five minutes.'
 
 export type NotificationAction =
   | { type: 'usePort'; server: 'runner' | 'dashboard'; port: number }
@@ -44,8 +43,7 @@ export function notificationsFor(state: DesktopState | null): Notification[] {
     const safeMode = { label: t('shell.banner.safeMode'), do: { type: 'restart', safeMode: true } as const }
     const reason = FAILURES.find((code) => code === runner.code)
     const why = reason === undefined ? t('shell.banner.failed') : t(`shell.banner.failedBy.${reason}`)
-    const detail = runner.message.replace(CRASH_LOOP, '').trim()
-    notifications.push({ key: 'failed', tone: 'bad', text: why, detail, actions: [restart, safeMode, logs] })
+    notifications.push({ key: 'failed', tone: 'bad', text: why, detail: messageText(runner.message), actions: [restart, safeMode, logs] })
   } else if (runner.state === 'port_taken') {
     const use = {
       label: t('shell.banner.usePort', { port: String(runner.suggestedPort) }),
@@ -57,7 +55,7 @@ export function notificationsFor(state: DesktopState | null): Notification[] {
       key: 'restarting',
       tone: 'warn',
       text: t('shell.banner.restarting', { attempt: runner.attempt }),
-      detail: runner.reason,
+      detail: messageText(runner.reason),
       actions: [],
     })
   } else if (runner.state === 'starting') {

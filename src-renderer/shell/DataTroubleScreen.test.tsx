@@ -5,6 +5,8 @@ import { renderScreen } from '../testing/render.tsx'
 import type { DataTrouble } from './data-trouble.ts'
 import { DataTroubleScreen } from './DataTroubleScreen.tsx'
 
+const quoted = (words: string) => ({ code: 'quoted', params: { words } }) as const
+
 function show(code: DataTrouble['code']) {
   const calls: unknown[] = []
   const record = (name: string, result?: unknown) => (argument: unknown) => (calls.push([name, argument]), Promise.resolve(result))
@@ -15,7 +17,7 @@ function show(code: DataTrouble['code']) {
     saveDiagnostics: record('saveDiagnostics', '/home/ada/report.zip'),
     copyDiagnostics: record('copyDiagnostics'),
   } as unknown as DesktopApi
-  const trouble: DataTrouble = { code, message: 'The words of the desktop.', dataDir: '/data' }
+  const trouble: DataTrouble = { code, message: quoted('The words of the runner.'), dataDir: '/data' }
   return { ...renderScreen(() => <DataTroubleScreen trouble={trouble} />, { desktop: { api } }), calls }
 }
 
@@ -29,7 +31,7 @@ it.each([
 ] as const)('%s: says what is wrong and offers the ways out that help', async (code, title, ways) => {
   show(code)
   expect(await screen.findByRole('heading', { name: title })).toBeInTheDocument()
-  expect(screen.getByText('The words of the desktop.')).toBeInTheDocument()
+  expect(screen.getByText('The words of the runner.')).toBeInTheDocument()
   expect(screen.getAllByRole('button').map(({ textContent }) => textContent)).toEqual(ways)
 })
 

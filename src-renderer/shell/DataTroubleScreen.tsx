@@ -2,6 +2,7 @@ import DatabaseZap from 'lucide-solid/icons/database-zap'
 import { createSignal, For } from 'solid-js'
 import type { DesktopApi } from '../../src-main/contract/desktop-api.ts'
 import { t } from '../lib/language.ts'
+import { messageText } from '../lib/message-text.ts'
 import { useDesktop } from '../platform/DesktopProvider.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Panel } from '../ui/Panel.tsx'
@@ -62,7 +63,7 @@ export function DataTroubleScreen(props: { trouble: DataTrouble }) {
         <div class="min-w-0 flex-1" role="alert">
           <h1 class="text-lg font-semibold text-ink">{t(`shell.dataTrouble.${props.trouble.code}.title`)}</h1>
           <p class="mt-1 text-sm text-ink-2 text-pretty">{t(`shell.dataTrouble.${props.trouble.code}.text`)}</p>
-          <p class="mt-2 text-xs wrap-anywhere text-ink-3">{props.trouble.message}</p>
+          <p class="mt-2 text-xs wrap-anywhere text-ink-3">{messageText(props.trouble.message)}</p>
         </div>
       </div>
       <Panel title={t('shell.dataTrouble.ways')} flush>

@@ -1,5 +1,6 @@
 import { chmodSync, lstatSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { createMessage } from '../lib/messages.ts'
 import { DatabaseRefused } from '../platform/db/database-errors.ts'
 
 /** Creates the data folder. Only the person may read it, even if it was open to others. Throws DatabaseRefused. */
@@ -8,7 +9,7 @@ export function prepareDataFolder(dataDir: string): void {
     if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) continue
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
       // A file in place of one of our folders is somebody else's, or a mistake.
-      throw new DatabaseRefused('data_dir_unusable', `The data folder cannot be used: ${folder} is not a folder.`)
+      throw new DatabaseRefused('data_dir_unusable', createMessage('start_folder_is_file', { folder }))
     }
   }
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })

@@ -149,7 +149,7 @@ export const FromRunner = z.discriminatedUnion('type', [
       'config_invalid',
       'internal',
     ]),
-    message: z.string(),
+    message: Message,
   }),
   z.object({ type: z.literal('stopped') }),
   z.object({ type: z.literal('pong'), nonce: z.string() }),

@@ -1,18 +1,23 @@
 import Sqlite from 'better-sqlite3'
 import type { DatabaseTrouble } from '../../contract/database.ts'
+import type { Message } from '../../contract/messages.ts'
 import { AppError } from '../../lib/errors.ts'
+import { englishText } from '../../lib/messages.ts'
 
 /** Why the database was not opened. The code is what the runner reports to its host (contract/port.ts). */
 export type DatabaseRefusal = 'database_damaged' | 'database_newer' | 'database_locked' | 'disk_full' | 'read_only' | 'data_dir_unusable'
 
-/** Thrown only by `openDatabase`, before anything is written. The message is for people. */
+/** Thrown only by `openDatabase`, before anything is written. */
 export class DatabaseRefused extends Error {
   override readonly name = 'DatabaseRefused'
   readonly code: DatabaseRefusal
+  /** For people. */
+  readonly why: Message
 
-  constructor(code: DatabaseRefusal, message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause })
+  constructor(code: DatabaseRefusal, why: Message, cause?: unknown) {
+    super(englishText(why), cause === undefined ? undefined : { cause })
     this.code = code
+    this.why = why
   }
 }
 

@@ -2,11 +2,13 @@ import { accessSync, closeSync, constants, existsSync, lstatSync, mkdirSync, ope
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import type { DatabaseTrouble } from '../../contract/database.ts'
+import type { Message } from '../../contract/messages.ts'
 import type { Replacement } from '../../contract/port.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { createIds, type Ids } from '../../lib/ids.ts'
 import { silentLog, type Log } from '../../lib/log.ts'
+import { createMessage } from '../../lib/messages.ts'
 import { APPLICATION_ID } from './application-id.ts'
 import { freeBytesAt, keepBallast, keepRest, releaseBallast, sizeOf } from './ballast.ts'
 import { createCheckpoints } from './checkpoints.ts'
@@ -150,19 +152,16 @@ function isOutOfRoom(error: unknown, file: string): boolean {
 
 function refusalOf(error: unknown, file: string): unknown {
   if (!(error instanceof DatabaseRefused && error.cause === undefined) && isOutOfRoom(error, file)) {
-    const message = `The disk is full, so the data in ${dirname(file)} cannot be used. Free some space and start Deckhand again.`
-    return new DatabaseRefused('disk_full', message, error)
+    return new DatabaseRefused('disk_full', createMessage('start_disk_full', { folder: dirname(file) }), error)
   }
   if (
     !(error instanceof DatabaseRefused && error.code !== 'data_dir_unusable') &&
     (isForbidden(error) || !mayWrite(dirname(file)) || !mayWrite(file))
   ) {
-    const message = `Nothing may be written to ${dirname(file)}. Make the folder and the files in it writable for your account, and start Deckhand again.`
-    return new DatabaseRefused('read_only', message, error)
+    return new DatabaseRefused('read_only', createMessage('start_read_only', { folder: dirname(file) }), error)
   }
   if (sqliteCodeOf(error)?.startsWith('SQLITE_BUSY') !== true) return error
-  const message = 'Another program locks the database. Close programs that have deckhand.db open, and start Deckhand again.'
-  return new DatabaseRefused('database_locked', message, error)
+  return new DatabaseRefused('database_locked', createMessage('start_database_busy'), error)
 }
 
 function assertSqliteVersion(): void {
@@ -177,7 +176,7 @@ function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
   } catch (error) {
-    throw new DatabaseRefused('data_dir_unusable', `The data folder ${folder} cannot be used: ${messageOf(error)}`, error)
+    throw new DatabaseRefused('data_dir_unusable', createMessage('start_data_folder', { folder, detail: messageOf(error) }), error)
   }
 }
 
@@ -192,21 +191,21 @@ function attemptToMark(file: string, log: Log): void {
 
 /** Refuses a folder that has had a database: its absence is damage, which a new one would hide. */
 function createFile({ file, clock, ids }: Opening): void {
-  const damaged = (problem: string) => new DatabaseRefused('database_damaged', problem)
-  if (lstatSync(file, { throwIfNoEntry: false }) !== undefined)
-    throw damaged(`${file} is a link to something that does not exist. Is the disk that it leads to connected?`)
-  if (isMarkedUsed(file))
-    throw damaged(
-      `The database ${file} is missing. Restore it, for example from a backup. To start with no data, delete ${usedMarkOf(file)}.`,
-    )
-  if (sizeOf(`${file}-wal`) > 0) throw damaged(`${file} is missing, but the log of its last changes (${file}-wal) is still there.`)
+  const damaged = (why: Message) => new DatabaseRefused('database_damaged', why)
+  if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) throw damaged(createMessage('start_database_link', { file }))
+  if (isMarkedUsed(file)) throw damaged(createMessage('start_database_missing', { file, mark: usedMarkOf(file) }))
+  if (sizeOf(`${file}-wal`) > 0) throw damaged(createMessage('start_database_log_alone', { file, log: `${file}-wal` }))
   const draft = `${file}.new`
   try {
     createWhole(draft, { clock, ids })
     renameSync(draft, file)
     syncFolder(dirname(file))
   } catch (error) {
-    throw new DatabaseRefused('data_dir_unusable', `No database can be created in ${dirname(file)}: ${messageOf(error)}`, error)
+    throw new DatabaseRefused(
+      'data_dir_unusable',
+      createMessage('start_no_database', { folder: dirname(file), detail: messageOf(error) }),
+      error,
+    )
   }
 }
 
@@ -224,8 +223,8 @@ function createWhole(draft: string, deps: Pick<Opening, 'clock' | 'ids'>): void 
 /** Throws unless the file may be opened for writing. Uses a read-only connection, so that a refusal changes nothing. */
 function refuseUnusable(file: string): { version: number; isWhollyChecked: boolean } {
   const damaged = (what: string, cause?: unknown) => {
-    const inOneLine = what.replace(/\s+/g, ' ').slice(0, MAX_REASON)
-    return new DatabaseRefused('database_damaged', `The database ${file} is damaged (${inOneLine}). It was left as it is.`, cause)
+    const detail = what.replace(/\s+/g, ' ').slice(0, MAX_REASON)
+    return new DatabaseRefused('database_damaged', createMessage('start_database_damaged', { file, detail }), cause)
   }
   const hadLog = existsSync(`${file}-wal`)
   let probe: Sqlite.Database | undefined
@@ -237,10 +236,8 @@ function refuseUnusable(file: string): { version: number; isWhollyChecked: boole
     if (probe.pragma('application_id', { simple: true }) !== APPLICATION_ID || version < 1)
       throw damaged('it is not a database of Deckhand')
     if (version > LATEST_VERSION) {
-      throw new DatabaseRefused(
-        'database_newer',
-        `The data was last used by a newer version of Deckhand (schema ${version}, this one knows ${LATEST_VERSION}). Install that version or a later one; nothing was changed.`,
-      )
+      const why = createMessage('start_database_newer', { schema: String(version), known: String(LATEST_VERSION) })
+      throw new DatabaseRefused('database_newer', why)
     }
     const isWhollyChecked = bytes <= FULL_CHECK_BYTES
     const found = isWhollyChecked
@@ -255,7 +252,7 @@ function refuseUnusable(file: string): { version: number; isWhollyChecked: boole
     if (error instanceof DatabaseRefused) throw error
     const code = sqliteCodeOf(error) ?? ''
     if (/^SQLITE_(CORRUPT|NOTADB|ERROR|IOERR_SHORT_READ)/.test(code)) throw damaged(messageOf(error), error)
-    throw new DatabaseRefused('data_dir_unusable', `The database ${file} cannot be opened: ${messageOf(error)}`, error)
+    throw new DatabaseRefused('data_dir_unusable', createMessage('start_database_unreadable', { file, detail: messageOf(error) }), error)
   } finally {
     probe?.close()
     // A read-only connection creates an empty log and may not remove it.

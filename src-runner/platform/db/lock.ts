@@ -1,6 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { messageOf } from '../../lib/errors.ts'
+import { createMessage } from '../../lib/messages.ts'
 import { DatabaseRefused, sqliteCodeOf } from './database-errors.ts'
 
 /**
@@ -18,10 +20,10 @@ export function holdLock(file: string): () => void {
   } catch (error) {
     lock?.close()
     if (sqliteCodeOf(error)?.startsWith('SQLITE_BUSY')) {
-      const message = `Another Deckhand runner${describeHolder(file)} is using this data folder. Nothing was changed. End it first, or choose another folder with DECKHAND_DATA_DIR.`
-      throw new DatabaseRefused('database_locked', message, error)
+      throw new DatabaseRefused('database_locked', createMessage('start_other_runner', { process: readHolder(file) }), error)
     }
-    throw new DatabaseRefused('data_dir_unusable', `The data folder cannot be used: ${messageOf(error)}`, error)
+    const why = createMessage('start_data_folder', { folder: dirname(file), detail: messageOf(error) })
+    throw new DatabaseRefused('data_dir_unusable', why, error)
   }
   const held = lock
   try {
@@ -37,11 +39,12 @@ export function holdLock(file: string): () => void {
 
 const pidFileOf = (file: string) => `${file}.pid`
 
-function describeHolder(file: string): string {
+/** The id of the process, or `none`. */
+function readHolder(file: string): string {
   try {
     const pid = readFileSync(pidFileOf(file), 'utf8').trim()
-    return /^\d+$/.test(pid) ? ` (process ${pid})` : ''
+    return /^\d+$/.test(pid) ? pid : 'none'
   } catch {
-    return ''
+    return 'none'
   }
 }

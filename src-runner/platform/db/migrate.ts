@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import type { Log } from '../../lib/log.ts'
 import { AppError } from '../../lib/errors.ts'
-import { quote } from '../../lib/messages.ts'
+import { createMessage, quote } from '../../lib/messages.ts'
 import { BACKUP_FOLDER, backupNameOf } from './backup-files.ts'
 import { freeBytesAt, sizeOf } from './ballast.ts'
 import { DatabaseRefused } from './database-errors.ts'
@@ -40,10 +40,7 @@ function refuseWithoutRoom(file: string): void {
   const free = freeBytesAt(file)
   if (free >= needed) return
   const [neededMb, freeMb] = [Math.ceil(needed / 1e6), Math.floor(free / 1e6)]
-  throw new DatabaseRefused(
-    'disk_full',
-    `This version of Deckhand has to copy and update the data, which needs ${neededMb} MB of free space. There are ${freeMb} MB. Free some space and start again; nothing was changed.`,
-  )
+  throw new DatabaseRefused('disk_full', createMessage('start_no_room_to_update', { neededMb: String(neededMb), freeMb: String(freeMb) }))
 }
 
 /**

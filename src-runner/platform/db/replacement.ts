@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { BackupName } from '../../contract/backups.ts'
 import type { Replacement } from '../../contract/port.ts'
 import { messageOf } from '../../lib/errors.ts'
+import { createMessage } from '../../lib/messages.ts'
 import { accountsOfBackup, restoredAccountsBeside } from './account-files.ts'
 import { BACKUP_FOLDER, listBackups, stampOf } from './backup-files.ts'
 import { findBackupDamage } from './backup-check.ts'
@@ -43,7 +44,7 @@ export function finishReplacement(file: string, createEmpty: (draft: string) => 
     const damage = damageOfBackup(backupsOf(file), request.backup)
     if (damage !== null) {
       forgetRequest(file)
-      throw refusedBecause(`The backup ${request.backup} was not restored: ${damage}.`)
+      throw new DatabaseRefused('database_damaged', createMessage('start_backup_not_restored', { name: request.backup, detail: damage }))
     }
   }
   carryOut(file, request, createEmpty)
@@ -85,8 +86,8 @@ function readRequest(file: string): Request {
   try {
     return Request.parse(JSON.parse(readFileSync(requestOf(file), 'utf8')))
   } catch (error) {
-    const message = `${requestOf(file)} cannot be read (${messageOf(error)}). Delete it to start with the data that is there.`
-    throw new DatabaseRefused('data_dir_unusable', message, error)
+    const why = createMessage('start_request_unreadable', { file: requestOf(file), detail: messageOf(error) })
+    throw new DatabaseRefused('data_dir_unusable', why, error)
   }
 }
 
@@ -103,11 +104,9 @@ function soundBackup(folder: string, wanted: string | null): string {
     if (damage === null) return name
     problems.push(`${name}: ${damage}`)
   }
-  throw refusedBecause(problems.length === 0 ? `There is no backup in ${folder}.` : `No sound backup was found (${problems.join('; ')}).`)
-}
-
-function refusedBecause(why: string): DatabaseRefused {
-  return new DatabaseRefused('database_damaged', `${why} Nothing was changed.`)
+  const none = problems.length === 0
+  const why = none ? createMessage('start_no_backup', { folder }) : createMessage('start_no_sound_backup', { detail: problems.join('; ') })
+  throw new DatabaseRefused('database_damaged', why)
 }
 
 function damageOfBackup(folder: string, name: string): string | null {
