@@ -2709,6 +2709,15 @@ export type TextParams = {
   'messages.error_schedule_not_found': NoParams
   'messages.error_channel_not_found': NoParams
   'messages.error_channel_person_not_found': NoParams
+  'messages.error_credential_not_found': NoParams
+  'messages.error_credential_refused': NoParams
+  'messages.error_authorization_not_found': NoParams
+  'messages.error_authorization_refused': NoParams
+  'messages.error_authorization_over': NoParams
+  'messages.credential_read_only': { name: string }
+  'messages.credential_secret_gone': { name: string }
+  'messages.credential_key_refused': { name: string }
+  'messages.credential_expired': { name: string }
   'messages.error_outbound_not_found': NoParams
   'messages.error_token_not_found': NoParams
   'messages.error_trigger_has_no_agent': NoParams

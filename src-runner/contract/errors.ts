@@ -38,6 +38,8 @@ export const ERROR_STATUS = {
   schedule_not_found: 404,
   channel_not_found: 404,
   channel_person_not_found: 404,
+  credential_not_found: 404,
+  authorization_not_found: 404,
   no_messenger_binding: 404,
   outbound_not_found: 404,
   person_not_found: 404,
@@ -72,11 +74,17 @@ export const ERROR_STATUS = {
   owner_exists: 409,
   last_owner: 409,
   link_not_valid: 410,
+  /** The sign-in has ended. */
+  authorization_over: 410,
   payload_too_large: 413,
   unsupported_media_type: 415,
   provider_refused: 422,
   folder_not_usable: 422,
   channel_refused: 422,
+  /** The service refuses the account, or the account is not for this. */
+  credential_refused: 422,
+  /** The service refused the sign-in. */
+  authorization_refused: 422,
   rate_limited: 429,
   too_many_guesses: 429,
   job_creation_failed: 500,

@@ -100,6 +100,11 @@ export const RECORDED_EVENTS = {
   'public_address.changed': z.object({}),
   /** Because of time alone: a problem has lasted long enough to be shown, or is over for long enough. */
   'attention.changed': z.object({}),
+  'credential.created': z.object({ credentialId: Id }),
+  'credential.changed': z.object({ credentialId: Id }),
+  'credential.deleted': z.object({ credentialId: Id, entityId: Id }),
+  /** A sign-in at a service began, ended, or waits for a code. */
+  'authorization.changed': z.object({ authorizationId: Id }),
   'token.created': z.object({ tokenId: Id }),
   'token.revoked': z.object({ tokenId: Id }),
   /** Something older than its time to keep was deleted. */

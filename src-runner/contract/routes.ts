@@ -5,6 +5,7 @@ import { channelRoutes } from './routes/channels.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { connectorRoutes } from './routes/connectors.ts'
 import { conversationRoutes } from './routes/conversations.ts'
+import { credentialRoutes } from './routes/credentials.ts'
 import { exportRoutes } from './routes/export.ts'
 import { fileRoutes } from './routes/files.ts'
 import { jobRoutes } from './routes/jobs.ts'
@@ -44,6 +45,7 @@ export const ROUTES = {
   ...triggerRoutes,
   ...scheduleRoutes,
   ...channelRoutes,
+  ...credentialRoutes,
   ...outboxRoutes,
   ...publicAddressRoutes,
   ...backupRoutes,

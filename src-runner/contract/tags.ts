@@ -22,6 +22,8 @@ export const TAGS = [
   'schedules',
   'schedule',
   'channels',
+  'credentials',
+  'authorization',
   'outbox',
   'attention',
   'public_address',
@@ -31,13 +33,17 @@ export const TAGS = [
 export type Tag = (typeof TAGS)[number]
 
 /** A tag makes all of its queries stale; with `by`, only those about the id in this field of the event's payload. */
-export type StaleTag = { tag: Tag; by?: 'jobId' | 'agentId' | 'conversationId' | 'providerId' | 'triggerId' | 'scheduleId' }
+export type StaleTag = {
+  tag: Tag
+  by?: 'jobId' | 'agentId' | 'conversationId' | 'providerId' | 'triggerId' | 'scheduleId' | 'authorizationId'
+}
 
 const job: StaleTag[] = [{ tag: 'jobs' }, { tag: 'job', by: 'jobId' }, { tag: 'conversation', by: 'conversationId' }]
 
 const trigger: StaleTag[] = [{ tag: 'triggers' }, { tag: 'trigger', by: 'triggerId' }, { tag: 'attention' }]
 const schedule: StaleTag[] = [{ tag: 'schedules' }, { tag: 'schedule', by: 'scheduleId' }, { tag: 'attention' }]
 const channel: StaleTag[] = [{ tag: 'channels' }, { tag: 'attention' }]
+const credential: StaleTag[] = [{ tag: 'credentials' }, { tag: 'attention' }]
 const outbound: StaleTag[] = [{ tag: 'outbox' }, { tag: 'attention' }]
 
 const approval: StaleTag[] = [{ tag: 'approvals' }, { tag: 'job', by: 'jobId' }, { tag: 'conversation', by: 'conversationId' }]
@@ -77,6 +83,7 @@ export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
     { tag: 'triggers' },
     { tag: 'schedules' },
     { tag: 'channels' },
+    { tag: 'credentials' },
     { tag: 'attention' },
   ],
   'conversation.created': [{ tag: 'conversations' }],
@@ -105,6 +112,10 @@ export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
   'public_address.changed': [{ tag: 'public_address' }, { tag: 'attention' }],
   'attention.changed': [{ tag: 'attention' }],
   'clock.set': [{ tag: 'approvals' }],
+  'credential.created': credential,
+  'credential.changed': credential,
+  'credential.deleted': credential,
+  'authorization.changed': [{ tag: 'authorization', by: 'authorizationId' }],
   'token.created': [{ tag: 'tokens' }],
   'token.revoked': [{ tag: 'tokens' }],
   'retention.deleted': [

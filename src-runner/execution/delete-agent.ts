@@ -2,6 +2,7 @@ import type { Tx } from '../platform/db/transact.ts'
 import type { Clock } from '../lib/clock.ts'
 import { getAgent, markAgentDeleted } from '../domain/agents/agents.ts'
 import { deleteChannelsOfAgent } from '../domain/channels/channels.ts'
+import { deleteGrantsOfAgent } from '../domain/credentials/credentials.ts'
 import type { JobStore } from '../domain/jobs/job-store.ts'
 import { deleteRulesOfAgent } from '../domain/rules/rules.ts'
 import { deleteSchedulesOfAgent } from '../domain/schedules/change-schedule.ts'
@@ -16,6 +17,7 @@ export function deleteAgent(tx: Tx, { clock, jobs }: { clock: Clock; jobs: Pick<
   // Schedules go before the jobs: a run that waits for one of these jobs must not start when that job ends.
   deleteSchedulesOfAgent(tx, agentId)
   deleteChannelsOfAgent(tx, agentId)
+  deleteGrantsOfAgent(tx, agentId)
   jobs.cancelAllOf(tx, { agentId })
   deleteRulesOfAgent(tx, agentId)
   detachTriggersOfAgent(tx, agentId)

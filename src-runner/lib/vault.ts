@@ -28,6 +28,11 @@ export function triggerSignatureKey(triggerId: string): string {
   return `trigger:${triggerId}:signature`
 }
 
+/** The tokens, key or password of a connected account, as JSON. */
+export function credentialKey(credentialId: string): string {
+  return `credential:${credentialId}`
+}
+
 export function channelTokenKey(channelId: string): string {
   return `channel:${channelId}:token`
 }

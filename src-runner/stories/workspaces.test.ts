@@ -6,6 +6,7 @@ import { createIds } from '../lib/ids.ts'
 import { systemClock } from '../lib/clock.ts'
 import { insertChannel } from '../domain/channels/channels.ts'
 import { addRequest } from '../domain/channels/people.ts'
+import { insertCredential } from '../domain/credentials/credentials.ts'
 import type { Noun } from '../domain/entities/entity-of.sql.ts'
 import { writeOutbound } from '../domain/outbox/write-message.ts'
 import { NOUN_OF_FIELD } from '../adapters/http/workspace-scope.ts'
@@ -121,11 +122,19 @@ describe('the things of two workspaces', () => {
       )
       return { person: asking, messageId: tx.prepare<{ id: string }>('SELECT id FROM outbox WHERE channel_id = ?').get(channelId)!.id }
     })
+    const credentialId = ids.next()
+    runner.write((tx) => {
+      const account = { id: credentialId, entityId: agent.entityId, connector: 'api-key', kind: 'api_key' as const, name: `Shop ${word}` }
+      const rest = { accountName: null, hosts: ['shop.example'], scopes: [], agents: [{ agentId, access: 'read' as const }] }
+      return insertCredential(tx, { clock: systemClock }, { ...account, ...rest })
+    })
     await owner.ok('updateChannel', { params: { channelId }, body: { enabled: false } })
     await client.ok('startPairing', { body: { agentId } })
     const things: Things = {
       ...{ entity: agent.entityId, agent: agentId, job: waiting.jobId, conversation: chat.conversationId, approval: approvals[0]!.id },
       ...{ rule: rule.id, memory: memory.id, trigger: trigger.id, delivery: delivery.id, schedule: schedule.id, channel: channelId },
+      // No route of a workspace takes the id of a sign-in.
+      ...{ credential: credentialId, authorization: UNKNOWN },
       ...{ person: person.id, message: messageId, token: accessToken.id },
     }
     return { word, bearer, client, things }
@@ -198,8 +207,8 @@ describe('the things of two workspaces', () => {
       }
     }
     expect(new Set(CASES.map(({ field }) => NOUN_OF_FIELD[field]))).toEqual(
-      // The owner decides on rules and on people; their ids occur in events only.
-      new Set(Object.values(NOUN_OF_FIELD).filter((noun) => noun !== null && noun !== 'rule' && noun !== 'person')),
+      // The owner decides on rules and on people, and signs in; their ids occur in events only.
+      new Set(Object.values(NOUN_OF_FIELD).filter((noun) => noun !== null && !['rule', 'person', 'authorization'].includes(noun))),
     )
   })
 

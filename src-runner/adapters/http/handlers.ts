@@ -19,6 +19,7 @@ import { tokenHandlers } from './handlers/tokens.ts'
 import { triggerHandlers } from './handlers/triggers.ts'
 import { scheduleHandlers } from './handlers/schedules.ts'
 import { channelHandlers } from './handlers/channels.ts'
+import { credentialHandlers } from './handlers/credentials.ts'
 import { outboxHandlers } from './handlers/outbox.ts'
 import { publicAddressHandlers } from './handlers/public-address.ts'
 
@@ -39,6 +40,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...triggerHandlers(deps),
     ...scheduleHandlers(deps),
     ...channelHandlers(deps),
+    ...credentialHandlers(deps),
     ...outboxHandlers(deps),
     ...publicAddressHandlers(deps),
     ...backupHandlers(deps),

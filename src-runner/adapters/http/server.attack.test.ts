@@ -47,6 +47,7 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
   createChannel: { agentId: ID, kind: 'telegram', token: 'x' },
   updateChannel: { enabled: true },
   updateChannelPerson: { role: 'owner' },
+  updateCredential: { name: 'x' },
   startPairing: { agentId: ID },
   updatePublicAddress: { url: null },
   startTunnel: { program: 'ngrok' },

@@ -24,6 +24,8 @@ export const NOUN_OF_FIELD: Readonly<Record<string, Noun | null>> = {
   channelId: 'channel',
   personId: 'person',
   messageId: 'message',
+  credentialId: 'credential',
+  authorizationId: 'authorization',
   tokenId: 'token',
   callId: null,
   providerId: null,

@@ -21,6 +21,8 @@ const ENTITY_OF = {
   person: `SELECT agent.entity_id AS entityId FROM channel_people AS person CROSS JOIN channels ON channels.id = person.channel_id
     CROSS JOIN agents AS agent ON agent.id = channels.agent_id WHERE person.id = ?`,
   message: 'SELECT agent.entity_id AS entityId FROM outbox CROSS JOIN agents AS agent ON agent.id = outbox.agent_id WHERE outbox.id = ?',
+  credential: 'SELECT entity_id AS entityId FROM credentials WHERE id = ?',
+  authorization: 'SELECT entity_id AS entityId FROM authorizations WHERE id = ?',
   token: 'SELECT entity_id AS entityId FROM api_tokens WHERE id = ?',
 } as const // prettier-ignore
 

@@ -4,7 +4,7 @@ import { runMigrations } from './migrate.ts'
 import { LATEST_VERSION, MIGRATIONS, type Migration } from './migrations/migrations.ts'
 
 /** Of the schema after all migrations. Saves running them at each start to compare. `npm run db:generate` writes it. */
-export const SCHEMA_DIGEST = 'c29ea300ad1749089a533954094a9d538605e97eea1b217229e787b2ee292d5e'
+export const SCHEMA_DIGEST = '69b31add45bf109aabd2c65fd5b0995ec78c7c4e64e11c783f89bdef1c693ed7'
 
 type SchemaRow = { type: 'table' | 'index' | 'trigger' | 'view'; name: string; sql: string }
 
