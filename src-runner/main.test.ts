@@ -124,8 +124,8 @@ describe('the runner process', () => {
       const { child, heard, exited } = await started({}, ['--import', `data:text/javascript,${encodeURIComponent(fault)}`])
       child.kill('SIGUSR2')
       const failure = await heard('failed')
-      expect(failure).toMatchObject({ code: 'internal', message: expect.stringContaining('disk I/O error') as string })
-      expect(failure.message).not.toContain(SECRET)
+      expect(failure).toMatchObject({ code: 'internal', message: { params: { detail: expect.stringContaining('disk I/O error') } } })
+      expect(JSON.stringify(failure)).not.toContain(SECRET)
       expect(await exited).toBe(1)
     })
 
@@ -194,7 +194,10 @@ describe('the runner process', () => {
       const { port } = squatter.address() as AddressInfo
       const under = host()
       under.send({ type: 'start', config: configOf({ port }) })
-      expect(await under.heard('failed')).toMatchObject({ code: 'port_taken', message: expect.stringContaining(String(port)) })
+      expect(await under.heard('failed')).toMatchObject({
+        code: 'port_taken',
+        message: { code: 'start_port_taken', params: { port: String(port) } },
+      })
       expect([await under.exited, touched]).toEqual([3, 0])
       squatter.close()
     })
