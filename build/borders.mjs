@@ -233,6 +233,16 @@ export default {
       to: { path: npm('@slack'), dependencyTypesNot: ['type-only'], dynamic: false },
     },
     never(
+      'mcp-endpoint-on-demand',
+      'The library of the Model Context Protocol is loaded with the first request to /mcp.',
+      { path: '^src-runner/adapters/http/', pathNot: [TESTS, '^src-runner/adapters/http/mcp/mcp-protocol\\.ts$'] },
+      {
+        path: `${npm('@modelcontextprotocol')}|^src-runner/adapters/http/mcp/mcp-protocol\\.ts$`,
+        dynamic: false,
+        dependencyTypesNot: ['type-only'],
+      },
+    ),
+    never(
       'discord-spoken-directly',
       "Discord's libraries open connections past platform/net. Only the benchmark compares with them.",
       '^src-',

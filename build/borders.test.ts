@@ -56,6 +56,11 @@ const VIOLATIONS: Array<[rule: string, file: string, code: string]> = [
     'src-main/dashboard/i11.ts',
     `import { openAccounts } from '../sign-in/accounts.ts'\nexport const i11 = openAccounts`,
   ],
+  [
+    'mcp-endpoint-on-demand',
+    'src-runner/adapters/http/i13.ts',
+    `import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'\nexport const i13 = McpServer`,
+  ],
   ['certificates-in-one-file', 'src-main/net/i12.ts', `import { PemConverter } from '@peculiar/x509'\nexport const i12 = PemConverter`],
   [
     'certificates-on-demand',

@@ -87,6 +87,11 @@ export function createAdapters(core: Core, storage: Storage, agents: Agents) {
     takeDelivery: webhooks.handle,
     passedGate: addresses.passedGate,
     untilWritable: () => db.commits.untilUnlocked(),
+    mcp: {
+      liveStreams: storage.liveStreams,
+      answersApprovals: () => storage.settings.read().mcpApprovals,
+      newSessionId: () => core.ids.next(),
+    },
     deadlines: options.deadlines,
     checkResponses: options.checkResponses,
   })

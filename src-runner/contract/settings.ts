@@ -47,6 +47,8 @@ export const Settings = z.object({
   /** Agents may run programs from the person's home folder, and not only those of the system. */
   ownPrograms: z.boolean(),
   notifications: NotificationSettings,
+  /** Programs that use Deckhand over `/mcp` may answer approvals. */
+  mcpApprovals: z.boolean(),
   /** The public base of webhook addresses. Changed through `/api/public-address`, like the next two. */
   publicUrl: z.string().nullable(),
   /** The port of the webhook listener. null: off. */
@@ -69,6 +71,7 @@ export const DEFAULT_SETTINGS: Settings = {
   openedHosts: [],
   ownPrograms: true,
   notifications: DEFAULT_NOTIFICATIONS,
+  mcpApprovals: false,
   publicUrl: null,
   ingressPort: null,
   tunnel: null,

@@ -266,6 +266,44 @@ describe('the things of two workspaces', () => {
     }
   })
 
+  it('are out of reach over /mcp', async () => {
+    const callTool = async (bearer: string, name: string, args: object): Promise<string> => {
+      const response = await fetch(`${runner.url}/mcp`, {
+        method: 'POST',
+        headers: {
+          ...{ authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+          ...{ accept: 'application/json, text/event-stream' },
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
+      })
+      expect(response.status).toBe(200)
+      return response.text()
+    }
+    for (const [me, other] of [workspaces, workspaces.toReversed() as [Workspace, Workspace]]) {
+      for (const [name, having] of [
+        ['get_job', (id: string) => ({ jobId: id, steps: true })],
+        ['run_agent', (id: string) => ({ agent: id, task: 'Look' })],
+        ['list_jobs', (id: string) => ({ agent: id })],
+        ['answer_approval', (id: string) => ({ approvalId: id, decision: 'approve' })],
+      ] as [string, (id: string) => object][]) {
+        for (const id of Object.values(other.things)) {
+          expect(await callTool(me.bearer, name, having(id)), name).toBe(await callTool(me.bearer, name, having(UNKNOWN)))
+        }
+      }
+      for (const [name, args] of [
+        ['list_agents', {}],
+        ['list_jobs', {}],
+        ['list_jobs', { search: other.word }],
+        ['get_job', { jobId: me.things.job, steps: true }],
+      ] as [string, object][]) {
+        const answer = await callTool(me.bearer, name, args)
+        expect(answer).not.toContain('isError')
+        for (const trace of [other.word, ...Object.values(other.things)]) expect(answer, name).not.toContain(trace)
+      }
+      expect(await callTool(me.bearer, 'get_job', { jobId: me.things.job })).toContain(me.word)
+    }
+  })
+
   it('are told in the events of their own workspace only', async () => {
     for (const [me, other] of [workspaces, workspaces.toReversed() as [Workspace, Workspace]]) {
       const { events, close } = await me.client.stream('streamEvents', { query: { after: 0 } })

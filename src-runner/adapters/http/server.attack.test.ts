@@ -1,18 +1,28 @@
 import { METHODS } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import type { AuthMode } from '../../contract/port.ts'
-import { ROUTES, type Route, type RouteName } from '../../contract/routes.ts'
+import { ROUTES as TABLE, type Route, type RouteName as NameInTable } from '../../contract/routes.ts'
 import type { Deadlines } from '../../platform/net/node-http.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { silentLog } from '../../lib/log.ts'
+import { createLiveJobStreams } from '../../platform/events/live-job-streams.ts'
 import { sendRaw, toBytes, type RawAnswer, type RawRequest } from '../../testing/raw-http.ts'
 import type { Handlers } from './handler.ts'
+import { MCP_ROUTE } from './mcp/mcp-endpoint.ts'
 import { createHttpServer, type HttpServer } from './server.ts'
 
 const SECRET = 'the-worker-secret-of-this-test-0123456789'
 const ORIGIN = 'http://127.0.0.1:3000'
 const ID = '018f4e9a-7b1c-7c3d-8e4f-0123456789ab'
+
+/** The routes of the table, and the one beside it. */
+const ROUTES: Record<RouteName, Route> = {
+  ...TABLE,
+  mcp: { ...MCP_ROUTE, status: 200, summary: '', errors: [], body: z.unknown(), answer: z.unknown() },
+}
+type RouteName = NameInTable | 'mcp'
 const NAMES = Object.keys(ROUTES) as RouteName[]
 const BODY_NAMES = NAMES.filter((name) => 'body' in ROUTES[name])
 
@@ -53,6 +63,7 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
   startTunnel: { program: 'ngrok' },
   deleteDue: { kind: 'jobs' },
   importHistory: { lines: [] },
+  mcp: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_agents', arguments: {} } },
 }
 /** The required query of a route. */
 const QUERIES: Partial<Record<RouteName, string>> = {
@@ -72,6 +83,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
 
   const create = (deadlines?: Deadlines) =>
     createHttpServer({
+      // The tool of the request to /mcp lists agents.
       handlers: recordingHandlers((name) => handled.push(name)),
       auth: { authMode, workerSecret: SECRET },
       // Nobody but the holder of the secret is known here.
@@ -80,6 +92,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
       clock: systemClock,
       log: silentLog,
       deadlines,
+      mcp: { liveStreams: createLiveJobStreams(), answersApprovals: () => true, newSessionId: () => ID },
     })
   beforeAll(async () => {
     server = create()
@@ -96,6 +109,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
       ['Connection', 'close'],
       ['Authorization', `Bearer ${SECRET}`],
     ]
+    if (name === 'mcp') headers.push(['Accept', 'application/json, text/event-stream'])
     if (body !== undefined) headers.push(['Content-Type', 'application/json'], ['Content-Length', String(Buffer.byteLength(body))])
     return { method: route.method, target: route.path.replace(/:\w+/g, ID) + (QUERIES[name] ?? ''), headers, body }
   }
@@ -127,7 +141,10 @@ describe.each(MODES)('the server in %s', (authMode) => {
 
   async function expectHandled(request: RawRequest, name: RouteName): Promise<void> {
     const answer = await send(request)
-    expect({ status: answer.status, handled: answer.handled }).toEqual({ status: ROUTES[name].status, handled: [name] })
+    expect({ status: answer.status, handled: answer.handled }).toEqual({
+      status: ROUTES[name].status,
+      handled: [name === 'mcp' ? 'listAgents' : name],
+    })
   }
 
   it('handles a valid request on every route', async () => {
@@ -345,7 +362,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     ['backslash', (path) => path.replaceAll('/', '\\')],
   ])('does not match an altered path: %s', async (_what, spoil) => {
     // A provider's id is any text, so with more text it is another id, which the handler refuses.
-    for (const name of NAMES.filter((name) => !ROUTES[name].path.endsWith(':providerId'))) {
+    for (const name of NAMES.filter((name) => name !== 'mcp' && !ROUTES[name].path.endsWith(':providerId'))) {
       const [path, query] = good(name).target.split('?')
       const request = { ...good(name), target: spoil(path!) + (query === undefined ? '' : `?${query}`) }
       const answer = await send(request)
@@ -354,6 +371,15 @@ describe.each(MODES)('the server in %s', (authMode) => {
       expect(answer.body).not.toContain(request.target)
     }
   })
+
+  it.each(['/MCP', '//mcp', '/mcp/', '/mcp;x', '/mcp%00', '/./mcp', '/x/../mcp', '/mcp%2f', '/%2fmcp', '\\mcp', '/mcp/x'])(
+    'does not take %s for /mcp',
+    async (target) => {
+      const answer = await send({ ...good('mcp'), target })
+      expect([400, 404]).toContain(answer.status)
+      expect(answer.handled).toEqual([])
+    },
+  )
 
   it('sends the same bytes for every unknown path', async () => {
     const bodies = new Set<string>()
@@ -543,11 +569,11 @@ describe.each(MODES)('the server in %s', (authMode) => {
 })
 
 function recordingHandlers(record: (name: RouteName) => void): Handlers {
-  const entries = NAMES.map((name) => [
+  const entries = (Object.keys(TABLE) as NameInTable[]).map((name) => [
     name,
     () => {
       record(name)
-      return 'stream' in ROUTES[name] ? (sink: { end(): void }) => (sink.end(), () => {}) : {}
+      return 'stream' in TABLE[name] ? (sink: { end(): void }) => (sink.end(), () => {}) : {}
     },
   ])
   return Object.fromEntries(entries) as Handlers

@@ -16,16 +16,18 @@ import { MAX_BODY_BYTES, parseJson, requireJson } from './body.ts'
 import { createFront, pathOf, type FrontRules, type TakeDelivery } from './request-gate.ts'
 import type { Caller } from './caller.ts'
 import type { Call, Handlers, OpenStream } from './handler.ts'
-import { createInputReader, type Input } from './input.ts'
+import { createMcpEndpoint, MCP_ROUTE, type McpEndpointDeps } from './mcp/mcp-endpoint.ts'
+import { createPerform, type Confine, type PerformDeps } from './perform-route.ts'
 import { createStreams, type StreamOptions } from './stream.ts'
 
 export type HttpServer = ReturnType<typeof createHttpServer>
 
+type Guarded = Pick<Route, 'access' | 'reach' | 'method'>
+
 export type LimitedCallers = {
   /** Who presents a bearer that is not the secret. */
   identify: Identify
-  /** The input with nothing in it that other workspaces own. */
-  confine(route: Route, input: Input, entityId: string): Input
+  confine: Confine
 }
 
 export type HttpServerDeps = {
@@ -41,8 +43,9 @@ export type HttpServerDeps = {
   passedGate?: (target: string) => void
   clock: Clock
   log: Log
-  /** Before a request that writes: waits while another program locks the database, and throws after a time limit. */
-  untilWritable?: () => Promise<void>
+  untilWritable?: PerformDeps['untilWritable']
+  /** What `/mcp` needs besides the handlers. Absent: there is no `/mcp`. */
+  mcp?: Pick<McpEndpointDeps, 'liveStreams' | 'answersApprovals' | 'newSessionId'>
   deadlines?: Deadlines
   /** For tests: a response that does not match its schema becomes a 500. */
   checkResponses?: boolean
@@ -53,6 +56,7 @@ export function createHttpServer(deps: HttpServerDeps) {
   const streams = createStreams(deps.clock)
   const authorize = createAuth(deps.auth, deps.limited?.identify)
   const callers = new WeakMap<IncomingMessage, Caller>()
+  const perform = createPerform({ handlers: deps.handlers, confine: deps.limited?.confine, untilWritable: deps.untilWritable })
 
   const app = Fastify({
     logger: false,
@@ -72,29 +76,28 @@ export function createHttpServer(deps: HttpServerDeps) {
   app.setErrorHandler((thrown, request, reply) => answerError(thrown, request, reply, log))
   answerUnknownPaths(app)
   for (const name of Object.keys(ROUTES) as RouteName[]) addRoute(name)
+  if (deps.mcp !== undefined) addMcp(deps.mcp)
+
+  /** Lets a request in, or answers it. For `onRequest`, before the body is read. */
+  async function admit(route: Guarded, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const caller = await authorize(route, request.raw)
+    if (typeof caller === 'string') return sendFixed(reply, caller)
+    callers.set(request.raw, caller)
+    if (route.method !== 'GET') requireJson(request.headers)
+  }
 
   function addRoute(name: RouteName): void {
     const route: Route = ROUTES[name]
-    const readInput = createInputReader(route)
-    const handle = deps.handlers[name] as (input: unknown, call: Call) => unknown
-    const carriesBody = route.method !== 'GET'
     app.route({
       bodyLimit: route.maxBodyBytes ?? MAX_BODY_BYTES,
       method: route.method,
       url: route.path,
       exposeHeadRoute: route.method === 'GET' && route.stream !== true,
-      async onRequest(request, reply) {
-        const caller = await authorize(route, request.raw)
-        if (typeof caller === 'string') return sendFixed(reply, caller)
-        callers.set(request.raw, caller)
-        if (carriesBody) requireJson(request.headers)
-      },
+      onRequest: (request, reply) => admit(route, request, reply),
       async handler(request, reply) {
         const caller = callers.get(request.raw)!
-        const given = readInput({ params: request.params, query: request.query, body: request.body })
-        if (carriesBody) await deps.untilWritable?.()
-        const input = caller.entityId === undefined ? given : deps.limited!.confine(route, given, caller.entityId)
-        const answer = await handle(input, callOf(request, reply, route, caller))
+        const { params, query, body } = request
+        const answer: unknown = await perform(name, { params, query, body }, callOf(request, reply, route, caller))
         if (route.stream === true)
           return startStream(answer as OpenStream, reply, {
             isRepeatable: route.method === 'GET',
@@ -106,8 +109,26 @@ export function createHttpServer(deps: HttpServerDeps) {
     })
   }
 
+  function addMcp(mcp: NonNullable<HttpServerDeps['mcp']>): void {
+    const serve = createMcpEndpoint({ ...mcp, perform, clock: deps.clock })
+    app.route({
+      method: MCP_ROUTE.method,
+      url: MCP_ROUTE.path,
+      onRequest: (request, reply) => admit(MCP_ROUTE, request, reply),
+      async handler(request, reply) {
+        const caller = callers.get(request.raw)!
+        const { status, headers, json, stream } = await serve({ headers: request.headers, body: request.body, caller })
+        if (stream !== undefined) {
+          return startStream(stream, reply, { isRepeatable: false, mayContinue: continues(MCP_ROUTE, request, caller) })
+        }
+        reply.code(status).headers(headers)
+        return json === undefined ? reply.send() : reply.header('content-type', JSON_TYPE).send(json)
+      },
+    })
+  }
+
   /** Whether a limited caller of a stream is still who it was: tokens are revoked, and sessions end. */
-  function continues(route: Route, request: FastifyRequest, { entityId }: Caller): StreamOptions['mayContinue'] {
+  function continues(route: Guarded, request: FastifyRequest, { entityId }: Caller): StreamOptions['mayContinue'] {
     if (entityId === undefined) return undefined
     return async () => {
       const now = await authorize(route, request.raw)
@@ -233,7 +254,7 @@ function answerUnknownPaths(app: FastifyInstance): void {
 type PathPattern = { pattern: RegExp; method: string }
 
 function pathPatterns(): PathPattern[] {
-  return Object.values<Route>(ROUTES).flatMap((route) => {
+  return [...Object.values<Route>(ROUTES), { ...MCP_ROUTE, stream: undefined }].flatMap((route) => {
     const pattern = new RegExp(`^${route.path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`)
     const methods = route.method === 'GET' && route.stream !== true ? ['GET', 'HEAD'] : [route.method]
     return methods.map((method) => ({ pattern, method }))
