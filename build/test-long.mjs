@@ -31,7 +31,7 @@ await begin(async () => {
   const suites = {
     'walks and comparisons': [
       ...['vitest', 'run', '--config', 'build/vitest.config.ts', '--testTimeout', String(HOUR_MS)],
-      ...['.walk.test', '.crash.test', '.croner.test', '.oracle.test', '.damage.test', 'full-disk.test'],
+      ...['.walk.test', '.crash.test', '.croner.test', '.oracle.test', '.damage.test', 'full-disk.test', 'whatsapp-kills.test'],
     ],
     'kills at random moments': [projectNode, 'build/kill-test.ts', '--kills', '200'],
     'kills at each phase of a job': [projectNode, 'build/kill-phases.ts'],

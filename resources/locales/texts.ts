@@ -2196,6 +2196,7 @@ export type TextParams = {
   'outbound.note.asked': NoParams
   'outbound.note.listed': { id: string }
   'outbound.note.unreadable': { content: string }
+  'outbound.note.undecrypted': NoParams
   'outbound.note.newConversation': NoParams
   'outbound.note.nothingToStop': NoParams
   'outbound.note.introduction': { agent: string }

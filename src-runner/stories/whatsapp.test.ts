@@ -80,6 +80,22 @@ describe('WhatsApp', () => {
     expect(log).not.toMatch(/Delete everything|between us/)
   })
 
+  it('asks for a message again that it could not decrypt and that the phone did not repeat', async () => {
+    const clock = createHandClock(Date.now())
+    await begin({ clock })
+    await link()
+    await untilSaid('owner', /I am Ada/)
+    rig.server.faults.ignoresRetries = true
+    rig.server.sayOnPhone('Buy the tickets', { isDamaged: true })
+    await rig.server.until(() => rig.server.receipts.some(({ attrs }) => attrs['type'] === 'retry'))
+    for (let passed = 0; passed <= 10 * 60_000; passed += 30_000) {
+      clock.advance(30_000)
+      await expect.poll(async () => (await channelNow()).lastRoundTripAt).toBe(clock.now())
+    }
+    await untilSaid('owner', /could not be decrypted. Please send it again/)
+    expect(await jobs()).toEqual([])
+  })
+
   it('says that it was unlinked on the phone, keeps nothing of the link, and can be linked again with the same owner', async () => {
     await begin()
     const before = await link()

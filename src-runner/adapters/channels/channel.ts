@@ -62,10 +62,14 @@ export type RunnerOfChannel = {
   readFile(path: string, maxBytes: number): Promise<{ bytes: Uint8Array } | { problem: string }>
 }
 
-/** `nothing`: an update without content for us; only the position moves. */
+/**
+ * `undecrypted`: a message arrived that nobody could decrypt or repeat; `externalId` is that of the message. `nothing`: an update
+ * without content for us; only the position moves.
+ */
 export type Incoming = { position: string } & (
   | { type: 'message'; message: IncomingMessage }
   | { type: 'press'; press: ButtonPress }
+  | { type: 'undecrypted'; externalId: string; sender: Sender }
   | { type: 'nothing' }
 )
 

@@ -19,7 +19,7 @@ import {
   type ConnectableChannel,
 } from '../../domain/channels/channels.ts'
 import { listKnownChats } from '../../domain/channels/people.ts'
-import { isHeard, receiveMessage, receivePress, wasReceived } from '../../domain/channels/receive-message.ts'
+import { isHeard, receiveMessage, receivePress, receiveUndecrypted, wasReceived } from '../../domain/channels/receive-message.ts'
 import type { JobStore } from '../../domain/jobs/job-store.ts'
 import { putReceivedFile, readFileOfAgent, type AgentFolders } from './agent-files.ts'
 import type { ChannelDriver, Connection, Incoming, IncomingMessage } from './channel.ts'
@@ -117,6 +117,7 @@ export function openChannel(deps: OpenChannelDeps, driver: ChannelDriver | undef
     const skip = () => commitSoon(db, (tx) => moveChannelPosition(tx, channelId, position))
     try {
       if (incoming.type === 'message') return await takeMessage(incoming.message, position)
+      if (incoming.type === 'undecrypted') return await commitSoon(db, (tx) => receiveUndecrypted(tx, deps, channel, incoming))
       if (incoming.type === 'nothing') return await skip()
       const note = await commitSoon(db, (tx) => receivePress(tx, deps, channel, incoming.press, position))
       void connection?.answerPress(incoming.press.pressId, note)

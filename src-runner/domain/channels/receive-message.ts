@@ -109,6 +109,22 @@ export function receivePress(
   return answerByPress(tx, deps, channel, press)
 }
 
+/** Asks somebody with access to send a message again that could not be decrypted. The message itself may still come. */
+export function receiveUndecrypted(
+  tx: Tx,
+  deps: ReceivingDeps,
+  channel: ReceivingChannel,
+  { externalId, sender, position }: { externalId: string; sender: Sender; position: string },
+): void {
+  moveChannelPosition(tx, channel.id, position)
+  const person = findPersonByExternalId(tx, channel.id, sender.externalId)
+  if ((person?.role !== 'owner' && person?.role !== 'allowed') || wasReceived(tx, channel.id, externalId)) return
+  const message = { externalId: `${externalId} undecrypted` }
+  if (!remember(tx, deps, channel, message)) return
+  const to = { channelId: channel.id, personId: person.id, chatId: sender.chatId }
+  sendNote(tx, deps, channel, to, message, deps.speech()('outbound.note.undecrypted'))
+}
+
 /** Stores a message once and acts on it: a request, an answer, or a job. */
 export function receiveMessage(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, message: ReceivedMessage, position: string): void {
   moveChannelPosition(tx, channel.id, position)
@@ -129,7 +145,7 @@ export function receiveMessage(tx: Tx, deps: ReceivingDeps, channel: ReceivingCh
 }
 
 /** Returns false if it was received before. */
-function remember(tx: Tx, { clock }: ReceivingDeps, channel: ReceivingChannel, { externalId }: ReceivedMessage): boolean {
+function remember(tx: Tx, { clock }: ReceivingDeps, channel: ReceivingChannel, { externalId }: { externalId: string }): boolean {
   const row = { channelId: channel.id, externalId, receivedAt: clock.now() }
   return tx.insert(channelMessages).values(row).onConflictDoNothing().run().changes > 0
 }
@@ -164,7 +180,7 @@ function sendNote(
   deps: ReceivingDeps,
   channel: ReceivingChannel,
   to: { channelId: string; personId: string; chatId: string },
-  message: ReceivedMessage,
+  message: { externalId: string },
   text: string,
 ): void {
   const key = `answer:${channel.id}:${message.externalId}`

@@ -24,7 +24,6 @@ export type DeviceBundle = {
 
 export type SignalParty = ReturnType<typeof createSignalParty>
 
-const PRE_KEYS = 30
 const PADDING = 5
 
 /** Somebody with a phone: their identity, their keys, and their end-to-end encrypted session with the linked device. */
@@ -41,17 +40,17 @@ export function createSignalParty(jid: string, lid: string) {
   }
   const keys = addTransactionCapability(store, silentLibraryLog, { maxCommitRetries: 1, delayBetweenTriesMs: 0 })
   const signal = DEFAULT_CONNECTION_CONFIG.makeSignalRepository({ creds, keys }, silentLibraryLog, async () => [])
-  const unused = Array.from({ length: PRE_KEYS }, (_, i) => i + 1)
-  const preKeys = new Map(unused.map((id) => [id, Curve.generateKeyPair()]))
-  for (const [id, pair] of preKeys) held.set(`pre-key ${id}`, pair)
+  let preKeys = 0
   let knows: DeviceBundle | null = null
 
   return {
     jid,
     lid,
-    /** The bundle that the server hands out. What is encrypted with a bad one cannot be read. */
+    /** The bundle that the server hands out, with a new key each time: a phone replaces used ones. What is encrypted with a bad one cannot be read. */
     bundle(asked: string, isBad: boolean): BinaryNode {
-      const id = unused.length > 1 ? unused.shift()! : unused[0]!
+      const id = ++preKeys
+      const preKey = Curve.generateKeyPair()
+      held.set(`pre-key ${id}`, preKey)
       const { keyPair, signature } = creds.signedPreKey
       const node = (tag: string, content: BinaryNode['content']): BinaryNode => ({ tag, attrs: {}, content })
       return {
@@ -66,7 +65,7 @@ export function createSignalParty(jid: string, lid: string) {
             node('value', isBad ? Curve.generateKeyPair().public : keyPair.public),
             node('signature', signature),
           ]),
-          node('key', [node('id', encodeBigEndian(id, 3)), node('value', preKeys.get(id)!.public)]),
+          node('key', [node('id', encodeBigEndian(id, 3)), node('value', preKey.public)]),
         ],
       }
     },

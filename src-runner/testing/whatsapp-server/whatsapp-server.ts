@@ -102,6 +102,8 @@ function createServed(http: ReturnType<typeof createServer>, port: number) {
     message: [] as ('reset' | 'stall' | 'lost_ack' | number)[],
     upload: [] as ('reset' | 'error' | 'garbage')[],
     badPreKeys: 0,
+    /** Phones do not repeat what the device could not read. */
+    ignoresRetries: false,
     isDeaf: false,
   }
 
@@ -237,7 +239,7 @@ function createServed(http: ReturnType<typeof createServer>, port: number) {
   function bundleFor(jid: string): BinaryNode[] {
     const party = parties.get(address(jid))
     if (party === undefined || blocked.has(party.jid)) return []
-    return [party.bundle(jid, party !== phone && faults.badPreKeys > 0 && faults.badPreKeys-- > 0)]
+    return [party.bundle(jid, faults.badPreKeys > 0 && faults.badPreKeys-- > 0)]
   }
 
   function usyncResult(query: BinaryNode): BinaryNode {
@@ -293,8 +295,10 @@ function createServed(http: ReturnType<typeof createServer>, port: number) {
   /** A phone cannot read a message, and asks the device to encrypt it again. */
   function askAgain(connection: Connection, { jid }: SignalParty, id: string): void {
     const retry = { tag: 'retry', attrs: { count: '1', id, t: now(), v: '1' } }
+    // In the person's own chat, the service says which chat it is.
+    const own: Record<string, string> = jid === OWN.jid ? { recipient: jid } : {}
     const registration = { tag: 'registration', attrs: {}, content: Buffer.from([0, 0, 0, 1]) }
-    connection.send({ tag: 'receipt', attrs: { from: jid, id, type: 'retry', t: now() }, content: [retry, registration] })
+    connection.send({ tag: 'receipt', attrs: { from: jid, ...own, id, type: 'retry', t: now() }, content: [retry, registration] })
   }
 
   async function readFor(party: SignalParty, node: BinaryNode): Promise<proto.IMessage | null> {
@@ -320,6 +324,10 @@ function createServed(http: ReturnType<typeof createServer>, port: number) {
     const { id, type } = node.attrs
     const stored = everSaid.get(id!)
     if (node.tag === 'receipt' && type === 'retry' && stored !== undefined) {
+      if (faults.ignoresRetries) {
+        unconfirmed = unconfirmed.filter((one) => one.id !== id)
+        return look()
+      }
       const keys = getBinaryNodeChild(node, 'keys')
       if (keys !== undefined) bundle!.preKeys.unshift(...preKeysIn(keys))
       stored.content = [await stored.from.encrypt(ownJid, bundle!, stored.message, { fresh: true })]
@@ -455,8 +463,12 @@ function createServed(http: ReturnType<typeof createServer>, port: number) {
       for (const acknowledge of held) acknowledge()
     },
     /** Repeats a message, as the service does when it does not know whether it arrived. */
-    repeat(id: string): void {
-      push(everSaid.get(id)!, true)
+    repeat(id: string, { isRepaired = false } = {}): void {
+      const stored = everSaid.get(id)!
+      saying = saying.then(async () => {
+        if (isRepaired) stored.content = [await stored.from.encrypt(ownJid, bundle!, stored.message, { fresh: true })]
+        push(stored, true)
+      })
     },
 
     say(person: ServedPerson, text: string, options: SayOptions = {}): string {

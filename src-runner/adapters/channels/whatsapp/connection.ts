@@ -45,7 +45,7 @@ export function connect(deps: WhatsAppDeps, access: ChannelAccess, runner: Runne
     try {
       const library = await loadLibrary(deps.testServer)
       if (state === null || readCreds(library, state) === null) return reported.status('logged_out', NOT_PAIRED)
-      const receiver = createReceiver({ ...deps, library, media, runner: reported, signal })
+      const receiver = createReceiver({ ...deps, library, state, media, runner: reported, signal })
       const ending = await stayLinked(
         { ...deps, library, state },
         {
@@ -56,8 +56,12 @@ export function connect(deps: WhatsAppDeps, access: ChannelAccess, runner: Runne
           },
           closed: () => (current = null),
           failing: (problem) => reported.status('failing', problem),
-          roundTrip: reported.roundTrip,
+          roundTrip() {
+            reported.roundTrip()
+            if (current !== null) void receiver.reportLost(current.link)
+          },
           message: receiver.take,
+          undecrypted: receiver.addUndecrypted,
         },
         signal,
       )

@@ -20,6 +20,8 @@ export type LinkEvents = {
    * connection is closed and the service repeats the message.
    */
   message(message: WAMessage): Promise<void>
+  /** Called for a message of a person that cannot be decrypted, before its sender is asked to repeat it. */
+  undecrypted?(message: WAMessage): void
 }
 
 export type LinkSocket = {
@@ -124,11 +126,12 @@ export function openLinkSocket({ library, state, creds, clock, testServer, brows
     if (isClosed) return
     const read = readable(node) ? await readMessage(node) : null
     if (isClosed) return
-    if (read !== null) await events.message(read.message)
+    if (read !== null && read.kept === null) events.undecrypted?.(read.message)
+    else if (read !== null) await events.message(read.message)
     if (isClosed) return
     const { offline: _offline, ...attrs } = node.attrs
     await confirm!({ ...node, attrs })
-    if (read !== null && ws.isOpen) keeping.forget(read.kept)
+    if (read !== null && read.kept !== null && ws.isOpen) keeping.forget(read.kept)
   }
 
   /** What the person writes to others is not read, nor what devices of theirs tell each other. */
@@ -141,13 +144,14 @@ export function openLinkSocket({ library, state, creds, clock, testServer, brows
     return !isOwn(from) || isOwn(recipient)
   }
 
-  /** null: it cannot be read, and the library asks the sender to repeat it. */
-  async function readMessage(node: BinaryNode): Promise<{ message: WAMessage; kept: string[] } | null> {
+  /** null: there is nothing in it. `kept` is null if it cannot be decrypted. */
+  async function readMessage(node: BinaryNode): Promise<{ message: WAMessage; kept: string[] | null } | null> {
     const { me } = creds
     const kept: string[] = []
     const { fullMessage, decrypt } = library.decryptMessageNode(node, me!.id, me!.lid ?? '', keeping.keepInto(kept), NO_LOG)
     await decrypt()
     if (storeError !== null) throw new Error('the link state could not be written', { cause: storeError })
+    if (fullMessage.messageStubType === library.WAMessageStubType.CIPHERTEXT) return { message: fullMessage, kept: null }
     return fullMessage.messageStubType == null && fullMessage.message ? { message: fullMessage, kept } : null
   }
 

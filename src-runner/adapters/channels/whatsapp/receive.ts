@@ -7,13 +7,16 @@ import type { LinkSocket } from './link-socket.ts'
 import type { createMedia } from './media.ts'
 import { readContent } from './read-message.ts'
 import { isOurs } from './send-message.ts'
+import type { LinkState } from './link-state.ts'
+import { createUndecrypted, type Undecrypted } from './undecrypted.ts'
 
 type ReceiverDeps = {
   library: Library
+  state: LinkState
   clock: Clock
   random: () => number
   media: Pick<ReturnType<typeof createMedia>, 'download'>
-  runner: Pick<RunnerOfChannel, 'incoming' | 'status'>
+  runner: Pick<RunnerOfChannel, 'incoming' | 'status' | 'knownChats'>
   signal: AbortSignal
 }
 
@@ -24,31 +27,59 @@ const MAYBE_CODE = /^\s*\w{8}\s*$/
 
 /** Hands received messages over. The channel is shown as open only while they can be stored. */
 export function createReceiver(deps: ReceiverDeps) {
-  const { clock, random, runner, signal } = deps
+  const { library, state, clock, random, runner, signal } = deps
+  const undecrypted = createUndecrypted(state, clock)
   let isKeeping = true
+  let turn = Promise.resolve()
+
+  /** The runner takes one at a time. */
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    const taken = turn.then(work)
+    turn = taken.catch(() => {})
+    return taken
+  }
+
+  /** Hands a message over until it is stored. */
+  async function handOver(link: LinkSocket, given: WAMessage): Promise<void> {
+    const message = await readIncoming(deps, link, given)
+    for (let tries = 0; message !== null; tries++) {
+      signal.throwIfAborted()
+      try {
+        await runner.incoming({ position: `${given.messageTimestamp}`, type: 'message', message })
+        if (!isKeeping) runner.status('open', null)
+        isKeeping = true
+        break
+      } catch (error) {
+        isKeeping = false
+        runner.status('failing', notKept(error))
+        await clock.sleep(pauseAfter(Math.min(tries, MOST_DOUBLINGS), random), signal)
+      }
+    }
+    undecrypted.remove(given.key.id ?? '')
+  }
 
   return {
     opened(): void {
       if (isKeeping) runner.status('open', null)
     },
-    /** Hands a message over until it is stored. Rejects when `signal` aborts. */
-    async take(link: LinkSocket, given: WAMessage): Promise<void> {
-      const message = await readIncoming(deps, link, given)
-      if (message === null) return
-      for (let tries = 0; ; tries++) {
-        signal.throwIfAborted()
-        try {
-          await runner.incoming({ position: `${given.messageTimestamp}`, type: 'message', message })
-          if (!isKeeping) runner.status('open', null)
-          isKeeping = true
-          return
-        } catch (error) {
-          isKeeping = false
-          runner.status('failing', notKept(error))
-          await clock.sleep(pauseAfter(Math.min(tries, MOST_DOUBLINGS), random), signal)
-        }
-      }
+    /** Rejects when `signal` aborts. */
+    take: (link: LinkSocket, given: WAMessage) => inTurn(() => handOver(link, given)),
+    /** In groups most messages are for others, and strangers must leave nothing behind. */
+    addUndecrypted({ key, ...message }: WAMessage): void {
+      const chats = [key.remoteJid, key.remoteJidAlt].filter((jid) => typeof jid === 'string')
+      const isKnown = runner.knownChats().some((chat) => chats.some((jid) => library.areJidsSameUser(jid, chat)))
+      if (isKnown && library.isJidGroup(key.remoteJid ?? '') !== true) undecrypted.add({ key, ...message })
     },
+    /** Reports messages that nobody has repeated. What cannot be stored now is reported later. */
+    reportLost: (link: LinkSocket) =>
+      inTurn(async () => {
+        for (const lost of undecrypted.listLost()) {
+          signal.throwIfAborted()
+          const { externalId, sender } = await writerOf(library, link, lost)
+          await runner.incoming({ position: `${lost.messageTimestamp}`, type: 'undecrypted', externalId, sender })
+          undecrypted.remove(lost.key.id!)
+        }
+      }).catch(() => {}),
   }
 }
 
@@ -63,22 +94,28 @@ async function readIncoming({ library, media, signal }: ReceiverDeps, link: Link
   const isMe = (jid: string) => library.areJidsSameUser(jid, me.id) || library.areJidsSameUser(jid, me.lid)
   const group = library.isJidGroup(key.remoteJid ?? '') ? key.remoteJid! : null
   if (group !== null && !addressed.some(isMe) && !MAYBE_CODE.test(said.text)) return null
-  const author = library.jidNormalizedUser(group === null ? key.remoteJid! : key.participant!)
-  const alternative = group === null ? key.remoteJidAlt : key.participantAlt
-  const { lid, number } = await identityOf(library, link, author, alternative ?? null)
-  const externalId = key.fromMe === true ? library.jidNormalizedUser(me.id) : (lid ?? author)
   return {
     ...said,
-    externalId: `${externalId} ${key.id}`,
-    sender: {
-      externalId,
-      chatId: group ?? (key.fromMe === true ? externalId : author),
-      displayName: given.pushName ?? number ?? '',
-      handle: key.fromMe === true ? `+${numberIn(externalId)}` : number,
-    },
+    ...(await writerOf(library, link, given)),
     room: group === null ? null : { externalId: group, name: await nameOfGroup(link, group) },
     sentAt: Number(given.messageTimestamp ?? 0) * 1000 || null,
   }
+}
+
+/** Who wrote a message, and its id, which is the same each time it is repeated. */
+async function writerOf(library: Library, link: LinkSocket, { key, pushName }: Undecrypted) {
+  const group = library.isJidGroup(key.remoteJid ?? '') ? key.remoteJid! : null
+  const author = library.jidNormalizedUser(group === null ? key.remoteJid! : key.participant!)
+  const alternative = group === null ? key.remoteJidAlt : key.participantAlt
+  const { lid, number } = await identityOf(library, link, author, alternative ?? null)
+  const externalId = key.fromMe === true ? library.jidNormalizedUser(link.me().id) : (lid ?? author)
+  const sender = {
+    externalId,
+    chatId: group ?? (key.fromMe === true ? externalId : author),
+    displayName: pushName ?? number ?? '',
+    handle: key.fromMe === true ? `+${numberIn(externalId)}` : number,
+  }
+  return { externalId: `${externalId} ${key.id}`, sender }
 }
 
 /** The permanent id of a user, which does not depend on the number, and the number if the service tells it. */

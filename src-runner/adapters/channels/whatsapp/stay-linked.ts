@@ -29,6 +29,7 @@ type StayLinkedEvents = {
   failing(problem: Message): void
   roundTrip(): void
   message(link: LinkSocket, message: WAMessage): Promise<void>
+  undecrypted(message: WAMessage): void
 }
 
 type Run = { code: number; storeError: unknown; wasOpen: boolean }
@@ -78,6 +79,7 @@ async function runOnce({ library, state, clock, testServer }: StayLinkedDeps, ev
       closed: (code, storeError) => ended.resolve({ code, storeError }),
       frame() {},
       message: (message) => events.message(link, message),
+      undecrypted: events.undecrypted,
     },
   })
 

@@ -6,7 +6,7 @@ import { silentLog } from '../../../lib/log.ts'
 import { describeChannelDriver, type ServiceFault } from '../../../testing/channel-conformance.ts'
 import { createHandClock, type HandClock } from '../../../testing/hand-clock.ts'
 import { asShown, startPairedDevice } from '../../../testing/whatsapp-server/paired-device.ts'
-import type { Connection, IncomingMessage } from '../channel.ts'
+import type { Connection, Incoming, IncomingMessage } from '../channel.ts'
 
 // The encryption prints keys.
 beforeAll(() => silenceConsole(silentLog))
@@ -59,6 +59,8 @@ describe('WhatsApp itself', () => {
   let heard: IncomingMessage[]
   let statuses: { status: string; problem: string }[]
   let trips: number
+  let known: string[]
+  let onOther: (incoming: Incoming) => void
   /** Called before a message is stored. */
   let keep: (message: IncomingMessage) => Promise<void>
   const never = new AbortController().signal
@@ -70,6 +72,8 @@ describe('WhatsApp itself', () => {
     trips = 0
     connection = null
     keep = async () => {}
+    known = []
+    onOther = () => {}
     device = await startPairedDevice(clock)
   })
   afterEach(async () => {
@@ -80,13 +84,13 @@ describe('WhatsApp itself', () => {
   function connect(access = device.access): Connection {
     return (connection = device.driver.connect(access, null, {
       async incoming(incoming) {
-        if (incoming.type !== 'message') return
+        if (incoming.type !== 'message') return onOther(incoming)
         await keep(incoming.message)
         heard.push(incoming.message)
       },
       status: (status, problem) => statuses.push({ status, problem: problem === null ? '' : englishText(problem) }),
       roundTrip: () => trips++,
-      knownChats: () => [],
+      knownChats: () => known,
       readFile: async () => ({ problem: 'it is not there' }),
     }))
   }
@@ -97,12 +101,8 @@ describe('WhatsApp itself', () => {
     await expect.poll(status).toBe('open')
   }
   const untilHeard = (count: number) => expect.poll(() => heard.length).toBe(count)
-  const send = (text: string, id = `m-${text}`) =>
-    connection!.deliver(
-      { id, channelId: 'channel', chatId: device.person.jid, text, buttons: [], files: [], partsSent: 0 },
-      never,
-      () => true,
-    )
+  const send = (text: string, id = `m-${text}`, chatId = device.person.jid) =>
+    connection!.deliver({ id, channelId: 'channel', chatId, text, buttons: [], files: [], partsSent: 0 }, never, () => true)
   /** The file as a kill at this moment leaves it: a new process has only what is on disk. */
   const dieAndConnectAgain = async () => {
     copyFileSync(device.file, `${device.file}.copy`)
@@ -182,6 +182,79 @@ describe('WhatsApp itself', () => {
       await untilHeard(2)
       expect(texts()).toEqual(['one', 'two'])
       expect(device.server.receipts.some(({ attrs }) => attrs['type'] === 'retry')).toBe(true)
+    })
+
+    describe('with a sender who does not repeat a message that it cannot read', () => {
+      let lost: string[]
+      /** Everything up to the next ping has been handled. */
+      const ping = async () => {
+        const before = trips
+        clock.advance(30_000)
+        await expect.poll(() => trips).toBeGreaterThan(before)
+      }
+      beforeEach(() => {
+        lost = []
+        device.server.faults.ignoresRetries = true
+        known = [device.person.jid]
+        onOther = (incoming) => void (incoming.type === 'undecrypted' && lost.push(`${incoming.sender.chatId} ${incoming.externalId}`))
+      })
+      const sayDamaged = async () => {
+        const id = device.server.say(device.person, 'lost', { isDamaged: true })
+        await device.server.until(() => device.server.receipts.some(({ attrs }) => attrs['id'] === id && attrs['type'] === 'retry'))
+        return id
+      }
+      const waitTenMinutes = async () => {
+        for (let minutes = 0; minutes < 10; minutes += 0.5) await ping()
+      }
+
+      test('reports it after ten minutes, once, also after a kill', async () => {
+        await open()
+        const id = await sayDamaged()
+        await waitTenMinutes()
+        await expect.poll(() => lost.length).toBe(1)
+        expect(lost[0]).toMatch(new RegExp(`^${device.person.jid} .* ${id}$`))
+        await dieAndConnectAgain()
+        await ping()
+        await ping()
+        expect(lost).toHaveLength(1)
+      })
+
+      test('reports it after a restart, and again if it could not be stored', async () => {
+        await open()
+        await sayDamaged()
+        await dieAndConnectAgain()
+        let isFull = true
+        const report = onOther
+        onOther = (incoming) => {
+          if (isFull) throw new Error('the disk is full')
+          report(incoming)
+        }
+        await waitTenMinutes()
+        await ping()
+        expect(lost).toEqual([])
+        isFull = false
+        await ping()
+        await expect.poll(() => lost.length).toBe(1)
+      })
+
+      test('reports none that was repeated, and none of a stranger or in a group', async () => {
+        await open()
+        const id = await sayDamaged()
+        device.server.faults.ignoresRetries = false
+        device.server.say(device.person, 'next', { isDamaged: true })
+        await expect.poll(texts).toEqual(['next'])
+        device.server.faults.ignoresRetries = true
+        device.server.repeat(id, { isRepaired: true })
+        await expect.poll(texts).toEqual(['next', 'lost'])
+        known = []
+        await sayDamaged()
+        known = ['1203631@g.us']
+        const inGroup = device.server.say(device.person, 'lost', { isDamaged: true, group: '1203631@g.us' })
+        await device.server.until(() => device.server.receipts.some(({ attrs }) => attrs['id'] === inGroup))
+        await waitTenMinutes()
+        await ping()
+        expect(lost).toEqual([])
+      })
     })
 
     test('reads neither what the person writes to others nor reactions, edits, deletions and votes', async () => {
@@ -272,10 +345,11 @@ describe('WhatsApp itself', () => {
       expect(device.server.sent.map(({ text }) => text)).toEqual([1, 2, 3, 4, 5].map((i) => `before ${i}`))
     })
 
-    test('encrypts a message again for a recipient who cannot read it', async () => {
+    test.each(['somebody else', 'the owner'])('encrypts a message again for %s who cannot read it', async (who) => {
       await open()
       device.server.faults.badPreKeys = 2
-      expect(await send('Hello')).toMatchObject({ state: 'sent' })
+      const chatId = who === 'the owner' ? device.server.account.jid : device.person.jid
+      expect(await send('Hello', 'm1', chatId)).toMatchObject({ state: 'sent' })
       await device.server.untilSent(1)
       expect(device.server.sent.map(({ text }) => text)).toEqual(['Hello'])
       expect(device.server.attempts.length).toBeGreaterThan(1)
