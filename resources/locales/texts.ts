@@ -2824,6 +2824,15 @@ export type TextParams = {
   'messages.import_version': { known: number; version: number }
   'messages.import_invalid': { where: string }
   'messages.import_broken': { where: string }
+  'messages.error_mcp_server_not_found': NoParams
+  'messages.error_mcp_tool_changed': NoParams
+  'messages.attention_mcp_failing': { server: string }
+  'messages.attention_mcp_sign_in': { server: string }
+  'messages.attention_mcp_changed': { server: string; tools: number }
+  'messages.attention_mcp_changed_detail': NoParams
+  'messages.mcp_tool_name_taken': NoParams
+  'messages.mcp_address': NoParams
+  'messages.mcp_value_missing': { name: string }
 }
 
 export type TextKey = keyof TextParams

@@ -107,6 +107,10 @@ export const RECORDED_EVENTS = {
   'authorization.changed': z.object({ authorizationId: Id }),
   'token.created': z.object({ tokenId: Id }),
   'token.revoked': z.object({ tokenId: Id }),
+  'mcp_server.created': z.object({ mcpServerId: Id }),
+  /** The server, its tools, its state, or the agents that use it. */
+  'mcp_server.changed': z.object({ mcpServerId: Id }),
+  'mcp_server.deleted': z.object({ mcpServerId: Id, entityId: Id.optional() }),
   /** Something older than its time to keep was deleted. */
   'retention.deleted': z.object({ kind: RetentionKind, count: z.number().int() }),
   /** Records of an export file were added. No event tells of each. */

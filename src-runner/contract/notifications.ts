@@ -49,10 +49,12 @@ export const AttentionItem = z.object({
     'channel_logged_out',
     'channel_failing',
     'channel_request',
+    'mcp_server_failing',
+    'mcp_tool_changed',
     'public_address_unreachable',
     'database_trouble',
   ]),
-  /** The id of a schedule, trigger, channel or outbound message. null: the machine. */
+  /** The id of a schedule, trigger, channel, MCP server or outbound message. null: the machine. */
   subjectId: Id.nullable(),
   title: Message,
   detail: Message.nullable(),

@@ -9,6 +9,7 @@ import { credentialRoutes } from './routes/credentials.ts'
 import { exportRoutes } from './routes/export.ts'
 import { fileRoutes } from './routes/files.ts'
 import { jobRoutes } from './routes/jobs.ts'
+import { mcpRoutes } from './routes/mcp.ts'
 import { memoryRoutes } from './routes/memory.ts'
 import { outboxRoutes } from './routes/outbox.ts'
 import { providerRoutes } from './routes/providers.ts'
@@ -52,6 +53,7 @@ export const ROUTES = {
   ...retentionRoutes,
   ...exportRoutes,
   ...tokenRoutes,
+  ...mcpRoutes,
 } satisfies Record<string, { reach: RouteReach }>
 
 export type Routes = typeof ROUTES

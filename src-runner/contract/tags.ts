@@ -29,6 +29,7 @@ export const TAGS = [
   'public_address',
   'tokens',
   'retention',
+  'mcp_servers',
 ] as const
 export type Tag = (typeof TAGS)[number]
 
@@ -44,6 +45,7 @@ const trigger: StaleTag[] = [{ tag: 'triggers' }, { tag: 'trigger', by: 'trigger
 const schedule: StaleTag[] = [{ tag: 'schedules' }, { tag: 'schedule', by: 'scheduleId' }, { tag: 'attention' }]
 const channel: StaleTag[] = [{ tag: 'channels' }, { tag: 'attention' }]
 const credential: StaleTag[] = [{ tag: 'credentials' }, { tag: 'attention' }]
+const mcpServer: StaleTag[] = [{ tag: 'mcp_servers' }, { tag: 'attention' }]
 const outbound: StaleTag[] = [{ tag: 'outbox' }, { tag: 'attention' }]
 
 const approval: StaleTag[] = [{ tag: 'approvals' }, { tag: 'job', by: 'jobId' }, { tag: 'conversation', by: 'conversationId' }]
@@ -84,6 +86,7 @@ export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
     { tag: 'schedules' },
     { tag: 'channels' },
     { tag: 'credentials' },
+    { tag: 'mcp_servers' },
     { tag: 'attention' },
   ],
   'conversation.created': [{ tag: 'conversations' }],
@@ -118,6 +121,9 @@ export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
   'authorization.changed': [{ tag: 'authorization', by: 'authorizationId' }],
   'token.created': [{ tag: 'tokens' }],
   'token.revoked': [{ tag: 'tokens' }],
+  'mcp_server.created': mcpServer,
+  'mcp_server.changed': mcpServer,
+  'mcp_server.deleted': mcpServer,
   'retention.deleted': [
     { tag: 'retention' },
     { tag: 'jobs' },

@@ -4,6 +4,7 @@ import { getAgent, markAgentDeleted } from '../domain/agents/agents.ts'
 import { deleteChannelsOfAgent } from '../domain/channels/channels.ts'
 import { deleteGrantsOfAgent } from '../domain/credentials/credentials.ts'
 import type { JobStore } from '../domain/jobs/job-store.ts'
+import { deleteMcpGrantsOfAgent } from '../domain/mcp/mcp-servers.ts'
 import { deleteRulesOfAgent } from '../domain/rules/rules.ts'
 import { deleteSchedulesOfAgent } from '../domain/schedules/change-schedule.ts'
 import { detachTriggersOfAgent } from '../domain/triggers/triggers.ts'
@@ -21,5 +22,6 @@ export function deleteAgent(tx: Tx, { clock, jobs }: { clock: Clock; jobs: Pick<
   jobs.cancelAllOf(tx, { agentId })
   deleteRulesOfAgent(tx, agentId)
   detachTriggersOfAgent(tx, agentId)
+  deleteMcpGrantsOfAgent(tx, agentId)
   markAgentDeleted(tx, { clock }, agentId)
 }

@@ -15,3 +15,13 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 export function positiveInteger(value: unknown): number | null {
   return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : null
 }
+
+/** JSON with sorted keys, for digests. It recurses: bound the depth of what comes from outside before. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  const entries = Object.entries(value).filter(([, held]) => held !== undefined)
+  // Not by locale, so that the order is the same everywhere.
+  entries.sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${entries.map(([key, held]) => `${JSON.stringify(key)}:${canonicalJson(held)}`).join(',')}}`
+}

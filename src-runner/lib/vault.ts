@@ -33,6 +33,11 @@ export function credentialKey(credentialId: string): string {
   return `credential:${credentialId}`
 }
 
+/** Values of the environment and of headers of an MCP server, as JSON. */
+export function mcpServerKey(serverId: string): string {
+  return `mcp:${serverId}`
+}
+
 export function channelTokenKey(channelId: string): string {
   return `channel:${channelId}:token`
 }

@@ -102,6 +102,14 @@ describe('the things of two workspaces', () => {
     runner.modelServer.play({ text: [`Summed up ${word}`] })
     await runner.ended((await client.ok('runScheduleNow', { params: { scheduleId: schedule.id } })).jobId)
     const { accessToken } = await client.ok('createToken', { body: { name: `Script ${word}`, expiresAt: null } })
+    const mcp = await owner.ok('createMcpServer', {
+      body: {
+        name: `Tools ${word}`,
+        transport: { kind: 'http', url: `https://${word}.example/mcp` },
+        entityId: agent.entityId,
+        agents: [{ agentId }],
+      },
+    })
     const channelId = ids.next()
     const { person, messageId } = runner.write((tx) => {
       const channel = {
@@ -135,7 +143,7 @@ describe('the things of two workspaces', () => {
       ...{ rule: rule.id, memory: memory.id, trigger: trigger.id, delivery: delivery.id, schedule: schedule.id, channel: channelId },
       // No route of a workspace takes the id of a sign-in.
       ...{ credential: credentialId, authorization: UNKNOWN },
-      ...{ person: person.id, message: messageId, token: accessToken.id },
+      ...{ person: person.id, message: messageId, token: accessToken.id, mcpServer: mcp.server.id },
     }
     return { word, bearer, client, things }
   }

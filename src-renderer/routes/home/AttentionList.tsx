@@ -12,6 +12,7 @@ import Unplug from 'lucide-solid/icons/unplug'
 import UserPlus from 'lucide-solid/icons/user-plus'
 import Wallet from 'lucide-solid/icons/wallet'
 import Webhook from 'lucide-solid/icons/webhook'
+import Wrench from 'lucide-solid/icons/wrench'
 import { For, type JSX, Show } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
 import { JobErrorCode } from '../../../src-runner/contract/errors.ts'
@@ -91,6 +92,8 @@ const ITEM_ICONS: Record<AttentionItem['kind'], Icon> = {
   channel_logged_out: Unplug,
   channel_failing: Unplug,
   channel_request: UserPlus,
+  mcp_server_failing: Unplug,
+  mcp_tool_changed: Wrench,
   public_address_unreachable: CloudOff,
   database_trouble: Database,
 }

@@ -9,6 +9,7 @@ import type { HandlerDeps } from './handlers/deps.ts'
 import { exportHandlers } from './handlers/export.ts'
 import { eventHandlers } from './handlers/events.ts'
 import { jobHandlers } from './handlers/jobs.ts'
+import { mcpHandlers } from './handlers/mcp.ts'
 import { memoryHandlers } from './handlers/memory.ts'
 import { providerHandlers } from './handlers/providers.ts'
 import { retentionHandlers } from './handlers/retention.ts'
@@ -47,6 +48,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...retentionHandlers(deps),
     ...exportHandlers(deps),
     ...tokenHandlers(deps),
+    ...mcpHandlers(deps),
     ...eventHandlers(deps),
   }
 }

@@ -27,6 +27,7 @@ export const NOUN_OF_FIELD: Readonly<Record<string, Noun | null>> = {
   credentialId: 'credential',
   authorizationId: 'authorization',
   tokenId: 'token',
+  mcpServerId: 'mcpServer',
   callId: null,
   providerId: null,
 }
@@ -80,6 +81,8 @@ const NOUN_OF_ITEM: Record<AttentionItem['kind'], Noun | null> = {
   channel_logged_out: 'channel',
   channel_failing: 'channel',
   channel_request: 'channel',
+  mcp_server_failing: 'mcpServer',
+  mcp_tool_changed: 'mcpServer',
   public_address_unreachable: null,
   database_trouble: null,
 }

@@ -207,14 +207,17 @@ describe('the attention list', () => {
   it('uses indexes that contain nothing else', () => {
     const plans = plansOf(rig.records.db, () => void list())
     const lines = plans.flatMap(({ plan }) => plan)
-    // There are few channels, and an index has found the rows that are grouped.
-    expect(lines.filter((line) => line.startsWith('SCAN ') && !/USING (COVERING )?INDEX|^SCAN (missed|channel)$/.test(line))).toEqual([])
+    // There are few channels and MCP servers, and an index has found the rows that are grouped.
+    expect(
+      lines.filter((line) => line.startsWith('SCAN ') && !/USING (COVERING )?INDEX|^SCAN (missed|channel|mcp_servers)$/.test(line)),
+    ).toEqual([])
     for (const index of [
       'schedules_to_resume',
       'occurrences_missed',
       'webhook_refusals_of_senders',
       'outbox_undeliverable',
       'channel_people_requested',
+      'mcp_tools_changed',
     ]) {
       expect(
         lines.some((line) => line.includes(index)),

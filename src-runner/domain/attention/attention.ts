@@ -5,6 +5,8 @@ import type { AttentionItem } from '../../contract/notifications.ts'
 import type { PublicAddress } from '../../contract/public-address.ts'
 import { createMessage, readMessage } from '../../lib/messages.ts'
 import { toUsd } from '../../lib/micros.ts'
+import { listFailingServers } from '../mcp/mcp-servers.ts'
+import { listServersWithChangedTools } from '../mcp/mcp-tools.ts'
 import { listBroken, listExhausted, listMissed, listRefused, listRequests, listUndeliverable } from './attention.sql.ts'
 
 const HOUR_MS = 3_600_000
@@ -29,6 +31,8 @@ export function listAttention(db: Database, { now, publicAddress }: { now: numbe
     ...undeliverableMessages(db, now),
     ...brokenChannels(db, now),
     ...accessRequests(db),
+    ...failingMcpServers(db, now),
+    ...changedMcpTools(db),
     ...unreachableAddress(publicAddress),
   ].sort((a, b) => b.at - a.at)
 }
@@ -84,6 +88,26 @@ function accessRequests(db: Db): AttentionItem[] {
     ...{ kind: 'channel_request', subjectId: id, path: '/channels', at },
     title: createMessage('channel_request', { person: displayName, agentName }),
     detail: createMessage('channel_request_detail', { service: SERVICE_NAMES[kind] }),
+  }))
+}
+
+/** Servers that need a sign-in, and those that have been failing for a while. */
+function failingMcpServers(db: Db, now: number): AttentionItem[] {
+  return listFailingServers(db)
+    .filter(({ status, at }) => status === 'needs_sign_in' || at <= now - FAILING_AFTER_MS)
+    .map(({ serverId, name, status, problem, at }) => ({
+      ...{ kind: 'mcp_server_failing', subjectId: serverId, path: `/connections/mcp/${serverId}`, at },
+      title: createMessage(status === 'failing' ? 'attention_mcp_failing' : 'attention_mcp_sign_in', { server: name }),
+      detail: readMessage(problem),
+    }))
+}
+
+/** Agents do without these tools until a person has looked at them. */
+function changedMcpTools(db: Db): AttentionItem[] {
+  return listServersWithChangedTools(db).map(({ serverId, name, tools, at }) => ({
+    ...{ kind: 'mcp_tool_changed', subjectId: serverId, path: `/connections/mcp/${serverId}`, at },
+    title: createMessage('attention_mcp_changed', { server: name, tools }),
+    detail: createMessage('attention_mcp_changed_detail'),
   }))
 }
 

@@ -24,6 +24,7 @@ const ENTITY_OF = {
   credential: 'SELECT entity_id AS entityId FROM credentials WHERE id = ?',
   authorization: 'SELECT entity_id AS entityId FROM authorizations WHERE id = ?',
   token: 'SELECT entity_id AS entityId FROM api_tokens WHERE id = ?',
+  mcpServer: 'SELECT entity_id AS entityId FROM mcp_servers WHERE id = ?',
 } as const // prettier-ignore
 
 export type Noun = keyof typeof ENTITY_OF

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { CallFacts } from '../../contract/rules.ts'
+import { canonicalJson } from '../../lib/json-values.ts'
 
 /** SHA-256 in hex over the tool, the arguments and, if known, the deciding facts. An approved call must have the same hash when it runs. */
 export function hashOfCall(tool: string, args: unknown, facts: CallFacts | null = null): string {
@@ -21,14 +22,4 @@ function boundFactsOf(facts: CallFacts) {
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex')
-}
-
-/** JSON with sorted keys. Arguments come from JSON and are bounded in size and depth before they get here. */
-function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  const entries = Object.entries(value).filter(([, held]) => held !== undefined)
-  // Not by locale, so that the order is the same everywhere.
-  entries.sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([key, held]) => `${JSON.stringify(key)}:${canonicalJson(held)}`).join(',')}}`
 }

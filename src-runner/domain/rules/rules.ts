@@ -79,6 +79,16 @@ export function deleteRulesOfAgent(tx: Tx, agentId: string): void {
   tx.delete(rules).where(eq(rules.agentId, agentId)).run()
 }
 
+/** The rules for tools whose names begin with `prefix`. */
+export function deleteRulesOfTools(tx: Tx, prefix: string): void {
+  const found = tx
+    .select({ id: rules.id })
+    .from(rules)
+    .where(sql`substr(${rules.tool}, 1, ${prefix.length}) = ${prefix}`)
+    .all()
+  for (const { id } of found) deleteRule(tx, id)
+}
+
 /** Tools report where links lead, so a rule names that place too. Otherwise a rule for a link would match nothing. */
 export function withRealFolder(text: RuleText): RuleText {
   const { folder } = text

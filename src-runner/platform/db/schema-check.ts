@@ -4,7 +4,7 @@ import { runMigrations } from './migrate.ts'
 import { LATEST_VERSION, MIGRATIONS, type Migration } from './migrations/migrations.ts'
 
 /** Of the schema after all migrations. Saves running them at each start to compare. `npm run db:generate` writes it. */
-export const SCHEMA_DIGEST = '69b31add45bf109aabd2c65fd5b0995ec78c7c4e64e11c783f89bdef1c693ed7'
+export const SCHEMA_DIGEST = '6a7a1e0af3ad91a2f8ebbf9c05c3ec99aa064e6d77a9ab1070dcc4eec2214bf7'
 
 type SchemaRow = { type: 'table' | 'index' | 'trigger' | 'view'; name: string; sql: string }
 

@@ -1,0 +1,122 @@
+import { transact } from '../../../platform/db/transact.ts'
+import type { CreateMcpServer, McpServer, McpTransport, UpdateMcpServer } from '../../../contract/mcp.ts'
+import { AppError, issueAt } from '../../../lib/errors.ts'
+import { createMessage } from '../../../lib/messages.ts'
+import { mcpServerKey } from '../../../lib/vault.ts'
+import {
+  deleteMcpServer,
+  getMcpServer,
+  insertMcpServer,
+  isSameServer,
+  listMcpServers,
+  updateMcpServer,
+} from '../../../domain/mcp/mcp-servers.ts'
+import { acceptTools } from '../../../domain/mcp/mcp-tools.ts'
+import { NO_SECRETS, readServerSecrets, writeServerSecrets, type ServerSecrets } from '../../../domain/mcp/server-secrets.ts'
+import type { Message } from '../../../contract/messages.ts'
+import { deleteRulesOfTools } from '../../../domain/rules/rules.ts'
+import { NAME_SEPARATOR } from '../../../domain/mcp/tool-names.ts'
+import type { Handlers } from '../handler.ts'
+import { readSettings } from '../../../domain/settings/settings.ts'
+import { requireUsableFolders } from '../usable-folders.ts'
+import { writeWithSecret } from '../write-with-secret.ts'
+import type { HandlerDeps } from './deps.ts'
+
+/** Values of environments and headers are in the vault. A row only has their names. */
+export function mcpHandlers({ db, clock, ids, vault, log, dataDir }: HandlerDeps) {
+  /** Throws AppError for a transport that cannot be used. */
+  async function requireUsable(transport: McpTransport): Promise<void> {
+    if (transport.kind !== 'stdio') return requireAddress(transport.url)
+    await requireUsableFolders(transport.folders, { dataDir, backupFolder: readSettings(db).backupFolder })
+  }
+
+  function writeSecrets(serverId: string, secrets: ServerSecrets, write: () => McpServer): Promise<McpServer> {
+    return writeWithSecret({ vault, log }, mcpServerKey(serverId), writeServerSecrets(secrets), write)
+  }
+
+  async function change(before: McpServer, { env, headers, ...body }: UpdateMcpServer): Promise<McpServer> {
+    const write = (fields: typeof body) => transact(db, (tx) => updateMcpServer(tx, before.id, fields))
+    if (body.transport === undefined && env === undefined && headers === undefined) return write(body)
+    const stored = readServerSecrets(await vault.get(mcpServerKey(before.id)))
+    const given = body.transport ?? before.transport
+    // A header was given for one server. It never goes to another one.
+    const kept = body.transport === undefined || isSameServer(before.transport, given) || given.kind === 'stdio' ? stored : NO_SECRETS
+    const { transport, secrets } = withSecrets(given, { env, headers }, kept)
+    await requireUsable(transport)
+    return writeSecrets(before.id, secrets, () => write({ ...body, transport }))
+  }
+
+  return {
+    listMcpServers: ({ query }, { caller }) => ({ servers: listMcpServers(db, { ...query, entityId: caller.entityId }) }),
+    getMcpServer: ({ params }) => ({ server: getMcpServer(db, params.mcpServerId) }),
+
+    async createMcpServer({ body: { env, headers, ...body } }) {
+      const { transport, secrets } = withSecrets(body.transport, { env, headers }, NO_SECRETS)
+      await requireUsable(transport)
+      const id = ids.next()
+      const server = await writeSecrets(id, secrets, () => transact(db, (tx) => insertMcpServer(tx, { clock }, { ...body, id, transport })))
+      return { server }
+    },
+
+    async updateMcpServer({ params: { mcpServerId }, body }) {
+      return { server: await change(getMcpServer(db, mcpServerId), body) }
+    },
+
+    async deleteMcpServer({ params: { mcpServerId } }) {
+      getMcpServer(db, mcpServerId)
+      const remove = () =>
+        transact(db, (tx) => {
+          const server = deleteMcpServer(tx, mcpServerId)
+          // Another server may get this name.
+          deleteRulesOfTools(tx, server.slug + NAME_SEPARATOR)
+          return server
+        })
+      await writeWithSecret({ vault, log }, mcpServerKey(mcpServerId), null, remove)
+      return { ok: true }
+    },
+
+    acceptMcpTools({ params: { mcpServerId }, body }) {
+      getMcpServer(db, mcpServerId)
+      transact(db, (tx) => acceptTools(tx, mcpServerId, body))
+      return { server: getMcpServer(db, mcpServerId) }
+    },
+  } satisfies Partial<Handlers>
+}
+
+function requireAddress(address: string): void {
+  const url = URL.canParse(address) ? new URL(address) : null
+  const isFit = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+  if (!isFit) throw invalid('transport.url', createMessage('mcp_address'))
+}
+
+/** The names of the transport with the values that were given now or before. Throws AppError invalid_request for a name without one. */
+function withSecrets(
+  transport: McpTransport,
+  given: Pick<CreateMcpServer, 'env' | 'headers'>,
+  stored: ServerSecrets,
+): { transport: McpTransport; secrets: ServerSecrets } {
+  if (transport.kind === 'stdio') {
+    const env = valuesFor('env', transport.envNames, given.env, stored.env)
+    return { transport: { ...transport, envNames: Object.keys(env) }, secrets: { ...NO_SECRETS, env } }
+  }
+  const headers = valuesFor('headers', transport.headerNames, given.headers, stored.headers)
+  return { transport: { ...transport, headerNames: Object.keys(headers) }, secrets: { ...NO_SECRETS, headers } }
+}
+
+function valuesFor(
+  field: string,
+  names: readonly string[],
+  given: Record<string, string> = {},
+  stored: Record<string, string> = {},
+): Record<string, string> {
+  const entries = [...new Set([...names, ...Object.keys(given)])].map((name): [string, string] => {
+    const value = [given, stored].find((values) => Object.hasOwn(values, name))?.[name]
+    if (value === undefined) throw invalid(`${field}.${name}`, createMessage('mcp_value_missing', { name }))
+    return [name, value]
+  })
+  return Object.fromEntries(entries)
+}
+
+function invalid(path: string, problem: Message): AppError {
+  return new AppError('invalid_request', problem, { issues: [issueAt(path, problem)] })
+}

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { AcceptMcpTools, CreateMcpServer, McpServer, UpdateMcpServer } from '../mcp.ts'
+import { Id } from '../primitives.ts'
+import { del, get, Nothing, patch, post } from './route.ts'
+
+const serverParams = z.object({ mcpServerId: Id })
+const oneServer = z.object({ server: McpServer })
+
+export const mcpRoutes = {
+  listMcpServers: get('/api/mcp-servers', {
+    reach: 'workspace',
+    summary: 'MCP servers with their tools and the agents that use them, in the order in which they were added.',
+    query: z.object({ agentId: Id.optional() }),
+    answer: z.object({ servers: z.array(McpServer) }),
+    shows: ['mcp_servers'],
+  }),
+  createMcpServer: post('/api/mcp-servers', {
+    reach: 'machine',
+    ownerOnly: true,
+    summary: 'Add an MCP server. It is not started, and no agent has its tools before they are accepted.',
+    body: CreateMcpServer,
+    status: 201,
+    answer: oneServer,
+    errors: ['entity_not_found', 'agent_not_found', 'folder_not_usable', 'vault_unavailable'],
+  }),
+  getMcpServer: get('/api/mcp-servers/:mcpServerId', {
+    reach: 'workspace',
+    summary: 'One MCP server.',
+    params: serverParams,
+    answer: oneServer,
+    errors: ['mcp_server_not_found'],
+    shows: ['mcp_servers'],
+  }),
+  updateMcpServer: patch('/api/mcp-servers/:mcpServerId', {
+    reach: 'machine',
+    ownerOnly: true,
+    summary: 'Change an MCP server, or which agents use it. Another program or address loses its accepted tools.',
+    params: serverParams,
+    body: UpdateMcpServer,
+    answer: oneServer,
+    errors: ['mcp_server_not_found', 'agent_not_found', 'folder_not_usable', 'vault_unavailable'],
+  }),
+  deleteMcpServer: del('/api/mcp-servers/:mcpServerId', {
+    reach: 'machine',
+    ownerOnly: true,
+    summary: 'Stop and remove an MCP server with its secrets.',
+    params: serverParams,
+    answer: Nothing,
+    errors: ['mcp_server_not_found', 'vault_unavailable'],
+  }),
+  acceptMcpTools: post('/api/mcp-servers/:mcpServerId/tools', {
+    reach: 'machine',
+    ownerOnly: true,
+    summary: 'Accept tools as they were shown, and say what they do. Refused if one has changed meanwhile.',
+    params: serverParams,
+    body: AcceptMcpTools,
+    answer: oneServer,
+    errors: ['mcp_server_not_found', 'mcp_tool_changed'],
+  }),
+}

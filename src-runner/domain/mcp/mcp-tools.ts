@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/transact.ts'
+import type { AcceptMcpTools, McpTool, McpToolEffect } from '../../contract/mcp.ts'
+import type { Message } from '../../contract/messages.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import { canonicalJson } from '../../lib/json-values.ts'
+import { createMessage } from '../../lib/messages.ts'
+import { mcpServers, mcpTools } from './mcp-table.ts'
+import { agentNameOf } from './tool-names.ts'
+
+/** A tool as its server lists it: bounded, and without invisible characters. `problem`: why it cannot be used. */
+export type ListedTool = {
+  name: string
+  title: string | null
+  description: string
+  inputSchema: Record<string, unknown>
+  proposal: McpToolEffect
+  problem: Message | null
+}
+
+const { serverId: _server, acceptedDigest: _digest, changedAt: _at, ...COLUMNS } = getTableColumns(mcpTools)
+
+export function listToolsOfServer(db: Db, serverId: string): McpTool[] {
+  const rows = db.select(COLUMNS).from(mcpTools).where(eq(mcpTools.serverId, serverId)).orderBy(mcpTools.name).all()
+  return rows.map((row) => ({ ...row, accepted: row.status === 'changed' ? row.accepted : null, tokens: tokensOf(row) }))
+}
+
+/** JSON has about three bytes to a token. */
+function tokensOf({ agentName, description, inputSchema }: Pick<McpTool, 'agentName' | 'description' | 'inputSchema'>): number {
+  return Math.ceil(Buffer.byteLength(JSON.stringify({ agentName, description, inputSchema })) / 3)
+}
+
+export function digestOfTool({ name, description, inputSchema }: Pick<ListedTool, 'name' | 'description' | 'inputSchema'>): string {
+  return createHash('sha256').update(canonicalJson({ name, description, inputSchema })).digest('hex')
+}
+
+/**
+ * Stores what a server lists now. A tool that is not as it was accepted is taken away from agents at once. Returns whether anything
+ * has changed.
+ */
+export function recordTools(tx: Tx, { clock }: { clock: Clock }, serverId: string, listed: readonly ListedTool[]): boolean {
+  const { slug } = tx.select({ slug: mcpServers.slug }).from(mcpServers).where(eq(mcpServers.id, serverId)).get()!
+  const known = new Map(
+    tx
+      .select()
+      .from(mcpTools)
+      .where(eq(mcpTools.serverId, serverId))
+      .all()
+      .map((row) => [row.name, row]),
+  )
+  const changedAt = clock.now()
+  const takenNames = new Set<string>()
+  let hasChanged = false
+  for (const tool of listed) {
+    const before = known.get(tool.name)
+    known.delete(tool.name)
+    const agentName = agentNameOf(slug, tool.name)
+    const problem = takenNames.has(agentName) ? createMessage('mcp_tool_name_taken') : tool.problem
+    takenNames.add(agentName)
+    const digest = digestOfTool(tool)
+    const status = statusOf(before?.acceptedDigest ?? null, digest, problem)
+    if (before?.digest === digest && before.status === status && before.title === tool.title && before.proposal === tool.proposal) continue
+    const row = { ...tool, agentName, problem, digest, status, changedAt }
+    tx.insert(mcpTools)
+      .values({ serverId, ...row })
+      .onConflictDoUpdate({ target: [mcpTools.serverId, mcpTools.name], set: row })
+      .run()
+    hasChanged = true
+  }
+  for (const { name, status } of known.values()) {
+    if (status === 'gone') continue
+    tx.update(mcpTools).set({ status: 'gone', changedAt }).where(isTool(serverId, name)).run()
+    hasChanged = true
+  }
+  if (hasChanged) tx.emit({ type: 'mcp_server.changed', payload: { mcpServerId: serverId } })
+  return hasChanged
+}
+
+function statusOf(acceptedDigest: string | null, digest: string, problem: Message | null): McpTool['status'] {
+  if (acceptedDigest === null) return 'new'
+  return acceptedDigest === digest && problem === null ? 'accepted' : 'changed'
+}
+
+function isTool(serverId: string, name: string) {
+  return and(eq(mcpTools.serverId, serverId), eq(mcpTools.name, name))
+}
+
+/** Accepts what was shown, or takes it back. Throws AppError mcp_tool_changed if one of the tools is not as it was shown. */
+export function acceptTools(tx: Tx, serverId: string, { tools }: AcceptMcpTools): void {
+  for (const { name, digest, effect } of tools) {
+    const row = tx.select().from(mcpTools).where(isTool(serverId, name)).get()
+    if (row === undefined || row.digest !== digest || row.status === 'gone') throw new AppError('mcp_tool_changed')
+    if (effect !== null && row.problem !== null) throw new AppError('mcp_tool_changed', row.problem)
+    const { description, inputSchema } = row
+    const accepted = { description, inputSchema }
+    const change =
+      effect === null
+        ? { effect, acceptedDigest: null, accepted: null, status: 'new' as const }
+        : { effect, acceptedDigest: digest, accepted, status: 'accepted' as const }
+    tx.update(mcpTools).set(change).where(isTool(serverId, name)).run()
+  }
+  tx.emit({ type: 'mcp_server.changed', payload: { mcpServerId: serverId } })
+}
+
+/** After its server was given another program or address. */
+export function forgetTools(tx: Tx, serverId: string): void {
+  tx.delete(mcpTools).where(eq(mcpTools.serverId, serverId)).run()
+}
+
+/** How many tools of servers wait for a decision because they have changed. */
+export function listServersWithChangedTools(db: Db): { serverId: string; name: string; tools: number; at: number }[] {
+  return db
+    .select({
+      serverId: mcpServers.id,
+      name: mcpServers.name,
+      tools: sql<number>`count(*)`,
+      at: sql<number>`max(${mcpTools.changedAt})`,
+    })
+    .from(mcpTools)
+    .innerJoin(mcpServers, eq(mcpServers.id, mcpTools.serverId))
+    .where(and(sql`${mcpTools.status} = 'changed'`, eq(mcpServers.enabled, true)))
+    .groupBy(mcpServers.id)
+    .all()
+}
