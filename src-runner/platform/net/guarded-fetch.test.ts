@@ -581,3 +581,24 @@ it('opens an origin from a setting only for the request that names it', async ()
 function connectNever(): Socket {
   return new Socket()
 }
+
+it('sends what a call changes, once, and never to where it is redirected', async () => {
+  const net = await smallInternet()
+  const seen: string[] = []
+  await net.site('a.test', (request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      seen.push(`${request.method} ${request.url} ${Buffer.concat(chunks).toString('hex')}`)
+      response.writeHead(request.url === '/there' ? 200 : 307, { location: '/there' }).end('done')
+    })
+  })
+  const fetch = fetchIn(net)
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+    const answer = await fetch('http://a.test/', { method, body: Buffer.from([0, 255]), follows: () => true })
+    expect(answer.sendsTo!.href).toBe('http://a.test/there')
+  }
+  expect(seen).toEqual(['POST / 00ff', 'PUT / 00ff', 'PATCH / 00ff', 'DELETE / 00ff'])
+  const head = await fetch('http://a.test/', { method: 'HEAD' })
+  expect([head.status, head.body.length, seen.slice(4)]).toEqual([200, 0, ['HEAD / ', 'HEAD /there ']])
+})

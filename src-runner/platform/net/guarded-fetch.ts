@@ -36,14 +36,17 @@ export type GuardedResponse = ResponseHead & {
   isNear: boolean
 }
 
+export type RequestMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
 export type GuardedRequest = {
-  method?: 'GET' | 'POST'
+  /** Default: GET. */
+  method?: RequestMethod
   /** Sent only to the origin of the requested address, so they may hold a key. */
   headers?: Record<string, string>
-  body?: string
+  body?: string | Uint8Array
   signal?: AbortSignal
   maxBytes?: number
-  /** Called before a redirect is followed. false returns the response with `sendsTo`. A POST is never redirected. */
+  /** Called before a redirect is followed. false returns the response with `sendsTo`. Only GET and HEAD are redirected. */
   follows?: (to: URL, from: URL) => boolean
   /** Called with the head of the response. false leaves the body unread. */
   readsBody?: (head: ResponseHead) => boolean
@@ -114,6 +117,8 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
     const { Client } = await loadUndici()
     const cameFrom: URL[] = []
     let isNear = false
+    const { method = 'GET' } = request
+    const mayRedirect = method === 'GET' || method === 'HEAD'
     for (let url = first; ;) {
       let client: InstanceType<typeof Client> | undefined
       let socket: Socket | undefined
@@ -125,7 +130,7 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
         const handOver: buildConnector.connector = (_, done) => queueMicrotask(() => done(null, opened.socket))
         client = new Client(url.origin, { ...ONLY_HTTP_1, headersTimeout: 0, bodyTimeout: 0, connect: handOver })
         const sent = client.request({
-          method: request.method ?? 'GET',
+          method,
           path: url.pathname + url.search,
           headers: {
             'user-agent': 'Mozilla/5.0 (compatible; Deckhand)',
@@ -147,7 +152,7 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
         response.body.on('error', () => {})
         const head: ResponseHead = { url, status: response.statusCode, headers: firstOfEach(response.headers) }
         const to = redirectTarget(response, url, readWebAddress)
-        const follows = to !== null && request.method !== 'POST' && (request.follows?.(to, url) ?? true)
+        const follows = to !== null && mayRedirect && (request.follows?.(to, url) ?? true)
         if (!follows) {
           const wanted = to === null && (request.readsBody?.(head) ?? true)
           const body = wanted ? await readBounded(response, request.maxBytes ?? MAX_BODY_BYTES, signal) : UNREAD
