@@ -126,7 +126,9 @@ async function inputFor(deps: AgentWorkDeps, { job, claim, signal }: Attempt, ag
     prompt: buildPrompt({ agent, job, memory, cursor, ...readEarlierTurns(db, jobs, job), now: clock.now(), timezone: timezone() }),
     transcript: messages,
     startedCallIds,
-    tools: tools().filter(({ channels }) => channels?.includes(job.channel) ?? true),
+    tools: tools()
+      .filter(({ channels }) => channels?.includes(job.channel) ?? true)
+      .flatMap((tool) => (tool.forAgent === undefined ? tool : (tool.forAgent(agent.id) ?? []))),
     toolContext: {
       jobId: job.id,
       agentId: agent.id,

@@ -125,7 +125,7 @@ async function answerCall(attempt: Attempt, call: PromptToolCall, signal: AbortS
   }
   if (prepared.startedBefore && decision.again !== true) return refuse(attempt, call, unknownOutcome(tool.name))
   // Also before a second run: each recorded start needs its own decision if its outcome is unknown.
-  if (tool.effect === 'once') {
+  if ((decision.facts?.effect ?? tool.effect) === 'once') {
     await deps.record.toolStarted({ callId: call.callId, name: tool.name })
     // Nothing has happened yet, but the row says "started". Only a result keeps it from looking like an unknown outcome.
     if (signal.aborted) return refuse(attempt, call, 'Not run: the job was stopped first.')

@@ -52,8 +52,11 @@ export type ScheduleCursor = {
   keep(state: string): Promise<boolean>
 }
 
-/** What the policy has to know of a call beyond the tool's name and effect. The summary follows from `effectOn`. */
-export type ToolFacts = Omit<CallFacts, 'tool' | 'effect' | 'summary' | 'effectOn'> & ({ effectOn: Message } | { summary: string })
+/** What the policy has to know of a call. The summary follows from `effectOn`. `effect`: of this call, if it is less than the tool's. */
+export type ToolFacts = Omit<CallFacts, 'tool' | 'effect' | 'summary' | 'effectOn'> & { effect?: ToolEffect } & (
+    | { effectOn: Message }
+    | { summary: string }
+  )
 
 /** The facts of a call that touches nothing outside the job. */
 export const NO_EFFECTS = { paths: [], leavesMachine: false, costsMoney: false, deletes: false, overwrites: false, runsCode: false }
@@ -71,12 +74,14 @@ export type Tool<Args extends z.ZodObject = z.ZodObject> = {
   name: string
   description: string
   args: Args
-  /** After a crash, `read` and `idempotent` calls may run again; `once` calls never do. */
+  /** After a crash, `read` and `idempotent` calls may run again; `once` calls never do. The strictest one of all its calls. */
   effect: ToolEffect
   /** Calls of one reply may run at the same time. */
   parallel: boolean
   /** Only jobs of these channels get the tool. Absent: all. */
   channels?: readonly JobChannel[]
+  /** The tool as this agent gets it. null: it does not get it. */
+  forAgent?(agentId: string): Tool | null
   /**
    * A successful call ends the job with this text and notifies nobody. Other calls of the same reply still run; if one
    * fails, the model continues.
@@ -99,8 +104,8 @@ export type Tool<Args extends z.ZodObject = z.ZodObject> = {
 export async function factsOf(tool: Tool, args: Record<string, unknown>, context: ToolContext): Promise<CallFacts> {
   const head = { tool: tool.name, effect: tool.effect }
   if (tool.facts !== undefined) {
-    const facts = await tool.facts(args, context)
-    return { ...head, ...facts, summary: 'summary' in facts ? facts.summary : englishText(facts.effectOn) }
+    const { effect = tool.effect, ...facts } = await tool.facts(args, context)
+    return { ...head, ...facts, effect, summary: 'summary' in facts ? facts.summary : englishText(facts.effectOn) }
   }
   const all = tool.effect !== 'read'
   const subject = JSON.stringify(args)

@@ -1,7 +1,7 @@
 import { MIMEType } from 'node:util'
-import type { ResponseHead, GuardedResponse } from '../../../platform/net/guarded-fetch.ts'
-import { sniff, SNIFF_BYTES } from '../../files/text-of-file.ts'
-import { decodeText } from '../../web/decode-text.ts'
+import type { ResponseHead, GuardedResponse } from '../../platform/net/guarded-fetch.ts'
+import { sniff, SNIFF_BYTES } from '../files/text-of-file.ts'
+import { decodeText } from './decode-text.ts'
 
 export type WebDocument =
   | { kind: 'text'; type: string; title: string; text: string; refreshesTo: string | null; hasMore: boolean }
@@ -38,7 +38,7 @@ export async function readDocument(response: GuardedResponse, options: { whole: 
   const isHtml = HTML_TYPES.has(type) || (UNKNOWN_TYPES.has(type) && /^\s*<(!doctype html|html|head|body)\b/i.test(text.slice(0, 1_000)))
   if (!isHtml) return { kind: 'text', type: type || 'text', title: '', text, refreshesTo: null, hasMore: false }
   // Loaded with the first page: the parser has a large table of characters.
-  const { htmlToText } = await import('../../web/html-to-text.ts')
+  const { htmlToText } = await import('./html-to-text.ts')
   return { kind: 'text', type: type || 'text/html', ...(await htmlToText(text, { address: response.url, ...options })) }
 }
 

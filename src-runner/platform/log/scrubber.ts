@@ -23,6 +23,15 @@ const BY_PLACE: [RegExp, string][] = [
 ]
 
 export function createScrubber(): Scrubber {
+  const { add, scrub } = createMask()
+  return {
+    add,
+    scrub: (text) => BY_PLACE.reduce((clean, [place, replacement]) => clean.replace(place, replacement), scrub(text)),
+  }
+}
+
+/** Replaces only what was added. For text that is not a log, in which other tokens have a meaning. */
+export function createMask(): Scrubber {
   const spellings = new Set<string>()
   let pattern: RegExp | null = null
 
@@ -36,11 +45,7 @@ export function createScrubber(): Scrubber {
       const alternatives = [...spellings].sort((a, b) => b.length - a.length).map((spelling) => RegExp.escape(spelling))
       pattern = new RegExp(alternatives.join('|'), 'g')
     },
-    scrub(text) {
-      let clean = pattern === null ? text : text.replace(pattern, MASK)
-      for (const [place, replacement] of BY_PLACE) clean = clean.replace(place, replacement)
-      return clean
-    },
+    scrub: (text) => (pattern === null ? text : text.replace(pattern, MASK)),
   }
 }
 

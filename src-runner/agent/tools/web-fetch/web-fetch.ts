@@ -8,7 +8,8 @@ import type { Clock } from '../../../lib/clock.ts'
 import { randomBoundary, wrapUntrusted, type MakeBoundary } from '../../../lib/untrusted-text.ts'
 import { visibleText } from '../../../lib/visible-text.ts'
 import { defineTool, MAX_TOOL_OUTPUT_CHARS, NO_EFFECTS, type Tool, type ToolFacts, type ToolOutput } from '../tool.ts'
-import { mayHoldText, readDocument, type WebDocument } from './web-document.ts'
+import { keepDocuments, partOf } from '../../web/kept-documents.ts'
+import { mayHoldText, readDocument, type WebDocument } from '../../web/web-document.ts'
 
 export type WebFetchDeps = {
   fetch: GuardedFetch
@@ -21,8 +22,6 @@ const MAX_CHARS = MAX_TOOL_OUTPUT_CHARS - 4_000
 /** Of an error page. */
 const MAX_ERROR_CHARS = 2_000
 const MAX_SHOWN_ADDRESS_CHARS = 500
-const KEPT_DOCUMENTS = 8
-const KEPT_MS = 10 * 60_000
 
 const Args = z.object({
   url: z.string().min(1).describe('The complete address, beginning with https:// or http://.'),
@@ -37,7 +36,8 @@ type Args = z.output<typeof Args>
  * about that address like about any other.
  */
 export function webFetchTool({ fetch, clock, boundary = randomBoundary }: WebFetchDeps): Tool {
-  const kept = keepDocuments(clock)
+  // A call without offset always fetches again.
+  const kept = keepDocuments<Kept>(clock)
   return defineTool({
     name: 'web_fetch',
     description:
@@ -111,7 +111,7 @@ function showError(response: GuardedResponse, document: WebDocument, mark: strin
   const meaning = http.STATUS_CODES[response.status]
   const error = `${shortened(response.url.href)} returned an error: HTTP ${response.status}${meaning === undefined ? '' : ` (${meaning})`}.`
   if (document.kind !== 'text' || document.text.trim() === '') return { ok: false, output: error }
-  return { ok: false, output: `${error}\n${wrapUntrusted(cut(document.text, 0, MAX_ERROR_CHARS), mark)}` }
+  return { ok: false, output: `${error}\n${wrapUntrusted(partOf(document.text, 0, MAX_ERROR_CHARS), mark)}` }
 }
 
 function showPart(response: GuardedResponse, document: WebDocument, args: Args, mark: string): ToolOutput {
@@ -128,7 +128,7 @@ function showPart(response: GuardedResponse, document: WebDocument, args: Args, 
       ok: false,
       output: `The text of ${shortened(response.url.href)} has ${text.length} characters; offset ${offset} is beyond its end.`,
     }
-  const part = cut(text, offset, args.maxChars ?? DEFAULT_CHARS)
+  const part = partOf(text, offset, args.maxChars ?? DEFAULT_CHARS)
   const end = offset + part.length
   const facts = [document.type, `characters ${offset}-${end} of ${text.length}`]
   const title = document.title === '' || offset > 0 ? '' : `Title: ${document.title}\n\n`
@@ -152,31 +152,8 @@ function notesOn(response: GuardedResponse, document: WebDocument & { kind: 'tex
   ]
 }
 
-/** Does not end within a character. */
-function cut(text: string, from: number, chars: number): string {
-  const end = from + chars
-  const isWithinCharacter = end < text.length && /[\ud800-\udbff]/.test(text[end - 1]!)
-  return text.slice(from, isWithinCharacter ? end - 1 : end)
-}
-
 function shortened(address: string): string {
   return cutText(address, MAX_SHOWN_ADDRESS_CHARS)
 }
 
 type Kept = { response: GuardedResponse; document: WebDocument }
-
-/** The last documents, so that reading one page in parts fetches it once. A call without offset always fetches again. */
-function keepDocuments(clock: Clock) {
-  const kept = new Map<string, Kept & { until: number }>()
-  return {
-    find(key: string): Kept | undefined {
-      const found = kept.get(key)
-      return found !== undefined && found.until > clock.monotonic() ? found : undefined
-    },
-    keep(key: string, document: Kept): void {
-      kept.delete(key)
-      kept.set(key, { ...document, until: clock.monotonic() + KEPT_MS })
-      for (const old of kept.keys()) if (kept.size > KEPT_DOCUMENTS) kept.delete(old)
-    },
-  }
-}
