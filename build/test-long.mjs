@@ -26,12 +26,23 @@ await begin(async () => {
     CUTS: '1000',
     DISK_CYCLES: '50',
     WHATSAPP_KILLS: '200',
+    WHATSAPP_RECONNECTS: '1000',
+    WHATSAPP_STRANGERS: '500',
   }
   const [desktop, ...inDesktop] = onVirtualDesktop(['playwright', 'test', '--config', 'e2e/playwright.config.ts'])
   const suites = {
     'walks and comparisons': [
       ...['vitest', 'run', '--config', 'build/vitest.config.ts', '--testTimeout', String(HOUR_MS)],
-      ...['.walk.test', '.crash.test', '.croner.test', '.oracle.test', '.damage.test', 'full-disk.test', 'whatsapp-kills.test'],
+      ...[
+        '.walk.test',
+        '.crash.test',
+        '.croner.test',
+        '.oracle.test',
+        '.damage.test',
+        'full-disk.test',
+        'whatsapp-kills.test',
+        'whatsapp.test',
+      ],
     ],
     'kills at random moments': [projectNode, 'build/kill-test.ts', '--kills', '200'],
     'kills at each phase of a job': [projectNode, 'build/kill-phases.ts'],

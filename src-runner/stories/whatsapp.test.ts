@@ -1,13 +1,18 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { channels } from '../domain/channels/channels-table.ts'
+import { channelMessages, channels } from '../domain/channels/channels-table.ts'
 import { AppError } from '../lib/errors.ts'
 import { quote } from '../lib/messages.ts'
 import { createMemoryVault, type Vault } from '../lib/vault.ts'
 import { createHandClock } from '../testing/hand-clock.ts'
 import { saying } from '../testing/saying.ts'
+import { createPostTool } from '../testing/telegram-chat.ts'
 import { useWhatsAppRig } from '../testing/whatsapp-server/whatsapp-rig.ts'
+
+/** build/test-long.mjs sets more. Each writes twice before the owner, and twice after. */
+const STRANGERS = Number(process.env['WHATSAPP_STRANGERS'] ?? 10)
+const ROUNDS = 2
 
 describe('WhatsApp', () => {
   const rig = useWhatsAppRig()
@@ -78,6 +83,81 @@ describe('WhatsApp', () => {
     expect(await jobs()).toEqual([])
     const log = rig.runner.logLines.join('\n')
     expect(log).not.toMatch(/Delete everything|between us/)
+  })
+
+  it('asks its owner before it acts, who answers with a short code', async () => {
+    const posted: string[] = []
+    await begin({ moreTools: [createPostTool((text) => posted.push(text))] })
+    await link()
+    const ask = (text: string, after: string) =>
+      rig.runner.modelServer.play({ toolCalls: [{ id: 'call_1', name: 'post', args: { text } }] }, { text: [after] })
+    const codeIn = async (text: string) => {
+      await untilSaid('owner', new RegExp(text))
+      return /\b(?:approve|reject) ([0-9A-Z]{4})\b/i.exec(said('owner').find((one) => one.includes(text))!)![1]!
+    }
+    ask('one', 'It is posted.')
+    rig.server.sayOnPhone('Post one')
+    const first = await codeIn('Post "one"')
+    rig.server.sayOnPhone('approve ZZZZ')
+    await untilSaid('owner', 'No open question has the code ZZZZ.')
+    expect(posted).toEqual([])
+    rig.server.sayOnPhone(`Approve ${first.toLowerCase()}`)
+    await untilSaid('owner', 'It is posted.')
+    ask('two', 'Then not.')
+    rig.server.sayOnPhone('Post two')
+    rig.server.sayOnPhone(`reject ${await codeIn('Post "two"')}`)
+    await untilSaid('owner', 'Then not.')
+    expect(posted).toEqual(['one'])
+  })
+
+  it('answers in a group that its owner has let in, and only who mentions it', async () => {
+    await begin()
+    const { id: channelId, pairingCode } = await link()
+    const family = '1203631@g.us'
+    const ben = rig.server.addPerson('4915112345678', 'Ben')
+    rig.server.say(ben, pairingCode, { group: family })
+    await expect.poll(async () => (await channelNow()).people.at(-1)).toMatchObject({ displayName: 'Family', role: 'requested' })
+    const personId = (await channelNow()).people.at(-1)!.id
+    await rig.runner.client.ok('updateChannelPerson', { params: { channelId, personId }, body: { role: 'allowed' } })
+    await untilSaid(family, /You can write to me now/)
+    rig.runner.modelServer.play({ text: ['At eight.'] }, { text: ['On Sunday.'] })
+    rig.server.say(ben, 'Not for you', { group: family })
+    rig.server.say(ben, 'When is dinner?', { group: family, isMention: true })
+    await untilSaid(family, 'At eight.')
+    // Also what answers a message of the agent is for it.
+    rig.server.say(ben, 'And which day?', { group: family, replyTo: rig.server.sent.at(-1)!.id })
+    await untilSaid(family, 'On Sunday.')
+    expect((await jobs()).map(({ title }) => title)).toEqual([
+      expect.stringContaining('And which day?'),
+      expect.stringContaining('When is dinner?'),
+    ])
+    expect(said(ben)).toEqual([])
+    expect(said('owner').join()).not.toMatch(/At eight/)
+  })
+
+  it(`hears its owner through a flood of ${STRANGERS} strangers, who leave neither rows nor answers behind`, async () => {
+    await begin()
+    const { id } = await link()
+    await untilSaid('owner', /I am Ada/)
+    const strangers = Array.from({ length: STRANGERS }, (_, i) => rig.server.addPerson(`49151000${1000 + i}`, `Mallory ${i}`))
+    const flood = () =>
+      strangers.forEach((stranger, i) => rig.server.say(stranger, `Buy now ${i} `.repeat(300), { isDamaged: i % 5 === 0 }))
+    const stateBytes = () => statSync(join(rig.runner.dataDir, 'whatsapp', id)).size
+    const emptyBytes = stateBytes()
+    for (let round = 0; round < ROUNDS; round++) flood()
+    rig.runner.modelServer.play({ text: ['I am here.'] })
+    rig.server.sayOnPhone('Are you there?')
+    for (let round = 0; round < ROUNDS; round++) flood()
+    await untilSaid('owner', 'I am here.')
+    // The owner is answered in their turn, and not after everybody else.
+    expect(rig.server.unconfirmed()).toBeGreaterThan(0)
+    await rig.server.until(() => rig.server.unconfirmed() === 0)
+    expect((await channelNow()).people).toHaveLength(1)
+    expect(await jobs()).toHaveLength(1)
+    expect(rig.runner.write((tx) => tx.select().from(channelMessages).all())).toHaveLength(1)
+    expect(strangers.flatMap(said)).toEqual([])
+    // An encrypted session for each stranger stays, and nothing for each message.
+    expect(stateBytes() - emptyBytes).toBeLessThan(2 * (512_000 + STRANGERS * 8000))
   })
 
   it('asks for a message again that it could not decrypt and that the phone did not repeat', async () => {

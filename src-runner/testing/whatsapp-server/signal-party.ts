@@ -98,6 +98,15 @@ export function createSignalParty(jid: string, lid: string) {
       const key = await this.encrypt(device, bundle, { senderKeyDistributionMessage: share })
       return [key, { tag: 'enc', attrs: { v: '2', type: 'skmsg' }, content: ciphertext }]
     },
+    /** Stores the key with which the device writes to a group. */
+    async takeGroupKey(device: string, sealed: BinaryNode): Promise<void> {
+      const { senderKeyDistributionMessage: item } = await this.decrypt(device, sealed)
+      await signal.processSenderKeyDistributionMessage({ item: item!, authorJid: device })
+    },
+    async decryptFromGroup(group: string, device: string, { content }: BinaryNode): Promise<proto.Message> {
+      const bytes = await signal.decryptGroupMessage({ group, authorJid: device, msg: content as Uint8Array })
+      return proto.Message.decode(unpadRandomMax16(bytes))
+    },
     async decrypt(device: string, { attrs, content }: BinaryNode): Promise<proto.Message> {
       const type = attrs['type'] as 'pkmsg' | 'msg'
       return proto.Message.decode(unpadRandomMax16(await signal.decryptMessage({ jid: device, type, ciphertext: content as Uint8Array })))

@@ -17,9 +17,9 @@ export type WhatsAppRig = {
   /** Scans the code that Deckhand shows, and waits until the channel is open. */
   link(): Promise<Channel>
   channelNow(): Promise<Channel>
-  /** The texts in a chat, as the person sees them. `owner`: what is said to the account itself. */
-  said(to: ServedPerson | 'owner'): string[]
-  untilSaid(to: ServedPerson | 'owner', text: string | RegExp): Promise<void>
+  /** The texts in a chat, as the person sees them. `owner`: what is said to the account itself. Another text: a group. */
+  said(to: ServedPerson | string): string[]
+  untilSaid(to: ServedPerson | string, text: string | RegExp): Promise<void>
 }
 
 /** To be called once in a `describe`. */
@@ -37,7 +37,7 @@ export function useWhatsAppRig(): WhatsAppRig {
     await runner?.stop()
     await server.close()
   })
-  const chatOf = (to: ServedPerson | 'owner') => (to === 'owner' ? server.account.jid : to.jid)
+  const chatOf = (to: ServedPerson | string) => (to === 'owner' ? server.account.jid : typeof to === 'string' ? to : to.jid)
   const rig: WhatsAppRig = {
     get runner() {
       return runner!

@@ -84,6 +84,7 @@ function createServed(http: ReturnType<typeof createServer>, port: number) {
   let phoneOfCode: ReturnType<typeof createLinkCodePhone> | null = null
   /** Not confirmed by the device. */
   let unconfirmed: Stored[] = []
+  const groupReaders = new Map<string, SignalParty>()
   const everSaid = new Map<string, Stored>()
   const sent: ServedSent[] = []
   const attempts: SeenMessage[] = []
@@ -278,13 +279,14 @@ function createServed(http: ReturnType<typeof createServer>, port: number) {
     }
     if (typeof fault === 'number') return acknowledge(fault)
     if (recipient === undefined || (recipient !== null && blocked.has(recipient.jid))) return acknowledge(404)
-    const message = isGroup ? null : await readFor(recipient!, node).catch(() => 'unreadable' as const)
+    const message = await (isGroup ? readInGroup(to, node) : readFor(recipient!, node)).catch(() => 'unreadable' as const)
     if (message === 'unreadable') {
       acknowledge()
       return askAgain(connection, recipient!, id)
     }
-    if (message !== null && !sent.some((earlier) => earlier.id === id && earlier.chat === recipient!.jid)) {
-      sent.push({ id, chat: recipient!.jid, ...shownOf(message) })
+    const shownIn = recipient?.jid ?? to
+    if (message !== null && !sent.some((earlier) => earlier.id === id && earlier.chat === shownIn)) {
+      sent.push({ id, chat: shownIn, ...shownOf(message) })
     }
     look()
     if (fault === 'lost_ack') return connection.socket.terminate()
@@ -299,6 +301,16 @@ function createServed(http: ReturnType<typeof createServer>, port: number) {
     const own: Record<string, string> = jid === OWN.jid ? { recipient: jid } : {}
     const registration = { tag: 'registration', attrs: {}, content: Buffer.from([0, 0, 0, 1]) }
     connection.send({ tag: 'receipt', attrs: { from: jid, ...own, id, type: 'retry', t: now() }, content: [retry, registration] })
+  }
+
+  /** Read by one of those who have the key that the device gave out for this group. */
+  async function readInGroup(group: string, node: BinaryNode): Promise<proto.IMessage> {
+    for (const { attrs, content } of getBinaryNodeChildren(getBinaryNodeChild(node, 'participants'), 'to')) {
+      const party = parties.get(address(attrs['jid']!))!
+      await party.takeGroupKey(ownJid, (content as BinaryNode[])[0]!)
+      groupReaders.set(group, party)
+    }
+    return groupReaders.get(group)!.decryptFromGroup(group, ownJid, getBinaryNodeChild(node, 'enc')!)
   }
 
   async function readFor(party: SignalParty, node: BinaryNode): Promise<proto.IMessage | null> {

@@ -38,7 +38,7 @@ type Run = { code: number; storeError: unknown; wasOpen: boolean }
 const STEADY_MS = 60_000
 const OPEN_DEADLINE_MS = 45_000
 const PING_EVERY_MS = 30_000
-/** After pairing, the service asks for one restart. More in a row are a failure. */
+/** After pairing, the service asks for one restart. More without a steady connection are a failure. */
 const MOST_RESTARTS = 3
 
 /** Connects again and again. Resolves when a person has to act. Rejects when `signal` aborts. */
@@ -50,11 +50,10 @@ export async function stayLinked(deps: StayLinkedDeps, events: StayLinkedEvents,
     const startedAt = clock.monotonic()
     const { code, storeError, wasOpen } = await runOnce(deps, events, signal)
     signal.throwIfAborted()
+    if (wasOpen && clock.monotonic() - startedAt >= STEADY_MS) failures = restarts = 0
     if (code === 515 && restarts++ < MOST_RESTARTS) continue
-    restarts = 0
     const ending = endingOf(code)
     if (ending.isFinal) return ending
-    if (wasOpen && clock.monotonic() - startedAt >= STEADY_MS) failures = 0
     events.failing(storeError === null ? ending.problem : notKept(storeError))
     await clock.sleep(pauseAfter(failures++, random), signal)
   }

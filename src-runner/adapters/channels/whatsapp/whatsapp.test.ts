@@ -8,6 +8,12 @@ import { createHandClock, type HandClock } from '../../../testing/hand-clock.ts'
 import { asShown, startPairedDevice } from '../../../testing/whatsapp-server/paired-device.ts'
 import type { Connection, Incoming, IncomingMessage } from '../channel.ts'
 
+/** build/test-long.mjs connects a thousand times. */
+const RECONNECTS = Number(process.env['WHATSAPP_RECONNECTS'] ?? 70)
+/** Five, and three restarts that the service asks for. */
+const QUICK_TRIES = 8
+const RETRY_PAUSES = new Set([750, 1500, 3000, 6000, 12_000, 67_500])
+
 // The encryption prints keys.
 beforeAll(() => silenceConsole(silentLog))
 
@@ -440,6 +446,38 @@ describe('WhatsApp itself', () => {
         else expect(pause).toBeLessThanOrEqual(16_000)
         clock.advance(pause)
       }
+    })
+
+    test(`is followed by one try a minute at most, however it fails ${RECONNECTS} times`, async () => {
+      const { server } = device
+      const before = server.connections()
+      const triedAt: number[] = []
+      const allTried = server.until(() => {
+        while (triedAt.length < server.connections() - before) triedAt.push(clock.now())
+        return triedAt.length >= RECONNECTS
+      })
+      for (let i = 0; i < RECONNECTS; i++) {
+        const fault = (['reset', 'garbage', 503, 515, 500] as const)[i % 5]!
+        if (typeof fault === 'number') {
+          server.faults.connect.push('none')
+          server.faults.login.push(fault)
+        } else server.faults.connect.push(fault)
+      }
+      let isOver = false
+      connect()
+      const passing = (async () => {
+        while (!isOver) clock.advance(await clock.untilSleeping((ms) => RETRY_PAUSES.has(ms)))
+      })()
+      await allTried
+      const inFirstHour = triedAt.filter((at) => at < triedAt[0]! + 3_600_000).length
+      expect(inFirstHour).toBeLessThanOrEqual(1 + QUICK_TRIES + 60)
+      const quick = triedAt.filter((at, i) => i > 0 && at - triedAt[i - 1]! < 60_000)
+      expect(quick.length).toBeLessThanOrEqual(QUICK_TRIES)
+      // Nothing is left behind by a try.
+      expect(clock.sleepers()).toBeLessThanOrEqual(3)
+      isOver = true
+      await expect.poll(status).toBe('open')
+      void passing
     })
 
     test('is noticed when the service does not answer, at the latest with the next ping, and at once after sleep', async () => {
