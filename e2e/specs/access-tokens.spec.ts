@@ -6,6 +6,7 @@ test.use({ env: { AUTH_MODE: 'bearer-token' }, scenario: 'busy-day' })
 test('an access token is created in the window, used by a script, and revoked', async ({ deckhand, page }) => {
   await page.goto('app://deckhand/settings/tokens')
   await expect(page.getByText('No access tokens yet')).toBeVisible()
+  await expect(page.getByText(`claude mcp add --transport http deckhand ${deckhand.runnerUrl}/mcp --header`)).toBeVisible()
   await page.getByRole('button', { name: 'Create token' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name').fill('Backup script')
@@ -20,6 +21,15 @@ test('an access token is created in the window, used by a script, and revoked', 
   const { agents } = (await (await ask('/api/agents')).json()) as { agents: { name: string }[] }
   expect(agents.map(({ name }) => name)).toContain('Ada')
   expect((await ask('/api/settings')).status).toBe(403)
+  const listed = await fetch(`${deckhand.runnerUrl}/mcp`, {
+    method: 'POST',
+    headers: {
+      ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...{ accept: 'application/json, text/event-stream' },
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  })
+  expect(await listed.text()).toContain('run_agent')
 
   await page.reload()
   await expect(page.getByText(/^Last used/)).toBeVisible()

@@ -1659,6 +1659,21 @@ export type TextParams = {
   'settings.keys.states.timeout': NoParams
   'settings.keys.states.damaged': NoParams
   'settings.keys.recheck': NoParams
+  'settings.programs.title': NoParams
+  'settings.programs.about': NoParams
+  'settings.programs.address': NoParams
+  'settings.programs.addressHint': NoParams
+  'settings.programs.claudeCode': NoParams
+  'settings.programs.claudeCodeHint': NoParams
+  'settings.programs.cursor': NoParams
+  'settings.programs.cursorHint': NoParams
+  'settings.programs.vscode': NoParams
+  'settings.programs.vscodeHint': NoParams
+  'settings.programs.copyFor': { program: string }
+  'settings.programs.needsSecret': { placeholder: string }
+  'settings.programs.needsToken': { placeholder: string }
+  'settings.programs.approvals': NoParams
+  'settings.programs.approvalsHint': NoParams
   'settings.tokens.title': NoParams
   'settings.tokens.about': NoParams
   'settings.tokens.create': NoParams

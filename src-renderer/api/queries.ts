@@ -129,6 +129,8 @@ export const useSandbox = () => useRoute('getSandbox', () => ({}))
 
 export const useBackups = () => useRoute('listBackups', () => ({}))
 
+export const useMcpEndpoint = () => useRoute('getMcpEndpoint', () => ({}))
+
 export const useTokens = () => useRoute('listTokens', () => ({}))
 
 export const useDiagnostics = () => useRoute('getDiagnostics', () => ({}))

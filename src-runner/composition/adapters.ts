@@ -10,6 +10,7 @@ import { createRunningReports, type RunningReports } from '../adapters/host/runn
 import { createHandlers } from '../adapters/http/handlers.ts'
 import type { HandlerDeps } from '../adapters/http/handlers/deps.ts'
 import { createIdentify } from '../adapters/http/identify-caller.ts'
+import { MCP_ROUTE } from '../adapters/http/mcp/mcp-endpoint.ts'
 import type { FrontRules } from '../adapters/http/request-gate.ts'
 import { createHttpServer } from '../adapters/http/server.ts'
 import { confineInput } from '../adapters/http/workspace-scope.ts'
@@ -152,6 +153,7 @@ function createHandlerDeps(core: Core, storage: Storage, agents: Agents, { sched
     findServers: () => findServers({ fetch, clock, ports: options.discoveryPorts }),
     webhookBase: addresses.webhookBase,
     publicAddress: addresses,
+    mcpEndpoint: () => ({ url: `${addresses.runnerUrl()}${MCP_ROUTE.path}`, bearer: BEARER_OF[core.access.authMode] }),
     recovery: () => core.recovery,
     acceptsTokens: () => core.access.authMode === 'bearer-token',
     examine: () =>
@@ -165,6 +167,8 @@ function createHandlerDeps(core: Core, storage: Storage, agents: Agents, { sched
       }),
   }
 }
+
+const BEARER_OF = { 'local-trust': 'none', 'local-auth': 'secret', 'bearer-token': 'secret_or_token' } as const
 
 /** Reads `access` at every request. */
 function gateOf(access: Access): FrontRules {

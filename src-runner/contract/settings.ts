@@ -79,6 +79,10 @@ export const DEFAULT_SETTINGS: Settings = {
   retention: DEFAULT_RETENTION,
 }
 
+/** `bearer`: what a program sends in `Authorization`. */
+export const McpEndpoint = z.object({ url: z.string(), bearer: z.enum(['none', 'secret', 'secret_or_token']) })
+export type McpEndpoint = z.infer<typeof McpEndpoint>
+
 /** The omitted settings have routes of their own. */
 export const UpdateSettings = Settings.omit({ webSearch: true, publicUrl: true, ingressPort: true, tunnel: true }).partial()
 export type UpdateSettings = z.infer<typeof UpdateSettings>

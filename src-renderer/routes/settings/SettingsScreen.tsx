@@ -35,6 +35,7 @@ import { JobSettings } from './JobSettings.tsx'
 import { Keychain } from './Keychain.tsx'
 import { LogViewer } from './LogViewer.tsx'
 import { Notifications } from './Notifications.tsx'
+import { OtherPrograms } from './OtherPrograms.tsx'
 import { OutsideWebhooks } from './OutsideWebhooks.tsx'
 import { Reset } from './Reset.tsx'
 import { Retention } from './Retention.tsx'
@@ -54,7 +55,15 @@ const CONTENT: Record<SettingsSection, { icon: Icon; content: () => JSX.Element 
   tools: { icon: Wrench, content: () => <AgentTools /> },
   webhooks: { icon: Webhook, content: () => <OutsideWebhooks /> },
   people: { icon: Users, content: () => <People /> },
-  tokens: { icon: KeyRound, content: () => <AccessTokens /> },
+  tokens: {
+    icon: KeyRound,
+    content: () => (
+      <>
+        <OtherPrograms />
+        <AccessTokens />
+      </>
+    ),
+  },
   computer: { icon: Monitor, content: () => <Computer /> },
   health: {
     icon: HeartPulse,

@@ -64,6 +64,8 @@ export function allSettings(inApp: boolean): Setting[] {
     inWebhooks('tunnel', t('settings.outside.tunnel'), t('settings.outside.tunnelNone')),
     inPeople('people', t('settings.people.people'), t('settings.people.peopleHint')),
     inPeople('devices', t('settings.people.devices'), t('settings.people.devicesHint')),
+    of('tokens')('other-programs', t('settings.programs.title'), `${t('settings.programs.about')} MCP Claude Code Cursor VS Code`),
+    of('tokens')('mcp-approvals', t('settings.programs.approvals'), t('settings.programs.approvalsHint')),
     of('tokens')('access-tokens', t('settings.tokens.title'), t('settings.tokens.about')),
     ...app([
       inComputer('encrypt', t('settings.sharing.encrypt'), t('settings.sharing.encryptHint')),

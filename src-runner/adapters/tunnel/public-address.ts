@@ -72,6 +72,8 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
     read,
     /** The base of every webhook address. */
     webhookBase: () => base().url ?? parts.localUrl(),
+    /** The runner's own address, for programs of this machine. */
+    runnerUrl: () => parts.runnerUrl,
     reach: (): WebhookReach => ({ url: base().url, check: check.state().state, tunnel: tunnel.state() }),
     /** Whether `/webhooks/probe/<nonce>` is one of ours. */
     isProbe: probe.accept,

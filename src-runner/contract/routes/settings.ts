@@ -1,6 +1,6 @@
 import { UnpricedModels } from '../providers.ts'
 import { z } from 'zod'
-import { Settings, UpdateSettings, UpdateWebSearch } from '../settings.ts'
+import { McpEndpoint, Settings, UpdateSettings, UpdateWebSearch } from '../settings.ts'
 import { Spend, SpendQuery } from '../spend.ts'
 import { get, patch, post } from './route.ts'
 
@@ -25,6 +25,12 @@ export const settingsRoutes = {
     summary: 'Pause or resume all agents.',
     body: Settings.pick({ pauseAll: true }),
     answer: z.object({ settings: Settings }),
+  }),
+  getMcpEndpoint: get('/api/mcp-endpoint', {
+    reach: 'machine',
+    summary: 'Where other programs of this machine reach Deckhand by the Model Context Protocol, and what they must send.',
+    answer: McpEndpoint,
+    shows: ['settings'],
   }),
   updateWebSearch: patch('/api/settings/web-search', {
     reach: 'machine',

@@ -8,6 +8,7 @@ import type { HealthCheck } from '../../../contract/doctor.ts'
 import type { Recovery } from '../../../contract/notifications.ts'
 import type { Pairing } from '../../../contract/messenger.ts'
 import type { PublicAddress, TunnelProgram, UpdatePublicAddress } from '../../../contract/public-address.ts'
+import type { McpEndpoint } from '../../../contract/settings.ts'
 import type { TemplatePreview } from '../../../contract/triggers.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Ids } from '../../../lib/ids.ts'
@@ -60,6 +61,8 @@ export type HandlerDeps = {
   }
   /** The base of webhook addresses. */
   webhookBase(): string
+  /** Where other programs use Deckhand. */
+  mcpEndpoint(): McpEndpoint
   /** The jobs that were running at a crash; null: there was none. */
   recovery(): Recovery | null
   publicAddress: {

@@ -41,6 +41,8 @@ export function settingsHandlers(deps: HandlerDeps) {
 
     updateWebSearch: async ({ body }) => ({ settings: await withSearchKey(deps, body.webSearch, (webSearch) => write({ webSearch })) }),
 
+    getMcpEndpoint: () => deps.mcpEndpoint(),
+
     makeSampleFolder: async () => ({ path: await makeSampleFolder(deps.home) }),
 
     // While the clock was days ahead, spending was dated in the future. It is shown only if the query asks for it.
