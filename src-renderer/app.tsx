@@ -30,6 +30,15 @@ const TriggerScreen = lazy(() =>
   import('./routes/automations/webhooks/TriggerScreen.tsx').then((file) => ({ default: file.TriggerScreen })),
 )
 const ChannelsScreen = lazy(() => import('./routes/channels/ChannelsScreen.tsx').then((file) => ({ default: file.ChannelsScreen })))
+const ConnectionsScreen = lazy(() =>
+  import('./routes/connections/ConnectionsScreen.tsx').then((file) => ({ default: file.ConnectionsScreen })),
+)
+const CredentialScreen = lazy(() =>
+  import('./routes/connections/CredentialScreen.tsx').then((file) => ({ default: file.CredentialScreen })),
+)
+const McpServerScreen = lazy(() =>
+  import('./routes/connections/mcp/McpServerScreen.tsx').then((file) => ({ default: file.McpServerScreen })),
+)
 const ChatScreen = lazy(() => import('./routes/chat/ChatScreen.tsx').then((file) => ({ default: file.ChatScreen })))
 const JobScreen = lazy(() => import('./routes/job/JobScreen.tsx').then((file) => ({ default: file.JobScreen })))
 const ModelsScreen = lazy(() => import('./routes/models/ModelsScreen.tsx').then((file) => ({ default: file.ModelsScreen })))
@@ -64,6 +73,9 @@ export function App(props: { needsSignIn: boolean }) {
             <Route path="/agents" component={AgentsScreen} />
             <Route path="/agents/:agentId" component={AgentScreen} />
             <Route path="/channels" component={ChannelsScreen} />
+            <Route path="/connections" component={ConnectionsScreen} />
+            <Route path="/connections/:credentialId" component={CredentialScreen} />
+            <Route path="/connections/mcp/:mcpServerId" component={McpServerScreen} />
             <Route path="/models" component={ModelsScreen} />
             <Route path="/settings/:section?" matchFilters={{ section: [...SETTINGS_SECTIONS] }} component={SettingsScreen} />
             <Route path="/welcome" component={WelcomeScreen} />

@@ -102,6 +102,7 @@ export type TextParams = {
   'shell.nav.automations': NoParams
   'shell.nav.agents': NoParams
   'shell.nav.channels': NoParams
+  'shell.nav.connections': NoParams
   'shell.nav.models': NoParams
   'shell.nav.settings': NoParams
   'shell.nav.setup': NoParams
@@ -123,6 +124,7 @@ export type TextParams = {
   'shell.palette.newWebhook': NoParams
   'shell.palette.newSchedule': NoParams
   'shell.palette.addProvider': NoParams
+  'shell.palette.connectAccount': NoParams
   'shell.palette.shortcuts': NoParams
   'shell.palette.themeLight': NoParams
   'shell.palette.themeDark': NoParams
@@ -1005,6 +1007,19 @@ export type TextParams = {
   'agents.folderPlaceholder': NoParams
   'agents.folderTyped': NoParams
   'agents.removeFolder': { path: string }
+  'agents.reach.title': NoParams
+  'agents.reach.about': NoParams
+  'agents.reach.change': NoParams
+  'agents.reach.rules': NoParams
+  'agents.reach.connect': NoParams
+  'agents.reach.none': NoParams
+  'agents.reach.commands': NoParams
+  'agents.reach.commandsText': NoParams
+  'agents.reach.web': NoParams
+  'agents.reach.webText': NoParams
+  'agents.reach.accounts': NoParams
+  'agents.reach.tools': NoParams
+  'agents.reach.allTools': { tokens: string }
   'agents.limits.maxTurns': NoParams
   'agents.limits.maxTurnsHint': NoParams
   'agents.limits.maxCostUsd': NoParams
@@ -1341,9 +1356,6 @@ export type TextParams = {
   'channels.connected.open': { service: string }
   'channels.connected.waiting': NoParams
   'channels.connected.done': NoParams
-  'channels.ofAgent.title': NoParams
-  'channels.ofAgent.none': NoParams
-  'channels.ofAgent.connect': NoParams
   'channels.room': NoParams
   'channels.services.telegram.about': NoParams
   'channels.services.telegram.open': NoParams
@@ -1401,6 +1413,220 @@ export type TextParams = {
   'channels.tokenLabels.slack_bot': NoParams
   'channels.tokenLabels.slack_app': NoParams
   'channels.tokenLabels.slack_user': NoParams
+  'connections.title': NoParams
+  'connections.about': NoParams
+  'connections.connected': NoParams
+  'connections.catalogue': NoParams
+  'connections.search': NoParams
+  'connections.category': NoParams
+  'connections.nothingFound': NoParams
+  'connections.empty': NoParams
+  'connections.emptyWhy': NoParams
+  'connections.noAgent': NoParams
+  'connections.neverUsed': NoParams
+  'connections.status.connected': NoParams
+  'connections.status.needs_sign_in': NoParams
+  'connections.categories.all': NoParams
+  'connections.categories.code': NoParams
+  'connections.categories.mail': NoParams
+  'connections.categories.files': NoParams
+  'connections.categories.chat': NoParams
+  'connections.categories.notes': NoParams
+  'connections.categories.tasks': NoParams
+  'connections.categories.sales': NoParams
+  'connections.categories.music': NoParams
+  'connections.categories.other': NoParams
+  'connections.access.none': NoParams
+  'connections.access.read': NoParams
+  'connections.access.write': NoParams
+  'connections.agents.title': NoParams
+  'connections.agents.hint': NoParams
+  'connections.agents.about': NoParams
+  'connections.agents.accessOf': { agent: string }
+  'connections.agents.none': NoParams
+  'connections.scopes.title': NoParams
+  'connections.scopes.typed': NoParams
+  'connections.scopes.granted': NoParams
+  'connections.scopes.read': NoParams
+  'connections.scopes.write': NoParams
+  'connections.connect.title': { service: string }
+  'connections.connect.againTitle': { service: string }
+  'connections.connect.againAbout': NoParams
+  'connections.connect.way': NoParams
+  'connections.connect.wayOAuth': NoParams
+  'connections.connect.wayKey': NoParams
+  'connections.connect.redirectUri': NoParams
+  'connections.connect.copyRedirectUri': NoParams
+  'connections.connect.steps': NoParams
+  'connections.connect.openSetUp': { service: string }
+  'connections.connect.clientId': NoParams
+  'connections.connect.clientSecret': NoParams
+  'connections.connect.clientIdMissing': NoParams
+  'connections.connect.secretHint': NoParams
+  'connections.connect.otherClient': NoParams
+  'connections.connect.byCode': NoParams
+  'connections.connect.byCodeHint': NoParams
+  'connections.connect.hosts': NoParams
+  'connections.connect.hostsHint': NoParams
+  'connections.connect.endpoints.authorizationUrl': NoParams
+  'connections.connect.endpoints.tokenUrl': NoParams
+  'connections.connect.endpoints.revocationUrl': NoParams
+  'connections.connect.endpoints.deviceUrl': NoParams
+  'connections.connect.name': NoParams
+  'connections.connect.username': NoParams
+  'connections.connect.password': NoParams
+  'connections.connect.header': NoParams
+  'connections.connect.value': NoParams
+  'connections.connect.key': NoParams
+  'connections.connect.keyMissing': NoParams
+  'connections.connect.signIn': NoParams
+  'connections.connect.connect': NoParams
+  'connections.connect.done': { service: string }
+  'connections.signIn.title': { service: string }
+  'connections.signIn.failedTitle': { service: string }
+  'connections.signIn.waiting': NoParams
+  'connections.signIn.waitingWhy': { service: string }
+  'connections.signIn.openAgain': NoParams
+  'connections.signIn.openPage': NoParams
+  'connections.signIn.typeCode': NoParams
+  'connections.signIn.elsewhere': NoParams
+  'connections.signIn.elsewhereWhy': NoParams
+  'connections.signIn.address': NoParams
+  'connections.signIn.finish': NoParams
+  'connections.signIn.timeLeft': { minutes: number }
+  'connections.signIn.ended.expired': NoParams
+  'connections.signIn.ended.cancelled': NoParams
+  'connections.signIn.ended.failed': NoParams
+  'connections.gone': NoParams
+  'connections.goneWhy': NoParams
+  'connections.needsSignIn': { service: string }
+  'connections.signInAgain': NoParams
+  'connections.newKey': NoParams
+  'connections.actions': { name: string }
+  'connections.rename': NoParams
+  'connections.test': NoParams
+  'connections.testOk': NoParams
+  'connections.testFailed': NoParams
+  'connections.disconnect': NoParams
+  'connections.disconnectTitle': { name: string }
+  'connections.disconnectWhy': NoParams
+  'connections.disconnected.revoked': { name: string }
+  'connections.disconnected.notRevoked': { name: string }
+  'connections.disconnected.noWay': { name: string }
+  'connections.details.title': NoParams
+  'connections.details.service': NoParams
+  'connections.details.hosts': NoParams
+  'connections.details.hostsHint': NoParams
+  'connections.details.expires': NoParams
+  'connections.details.renews': NoParams
+  'connections.details.never': NoParams
+  'connections.details.lastUsed': NoParams
+  'connections.details.connected': NoParams
+  'connections.mcp.add': NoParams
+  'connections.mcp.addAbout': NoParams
+  'connections.mcp.card': NoParams
+  'connections.mcp.cardAbout': NoParams
+  'connections.mcp.program': NoParams
+  'connections.mcp.remote': NoParams
+  'connections.mcp.toolCount': { count: number }
+  'connections.mcp.toReview': { count: number }
+  'connections.mcp.status.off': NoParams
+  'connections.mcp.status.stopped': NoParams
+  'connections.mcp.status.starting': NoParams
+  'connections.mcp.status.running': NoParams
+  'connections.mcp.status.failing': NoParams
+  'connections.mcp.status.needs_sign_in': NoParams
+  'connections.mcp.switchLabel': { name: string }
+  'connections.mcp.gone': NoParams
+  'connections.mcp.deleteTitle': { name: string }
+  'connections.mcp.deleteWhy': NoParams
+  'connections.mcp.editTitle': { name: string }
+  'connections.mcp.editWhy': NoParams
+  'connections.mcp.needsSignIn': NoParams
+  'connections.mcp.tokens': { tokens: string }
+  'connections.mcp.perTurn': { tokens: string }
+  'connections.mcp.runs.title': NoParams
+  'connections.mcp.runs.remoteTitle': NoParams
+  'connections.mcp.runs.program': NoParams
+  'connections.mcp.runs.args': NoParams
+  'connections.mcp.runs.noArgs': NoParams
+  'connections.mcp.runs.env': NoParams
+  'connections.mcp.runs.folders': NoParams
+  'connections.mcp.runs.noFolders': NoParams
+  'connections.mcp.runs.network': NoParams
+  'connections.mcp.runs.noNetwork': NoParams
+  'connections.mcp.runs.anyHost': NoParams
+  'connections.mcp.runs.sandbox': NoParams
+  'connections.mcp.runs.unsandboxed': NoParams
+  'connections.mcp.runs.url': NoParams
+  'connections.mcp.runs.headers': NoParams
+  'connections.mcp.first.program': NoParams
+  'connections.mcp.first.programWhy': NoParams
+  'connections.mcp.first.remote': NoParams
+  'connections.mcp.first.remoteWhy': NoParams
+  'connections.mcp.first.start': NoParams
+  'connections.mcp.first.connect': NoParams
+  'connections.mcp.tools.title': NoParams
+  'connections.mcp.tools.about': { tokens: string }
+  'connections.mcp.tools.none': NoParams
+  'connections.mcp.tools.acceptReaders': { count: number }
+  'connections.mcp.tools.accept': NoParams
+  'connections.mcp.tools.acceptOne': { tool: string }
+  'connections.mcp.tools.effectOf': { tool: string }
+  'connections.mcp.tools.whole': NoParams
+  'connections.mcp.tools.changedWhy': NoParams
+  'connections.mcp.tools.status.new': NoParams
+  'connections.mcp.tools.status.accepted': NoParams
+  'connections.mcp.tools.status.changed': NoParams
+  'connections.mcp.tools.status.gone': NoParams
+  'connections.mcp.effects.read': NoParams
+  'connections.mcp.effects.readWhy': NoParams
+  'connections.mcp.effects.idempotent': NoParams
+  'connections.mcp.effects.idempotentWhy': NoParams
+  'connections.mcp.effects.once': NoParams
+  'connections.mcp.effects.onceWhy': NoParams
+  'connections.mcp.effects.off': NoParams
+  'connections.mcp.agents.about': NoParams
+  'connections.mcp.agents.all': NoParams
+  'connections.mcp.agents.some': NoParams
+  'connections.mcp.agents.change': { count: number }
+  'connections.mcp.agents.chooseTitle': { agent: string }
+  'connections.mcp.agents.noneAccepted': NoParams
+  'connections.mcp.fields.name': NoParams
+  'connections.mcp.fields.url': NoParams
+  'connections.mcp.fields.sse': NoParams
+  'connections.mcp.fields.sseHint': NoParams
+  'connections.mcp.fields.command': NoParams
+  'connections.mcp.fields.args': NoParams
+  'connections.mcp.fields.argsHint': NoParams
+  'connections.mcp.fields.network': NoParams
+  'connections.mcp.fields.someHosts': NoParams
+  'connections.mcp.fields.anyHostWhy': NoParams
+  'connections.mcp.fields.hosts': NoParams
+  'connections.mcp.fields.hostsHint': NoParams
+  'connections.mcp.fields.folders': NoParams
+  'connections.mcp.fields.foldersNone': NoParams
+  'connections.mcp.fields.foldersHint': NoParams
+  'connections.mcp.fields.unsandboxed': NoParams
+  'connections.mcp.fields.unsandboxedHint': NoParams
+  'connections.mcp.fields.env': NoParams
+  'connections.mcp.fields.headers': NoParams
+  'connections.mcp.fields.secretName': NoParams
+  'connections.mcp.fields.secretValue': NoParams
+  'connections.mcp.fields.unchanged': NoParams
+  'connections.mcp.fields.removeSecret': { name: string }
+  'connections.mcp.fields.addEnv': NoParams
+  'connections.mcp.fields.addHeader': NoParams
+  'connections.mcp.log.title': NoParams
+  'connections.mcp.log.about': NoParams
+  'connections.mcp.log.show': NoParams
+  'connections.mcp.log.refresh': NoParams
+  'connections.mcp.log.empty': NoParams
+  'connections.mcp.review.title': NoParams
+  'connections.mcp.review.about': NoParams
+  'connections.mcp.review.edit': NoParams
+  'connections.mcp.review.agents': NoParams
+  'connections.mcp.review.add': NoParams
   'signIn.title': NoParams
   'signIn.submit': NoParams
   'signIn.name': NoParams

@@ -156,6 +156,23 @@ function withId<R>(given: Given, request: (id: string) => R): R | null {
 export const useChannels = (agentId: Given = () => undefined) =>
   useRoute('listChannels', () => ({ query: { agentId: agentId() ?? undefined } }))
 
+/** The services that can be connected. They change only with Deckhand itself. */
+export const useConnectors = () => useRoute('listConnectors', () => ({}))
+
+/** The connected accounts, or those of an agent. */
+export const useCredentials = (agentId: Given = () => undefined) =>
+  useRoute('listCredentials', () => ({ query: { agentId: agentId() ?? undefined } }))
+
+export const useCredential = (credentialId: Given) =>
+  useRoute('getCredential', () => withId(credentialId, (id) => ({ params: { credentialId: id } })))
+
+/** The MCP servers, or those of an agent. */
+export const useMcpServers = (agentId: Given = () => undefined) =>
+  useRoute('listMcpServers', () => ({ query: { agentId: agentId() ?? undefined } }))
+
+export const useMcpServer = (mcpServerId: Given) =>
+  useRoute('getMcpServer', () => withId(mcpServerId, (id) => ({ params: { mcpServerId: id } })))
+
 /** Messages that could not be delivered, the newest first. */
 export const useUndeliverable = () => useRoute('listOutbox', () => ({ query: { state: 'undeliverable' as const, limit: 20 } }))
 

@@ -32,6 +32,11 @@ export function locale(): string {
   return navigator.languages.find((tag) => isOfLanguage(tag, lang)) ?? lang
 }
 
+/** A text that comes in every language, such as the description of a service. */
+export function localText(texts: Record<Language, string>): string {
+  return texts[language()]
+}
+
 /** What a language calls itself: "Deutsch". */
 export function languageName(language: Language): string {
   return new Intl.DisplayNames([language], { type: 'language' }).of(language) ?? language

@@ -1,3 +1,4 @@
+import Cable from 'lucide-solid/icons/cable'
 import CalendarClock from 'lucide-solid/icons/calendar-clock'
 import CircleX from 'lucide-solid/icons/circle-x'
 import Keyboard from 'lucide-solid/icons/keyboard'
@@ -63,6 +64,8 @@ export function commandsFor(agents: readonly Agent[], deps: CommandDeps): Comman
     action('new-webhook', t('shell.palette.newWebhook'), Webhook, go('/automations/webhooks/new')),
     action('new-schedule', t('shell.palette.newSchedule'), CalendarClock, go('/automations/schedules/new')),
     action('add-provider', t('shell.palette.addProvider'), Plus, go('/models?add=1')),
+    action('connect-account', t('shell.palette.connectAccount'), Cable, go('/connections')),
+    action('add-mcp-server', t('connections.mcp.add'), Plus, go('/connections?add=mcp')),
     action('failed', t('shell.palette.failedJobs'), CircleX, go('/activity?status=failed')),
     action('rules', t('shell.palette.rules'), Scale, go('/rules')),
     ...(deps.pauseAll.isOn() ? [] : [action('pauseAll', t('shell.palette.pauseAllOn'), OctagonX, deps.pauseAll.pause)]),

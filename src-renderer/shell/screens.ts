@@ -1,5 +1,6 @@
 import Activity from 'lucide-solid/icons/activity'
 import Bot from 'lucide-solid/icons/bot'
+import Cable from 'lucide-solid/icons/cable'
 import House from 'lucide-solid/icons/house'
 import KeyRound from 'lucide-solid/icons/key-round'
 import MessageSquare from 'lucide-solid/icons/message-square'
@@ -29,6 +30,7 @@ export const SCREENS: ScreenLink[] = [
   { path: '/automations', icon: Zap, name: 'automations', key: 'w', onPhone: false },
   { path: '/agents', icon: Bot, name: 'agents', key: 'b', onPhone: false },
   { path: '/channels', icon: Send, name: 'channels', key: 'n', onPhone: false },
+  { path: '/connections', icon: Cable, name: 'connections', key: 'o', onPhone: false },
   { path: '/models', icon: KeyRound, name: 'models', key: 'm', onPhone: false },
   { path: '/settings', icon: Settings, name: 'settings', key: 's', onPhone: false },
 ]

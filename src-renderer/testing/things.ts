@@ -2,6 +2,9 @@ import type { Message } from '../../src-runner/contract/messages.ts'
 import { type Agent, DEFAULT_LIMITS, NO_BUDGETS } from '../../src-runner/contract/agents.ts'
 import type { Approval } from '../../src-runner/contract/approvals.ts'
 import type { Channel, ChannelPerson } from '../../src-runner/contract/channels.ts'
+import type { Connector } from '../../src-runner/contract/connectors.ts'
+import type { Credential } from '../../src-runner/contract/credentials.ts'
+import type { McpServer, McpTool } from '../../src-runner/contract/mcp.ts'
 import type { Job, JobSummary } from '../../src-runner/contract/jobs.ts'
 import type { Model, Provider } from '../../src-runner/contract/providers.ts'
 import { type CallFacts, type Decision, NO_TAINTS, type Rule } from '../../src-runner/contract/rules.ts'
@@ -320,6 +323,114 @@ export function makeChannel(fields: Partial<Channel> = {}): Channel {
     enabled: true,
     pairingCode: '7F3KM2QX',
     people: [],
+    createdAt: 1_700_000_000_000,
+    ...fields,
+  }
+}
+
+export function makeConnector(fields: Partial<Connector> = {}): Connector {
+  return {
+    slug: 'github',
+    name: 'GitHub',
+    localName: null,
+    description: { en: 'Read and change repositories.', de: 'Repositorys lesen und ändern.' },
+    category: 'code',
+    logo: { path: 'M0 0h24v24H0z', color: '#181717' },
+    kind: 'oauth2',
+    hosts: ['api.github.com'],
+    fields: [],
+    docsUrl: null,
+    headers: {},
+    reads: { get: true, calls: [], graphql: [] },
+    oauth: {
+      issuer: null,
+      authorizationUrl: 'https://github.com/login/oauth/authorize',
+      tokenUrl: 'https://github.com/login/oauth/access_token',
+      revocationUrl: null,
+      deviceUrl: null,
+      clientAuth: 'body',
+      scopeSeparator: ' ',
+      parameters: {},
+      usesPkce: true,
+    },
+    scopes: [
+      { scope: 'read:user', words: { en: 'See your profile', de: 'Dein Profil sehen' }, access: 'read', preset: true },
+      { scope: 'repo', words: { en: 'Change your repositories', de: 'Deine Repositorys ändern' }, access: 'write', preset: false },
+    ],
+    account: null,
+    steps: [{ en: 'Register an app with {redirectUri}.', de: 'Registriere eine App mit {redirectUri}.' }],
+    setUpUrl: 'https://github.com/settings/applications/new',
+    keyHeader: null,
+    keySteps: [],
+    keyUrl: null,
+    ...fields,
+  }
+}
+
+export function makeCredential(fields: Partial<Credential> = {}): Credential {
+  return {
+    id: makeId(),
+    entityId: ENTITY,
+    connector: 'github',
+    kind: 'oauth2',
+    name: 'GitHub',
+    accountName: 'ada',
+    hosts: ['api.github.com'],
+    scopes: ['read:user', 'gist'],
+    status: 'connected',
+    problem: null,
+    expiresAt: null,
+    renews: false,
+    lastUsedAt: null,
+    createdAt: 1_700_000_000_000,
+    mcpServerId: null,
+    agents: [],
+    ...fields,
+  }
+}
+
+export function makeMcpTool(fields: Partial<McpTool> = {}): McpTool {
+  const name = fields.name ?? 'search_notes'
+  return {
+    name,
+    agentName: `notes__${name}`,
+    title: null,
+    description: 'Searches the notes.',
+    inputSchema: { type: 'object', properties: { query: { type: 'string' } } },
+    digest: 'd'.repeat(64),
+    effect: 'read',
+    proposal: 'read',
+    status: 'accepted',
+    problem: null,
+    accepted: null,
+    tokens: 120,
+    ...fields,
+  }
+}
+
+export function makeMcpServer(fields: Partial<McpServer> = {}): McpServer {
+  return {
+    id: makeId(),
+    entityId: ENTITY,
+    name: 'Notes',
+    slug: 'notes',
+    transport: {
+      kind: 'stdio',
+      command: 'npx',
+      args: ['-y', 'notes server'],
+      envNames: ['NOTES_KEY'],
+      folders: [],
+      hosts: ['registry.npmjs.org'],
+      allowsUnsandboxed: false,
+    },
+    enabled: true,
+    status: 'stopped',
+    problem: null,
+    sandboxed: true,
+    version: 'Notes 1.0',
+    tools: [],
+    agents: [],
+    lastUsedAt: null,
     createdAt: 1_700_000_000_000,
     ...fields,
   }

@@ -2,6 +2,8 @@ import { type JSX, Show } from 'solid-js'
 
 /** A framed part of a screen, with an optional head. */
 export function Panel(props: {
+  /** With an id, an address can lead to it. */
+  id?: string
   title?: string
   description?: string
   /** At the right of the head. */
@@ -12,7 +14,7 @@ export function Panel(props: {
   children: JSX.Element
 }) {
   return (
-    <section class={`rounded-xl border border-line bg-surface ${props.class ?? ''}`}>
+    <section id={props.id} class={`scroll-mt-6 rounded-xl border border-line bg-surface ${props.class ?? ''}`}>
       <Show when={props.title}>
         <header class={`flex items-center gap-3 px-4 pt-3 ${props.flush ? 'pb-2' : 'pb-0'}`}>
           <div class="min-w-0 flex-1">

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen, type RenderOptions } from '../../testing/render.tsx'
-import { makeAgent, makeModel, makeSummary } from '../../testing/things.ts'
+import { makeAgent, makeChannel, makeCredential, makeMcpServer, makeModel, makeSummary } from '../../testing/things.ts'
 import { AgentScreen } from './AgentScreen.tsx'
 import { AgentsScreen } from './AgentsScreen.tsx'
 
@@ -202,4 +202,26 @@ describe('the list of agents', () => {
     expect(await screen.findByText('No agents yet')).toBeInTheDocument()
     expect(screen.getAllByRole('link', { name: 'New agent' })[0]).toHaveAttribute('href', '/agents/new')
   })
+})
+
+it('says in one place what an agent can reach, with a link to change each', async () => {
+  const agent = makeAgent({ name: 'Ada', folders: ['/srv/notes'] })
+  const runner = createWorkspace([agent])
+  const credential = makeCredential({ name: 'Work', agents: [{ agentId: agent.id, agentName: 'Ada', access: 'write' }] })
+  const server = makeMcpServer({ agents: [{ agentId: agent.id, agentName: 'Ada', tools: null, tokens: 1250 }] })
+  runner.answer({
+    listChannels: () => ({ channels: [makeChannel({ agentId: agent.id, status: 'logged_out' })] }),
+    listCredentials: () => ({ credentials: [credential, makeCredential({ name: 'Of a server', mcpServerId: server.id })] }),
+    listMcpServers: () => ({ servers: [server] }),
+  })
+  open(runner, `/agents/${agent.id}`)
+  const panel = (await screen.findByRole('heading', { name: 'What this agent can reach' })).closest('section')!
+  expect(await within(panel).findByRole('link', { name: 'Work' })).toHaveAttribute('href', `/connections/${credential.id}`)
+  expect(panel).toHaveTextContent('/srv/notes')
+  expect(panel).toHaveTextContent('WorkRead and write')
+  expect(panel).toHaveTextContent('Notesabout 1.3K tokens a turn')
+  expect(panel).toHaveTextContent('Logged out')
+  expect(panel).not.toHaveTextContent('Of a server')
+  expect(within(panel).getByRole('link', { name: 'Add: MCP tools' })).toHaveAttribute('href', `/connections?add=mcp&agent=${agent.id}`)
+  expect(runner.callsOf('listCredentials')[0]!.query).toEqual({ agentId: agent.id })
 })

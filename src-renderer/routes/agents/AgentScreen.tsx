@@ -6,6 +6,7 @@ import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { AnswerState } from '../../api/AnswerState.tsx'
 import { useAction } from '../../api/mutations.ts'
 import { useAgent } from '../../api/queries.ts'
+import { FoldersField } from '../../features/files/FoldersField.tsx'
 import { EditorForm } from '../../features/forms/EditorForm.tsx'
 import { useForm } from '../../features/forms/use-form.ts'
 import { MemoryPanel } from '../../features/memory/MemoryPanel.tsx'
@@ -18,11 +19,10 @@ import { Panel } from '../../ui/Panel.tsx'
 import { Screen } from '../../ui/Screen.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 import { type AgentForm, bodyOf, fieldOfIssue, formOf, problemsOf } from './agent-form.ts'
-import { AgentChannels } from './AgentChannels.tsx'
+import { AgentReach } from './AgentReach.tsx'
 import { GeneralPanel, LimitsPanel, ModelPanel, SpendingPanel } from './AgentPanels.tsx'
 import { AutonomyField } from './AutonomyField.tsx'
 import { DefaultAndDelete } from './DefaultAndDelete.tsx'
-import { FoldersField } from './FoldersField.tsx'
 
 /** `/agents/new` and `/agents/<id>`: the same form, empty or filled. */
 export function AgentScreen() {
@@ -108,8 +108,10 @@ function AgentEditor(props: { agent: Agent | null }) {
         <Panel title={t('agents.sections.autonomy')}>
           <AutonomyField value={form.fields.autonomy} onValue={(value) => form.change('autonomy', value)} />
         </Panel>
-        <Panel title={t('agents.sections.folders')}>
+        <Panel id="folders" title={t('agents.sections.folders')}>
           <FoldersField
+            none={t('agents.foldersNone')}
+            hint={t('agents.foldersHint')}
             value={form.fields.folders}
             onValue={(value) => form.change('folders', value)}
             problem={form.problemOf('folders')}
@@ -138,7 +140,7 @@ function SavedApart(props: { agent: Agent }): JSX.Element {
       class="contents"
       onKeyDown={(event) => event.key === 'Enter' && event.target instanceof HTMLInputElement && event.preventDefault()}
     >
-      <AgentChannels agentId={props.agent.id} />
+      <AgentReach agent={props.agent} />
       <RulesPanel agent={props.agent} />
       <MemoryPanel agent={props.agent} />
     </div>

@@ -11,8 +11,11 @@ import { TextField } from '../../ui/TextField.tsx'
 /** Absolute on any system: `/home/me`, `C:\\Users\\me`, `\\\\server\\share`. */
 const ABSOLUTE = /^(?:\/|[a-z]:[\\/]|\\\\)/i
 
-/** The folders of an agent: chosen in the system's dialog in the app, typed in a browser. */
+/** A list of folders: chosen in the system's dialog in the app, typed in a browser. */
 export function FoldersField(props: {
+  /** What it means that there are none. */
+  none: string
+  hint: string
   value: readonly string[]
   onValue: (value: string[]) => void
   problem: string | null
@@ -42,7 +45,7 @@ export function FoldersField(props: {
   }
   return (
     <div class="flex flex-col gap-3">
-      <p class="text-xs text-ink-3">{props.value.length === 0 ? t('agents.foldersNone') : t('agents.foldersHint')}</p>
+      <p class="text-xs text-ink-3">{props.value.length === 0 ? props.none : props.hint}</p>
       <Show when={props.value.length > 0}>
         <ul class="flex flex-col overflow-hidden rounded-lg border border-line">
           <For each={props.value}>

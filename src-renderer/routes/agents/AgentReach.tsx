@@ -1,0 +1,118 @@
+import { A } from '@solidjs/router'
+import { For, type JSX, Show } from 'solid-js'
+import type { Agent } from '../../../src-runner/contract/agents.ts'
+import { compactText } from '../../../resources/locales/numbers.ts'
+import { useChannels, useCredentials, useMcpServers } from '../../api/queries.ts'
+import { locale, t } from '../../lib/language.ts'
+import { visibleText } from '../../lib/visible-text.ts'
+import { Panel } from '../../ui/Panel.tsx'
+import { Pill } from '../../ui/Pill.tsx'
+
+/** Everything that an agent can reach, in one place, each with a link to where it is changed. */
+export function AgentReach(props: { agent: Agent }): JSX.Element {
+  const channels = useChannels(() => props.agent.id)
+  const credentials = useCredentials(() => props.agent.id)
+  const servers = useMcpServers(() => props.agent.id)
+  const accessOf = (agents: readonly { agentId: string; access: 'read' | 'write' }[]) =>
+    agents.find(({ agentId }) => agentId === props.agent.id)?.access ?? 'read'
+  /** Those of the servers themselves are part of the servers. */
+  const accounts = () => credentials.data?.credentials.filter(({ mcpServerId }) => mcpServerId === null) ?? []
+  const grantOf = (server: { agents: readonly { agentId: string; tokens: number }[] }) =>
+    server.agents.find(({ agentId }) => agentId === props.agent.id)
+  const tokens = () => (servers.data?.servers ?? []).reduce((sum, server) => sum + (grantOf(server)?.tokens ?? 0), 0)
+  return (
+    <Panel title={t('agents.reach.title')} description={t('agents.reach.about')} flush>
+      <dl>
+        <Line label={t('agents.sections.folders')} href={`/agents/${props.agent.id}#folders`} link={t('agents.reach.change')}>
+          <Show when={props.agent.folders.length > 0} fallback={<None text={t('agents.foldersNone')} />}>
+            <For each={props.agent.folders}>
+              {(folder) => <span class="block font-mono text-xs wrap-anywhere">{visibleText(folder)}</span>}
+            </For>
+          </Show>
+        </Line>
+        <Line label={t('agents.reach.commands')} href="/settings/tools" link={t('agents.reach.change')}>
+          {t('agents.reach.commandsText')}
+        </Line>
+        <Line label={t('agents.reach.web')} href="/rules" link={t('agents.reach.rules')}>
+          {t('agents.reach.webText')}
+        </Line>
+        <Line label={t('shell.nav.channels')} href={`/channels?connect=${props.agent.id}`} link={t('agents.reach.connect')}>
+          <Show when={channels.data?.channels.length} fallback={<None text={t('agents.reach.none')} />}>
+            <For each={channels.data!.channels}>
+              {(channel) => (
+                <Item href="/channels" name={channel.name}>
+                  <span class="text-ink-3">{t(`channels.kinds.${channel.kind}`)}</span>
+                  <Show when={channel.status !== 'open'}>
+                    <Pill tone={channel.status === 'logged_out' ? 'bad' : 'plain'}>{t(`channels.status.${channel.status}`)}</Pill>
+                  </Show>
+                </Item>
+              )}
+            </For>
+          </Show>
+        </Line>
+        <Line label={t('agents.reach.accounts')} href={`/connections?agent=${props.agent.id}`} link={t('agents.reach.connect')}>
+          <Show when={accounts().length > 0} fallback={<None text={t('agents.reach.none')} />}>
+            <For each={accounts()}>
+              {(credential) => (
+                <Item href={`/connections/${credential.id}`} name={credential.name}>
+                  <span class="text-ink-3">{t(`connections.access.${accessOf(credential.agents)}`)}</span>
+                  <Show when={credential.status === 'needs_sign_in'}>
+                    <Pill tone="warn">{t('connections.status.needs_sign_in')}</Pill>
+                  </Show>
+                </Item>
+              )}
+            </For>
+          </Show>
+        </Line>
+        <Line label={t('agents.reach.tools')} href={`/connections?add=mcp&agent=${props.agent.id}`} link={t('common.add')}>
+          <Show when={servers.data?.servers.length} fallback={<None text={t('agents.reach.none')} />}>
+            <For each={servers.data!.servers}>
+              {(server) => (
+                <Item href={`/connections/mcp/${server.id}`} name={server.name}>
+                  <span class="text-ink-3">
+                    {t('connections.mcp.perTurn', { tokens: compactText(grantOf(server)?.tokens ?? 0, locale()) })}
+                  </span>
+                  <Show when={!server.enabled}>
+                    <Pill>{t('connections.mcp.status.off')}</Pill>
+                  </Show>
+                </Item>
+              )}
+            </For>
+            <Show when={servers.data!.servers.length > 1}>
+              <span class="block text-xs text-ink-3">{t('agents.reach.allTools', { tokens: compactText(tokens(), locale()) })}</span>
+            </Show>
+          </Show>
+        </Line>
+      </dl>
+    </Panel>
+  )
+}
+
+function Line(props: { label: string; href: string; link: string; children: JSX.Element }): JSX.Element {
+  return (
+    <div class="flex items-start gap-4 border-t border-line px-4 py-2 text-sm max-sm:flex-wrap max-sm:gap-y-0">
+      <dt class="w-32 shrink-0 text-ink-3 max-sm:w-full">{props.label}</dt>
+      <dd class="min-w-0 flex-1 text-ink">{props.children}</dd>
+      <dd>
+        <A href={props.href} class="inline-block text-xs text-accent-ink hover:underline" aria-label={`${props.link}: ${props.label}`}>
+          {props.link}
+        </A>
+      </dd>
+    </div>
+  )
+}
+
+function Item(props: { href: string; name: string; children: JSX.Element }): JSX.Element {
+  return (
+    <span class="flex flex-wrap items-center gap-x-2">
+      <A href={props.href} class="inline-block font-medium wrap-anywhere hover:underline">
+        {visibleText(props.name)}
+      </A>
+      {props.children}
+    </span>
+  )
+}
+
+function None(props: { text: string }): JSX.Element {
+  return <span class="text-ink-3">{props.text}</span>
+}

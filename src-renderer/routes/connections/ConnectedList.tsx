@@ -1,0 +1,112 @@
+import { A } from '@solidjs/router'
+import Globe from 'lucide-solid/icons/globe'
+import SquareTerminal from 'lucide-solid/icons/square-terminal'
+import { For, type JSX, Match, Show, Switch } from 'solid-js'
+import type { Connector } from '../../../src-runner/contract/connectors.ts'
+import { t } from '../../lib/language.ts'
+import { visibleText } from '../../lib/visible-text.ts'
+import { ArrowList } from '../../ui/ArrowList.tsx'
+import { Pill } from '../../ui/Pill.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { type Connection, serviceName, toReview } from './connection.ts'
+import { ConnectorLogo, IconTile } from './ConnectorLogo.tsx'
+
+export const ACCOUNT_TONES = { connected: 'ok', needs_sign_in: 'warn' } as const
+export const SERVER_TONES = {
+  off: 'plain',
+  stopped: 'plain',
+  starting: 'accent',
+  running: 'ok',
+  failing: 'bad',
+  needs_sign_in: 'warn',
+} as const
+
+/** Accounts and MCP servers in one list. Each row leads to its page. */
+export function ConnectedList(props: { connections: readonly Connection[]; connectors: readonly Connector[] }): JSX.Element {
+  return (
+    <ArrowList label={t('connections.connected')} class="overflow-hidden rounded-xl border border-line bg-surface">
+      <For each={props.connections}>
+        {(connection) => (
+          <li class="border-t border-line first:border-t-0">
+            <A
+              href={connection.path}
+              data-row
+              class="flex items-center gap-3 px-4 py-2.5 hover:bg-hover focus-visible:-outline-offset-2 max-md:items-start"
+            >
+              <Logo connection={connection} connectors={props.connectors} />
+              <div class="flex min-w-0 flex-1 flex-wrap items-center gap-x-4 gap-y-1">
+                <div class="min-w-44 flex-1">
+                  <div class="truncate font-medium text-ink">{visibleText(connection.name)}</div>
+                  <div class="truncate text-xs text-ink-3">{subtitleOf(connection, props.connectors)}</div>
+                </div>
+                <div class="w-44 min-w-0 truncate text-xs text-ink-2 max-md:w-auto">
+                  <Show when={connection.agents.length > 0} fallback={<span class="text-ink-3">{t('connections.noAgent')}</span>}>
+                    {connection.agents.map(({ agentName }) => visibleText(agentName)).join(', ')}
+                  </Show>
+                </div>
+                <div class="w-24 text-xs text-ink-3 max-md:w-auto">
+                  <Show when={connection.lastUsedAt} fallback={t('connections.neverUsed')}>
+                    {(at) => <Time at={at()} />}
+                  </Show>
+                </div>
+                <div class="flex w-36 flex-wrap justify-end gap-1 max-md:w-full max-md:justify-start">
+                  <State connection={connection} />
+                </div>
+              </div>
+            </A>
+          </li>
+        )}
+      </For>
+    </ArrowList>
+  )
+}
+
+function Logo(props: { connection: Connection; connectors: readonly Connector[] }): JSX.Element {
+  const slug = () => (props.connection.kind === 'account' ? props.connection.credential.connector : null)
+  return (
+    <Show
+      when={slug()}
+      fallback={
+        <IconTile icon={props.connection.kind === 'mcp' && props.connection.server.transport.kind === 'stdio' ? SquareTerminal : Globe} />
+      }
+    >
+      {(wanted) => <ConnectorLogo connector={props.connectors.find((one) => one.slug === wanted())} />}
+    </Show>
+  )
+}
+
+/** The service and the account, or what kind of server it is. */
+function subtitleOf(connection: Connection, connectors: readonly Connector[]): string {
+  if (connection.kind === 'mcp') {
+    const { transport, tools } = connection.server
+    const kind = transport.kind === 'stdio' ? t('connections.mcp.program') : t('connections.mcp.remote')
+    return `${kind} · ${t('connections.mcp.toolCount', { count: tools.filter(({ status }) => status !== 'gone').length })}`
+  }
+  const { connector, accountName, name } = connection.credential
+  const known = connectors.find(({ slug }) => slug === connector)
+  const service = known === undefined ? connector : serviceName(known)
+  return [service, accountName]
+    .filter((part) => part !== null && part !== name)
+    .map((part) => visibleText(part!))
+    .join(' · ')
+}
+
+function State(props: { connection: Connection }): JSX.Element {
+  return (
+    <Switch>
+      <Match when={props.connection.kind === 'account' && props.connection.credential}>
+        {(credential) => <Pill tone={ACCOUNT_TONES[credential().status]}>{t(`connections.status.${credential().status}`)}</Pill>}
+      </Match>
+      <Match when={props.connection.kind === 'mcp' && props.connection.server}>
+        {(server) => (
+          <Show
+            when={toReview(server()).length > 0 && server().status !== 'failing'}
+            fallback={<Pill tone={SERVER_TONES[server().status]}>{t(`connections.mcp.status.${server().status}`)}</Pill>}
+          >
+            <Pill tone="warn">{t('connections.mcp.toReview', { count: toReview(server()).length })}</Pill>
+          </Show>
+        )}
+      </Match>
+    </Switch>
+  )
+}

@@ -1,0 +1,59 @@
+import { screen, waitFor, within } from '@solidjs/testing-library'
+import { expect, it } from 'vitest'
+import type { Credential } from '../../../src-runner/contract/credentials.ts'
+import type { McpServer } from '../../../src-runner/contract/mcp.ts'
+import { createFakeRunner } from '../../testing/fake-runner.ts'
+import { renderScreen } from '../../testing/render.tsx'
+import { makeAgent, makeConnector, makeCredential, makeMcpServer, makeMcpTool, quote } from '../../testing/things.ts'
+import { ConnectionsScreen } from './ConnectionsScreen.tsx'
+
+const agent = makeAgent({ name: 'File guide', isDefault: true })
+function open(credentials: Credential[], servers: McpServer[]) {
+  const runner = createFakeRunner({
+    listAgents: () => ({ agents: [agent], nextCursor: null }),
+    listConnectors: () => ({ connectors: [makeConnector()] }),
+    listCredentials: () => ({ credentials }),
+    listMcpServers: () => ({ servers }),
+    createMcpServer: () => ({ server: makeMcpServer() }),
+  })
+  return renderScreen(ConnectionsScreen, { route: '/connections', path: '/connections', runner })
+}
+
+it('explains connections when there are none, and adds an MCP server that is not started', async () => {
+  const { user, runner, path } = open([], [])
+  expect(await screen.findByText('Let agents work with your services')).toBeVisible()
+  await user.click(screen.getByRole('button', { name: 'Add MCP server' }))
+  await user.click(await screen.findByRole('button', { name: 'Program on this machine' }))
+  await user.type(await screen.findByLabelText('Program'), 'npx')
+  await user.type(screen.getByLabelText(/Arguments/), '-y{Enter}notes server')
+  await user.click(screen.getByRole('button', { name: 'Add variable' }))
+  await user.type(screen.getAllByLabelText('Name').at(-1)!, 'NOTES_KEY')
+  await user.type(screen.getByLabelText('Value'), 'hush')
+  await user.click(screen.getByRole('button', { name: 'Add server' }))
+  await waitFor(() => expect(path()).toMatch(/^\/connections\/mcp\//))
+  expect(runner.callsOf('createMcpServer')[0]!.body).toMatchObject({
+    transport: { kind: 'stdio', command: 'npx', args: ['-y', 'notes server'], envNames: ['NOTES_KEY'], hosts: [], folders: [] },
+    env: { NOTES_KEY: 'hush' },
+    agents: [{ agentId: agent.id, tools: null }],
+  })
+})
+
+it('lists accounts and MCP servers together, first what needs the person', async () => {
+  const refused = makeCredential({ name: 'Work', accountName: 'ada@example.com', status: 'needs_sign_in', problem: quote('Expired.') })
+  const fine = makeCredential({ name: 'Home', agents: [{ agentId: agent.id, agentName: 'File guide', access: 'read' }] })
+  const server = makeMcpServer({ name: 'Notes\u202E', tools: [makeMcpTool({ status: 'new', effect: null })] })
+  open([fine, refused, makeCredential({ name: 'Hidden', mcpServerId: server.id })], [server])
+  const list = await screen.findByRole('list', { name: 'Connected' })
+  const rows = within(list).getAllByRole('link')
+  expect(rows.map((row) => row.getAttribute('href'))).toEqual([
+    `/connections/mcp/${server.id}`,
+    `/connections/${refused.id}`,
+    `/connections/${fine.id}`,
+  ])
+  expect(rows[0]).toHaveTextContent('Notes⟨U+202E⟩')
+  expect(rows[0]).toHaveTextContent('1 tool to review')
+  expect(rows[1]).toHaveTextContent('Sign-in needed')
+  expect(rows[1]).toHaveTextContent('GitHub · ada@example.com')
+  expect(rows[2]).toHaveTextContent('File guide')
+  expect(list).not.toHaveTextContent('Hidden')
+})

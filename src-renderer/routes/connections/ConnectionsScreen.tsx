@@ -1,0 +1,66 @@
+import { useSearchParams } from '@solidjs/router'
+import Cable from 'lucide-solid/icons/cable'
+import Plus from 'lucide-solid/icons/plus'
+import { createMemo, type JSX, Show } from 'solid-js'
+import { NothingYet } from '../../api/NothingYet.tsx'
+import { useAgents, useConnectors, useCredentials, useMcpServers } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
+import { Button } from '../../ui/Button.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { PageHeader } from '../../ui/PageHeader.tsx'
+import { Screen } from '../../ui/Screen.tsx'
+import { ConnectedList } from './ConnectedList.tsx'
+import { connectionsOf } from './connection.ts'
+import { AddServerDialog } from './mcp/AddServerDialog.tsx'
+
+type Search = { add?: string; agent?: string }
+
+/** The accounts and MCP servers that agents may use. */
+export function ConnectionsScreen(): JSX.Element {
+  // In the URL, so that other screens can lead to a service, and a reload keeps the place.
+  const [search, setSearch] = useSearchParams<Search>()
+  const credentials = useCredentials()
+  const servers = useMcpServers()
+  const connectors = useConnectors()
+  const agents = useAgents()
+  const all = createMemo(() => connectionsOf(credentials.data?.credentials ?? [], servers.data?.servers ?? []))
+  const isLoaded = () => credentials.data !== undefined && servers.data !== undefined
+  const failed = () => (credentials.error ? credentials : servers)
+  const close = () => setSearch({ add: undefined, agent: undefined }, { replace: true })
+  const add = () => setSearch({ add: 'mcp' })
+  return (
+    <Screen width="medium">
+      <PageHeader
+        title={t('connections.title')}
+        description={t('connections.about')}
+        actions={
+          <Button icon={Plus} onClick={add}>
+            {t('connections.mcp.add')}
+          </Button>
+        }
+      />
+      <div class="flex flex-col gap-8">
+        <Show
+          when={isLoaded() && all().length > 0}
+          fallback={
+            <NothingYet answer={isLoaded() ? credentials : failed()} rows={3}>
+              <Show when={isLoaded()}>
+                <EmptyState compact icon={Cable} title={t('connections.empty')}>
+                  {t('connections.emptyWhy')}
+                </EmptyState>
+              </Show>
+            </NothingYet>
+          }
+        >
+          <section aria-label={t('connections.connected')}>
+            <h2 class="mb-3 text-sm font-semibold text-ink">{t('connections.connected')}</h2>
+            <ConnectedList connections={all()} connectors={connectors.data?.connectors ?? []} />
+          </section>
+        </Show>
+      </div>
+      <Show when={search.add === 'mcp' && agents.data}>
+        {(data) => <AddServerDialog agents={data().agents} agentId={search.agent} onClose={close} />}
+      </Show>
+    </Screen>
+  )
+}

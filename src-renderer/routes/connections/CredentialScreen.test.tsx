@@ -1,0 +1,70 @@
+import { screen, waitFor, within } from '@solidjs/testing-library'
+import { expect, it } from 'vitest'
+import type { Credential } from '../../../src-runner/contract/credentials.ts'
+import { type Answers, createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
+import { renderScreen } from '../../testing/render.tsx'
+import { makeAgent, makeConnector, makeCredential } from '../../testing/things.ts'
+import { CredentialScreen } from './CredentialScreen.tsx'
+
+const ada = makeAgent({ name: 'Ada' })
+const emil = makeAgent({ name: 'Emil' })
+
+function open(credential: Credential | null, answers: Answers = {}) {
+  let current = credential
+  const runner = createFakeRunner({
+    listAgents: () => ({ agents: [ada, emil], nextCursor: null }),
+    listConnectors: () => ({ connectors: [makeConnector()] }),
+    getCredential: () => (current === null ? new Refusal('credential_not_found') : { credential: current }),
+    updateCredential: ({ body }) => {
+      const agents = (body.agents ?? current!.agents).map((grant) => ({ ...grant, agentName: grant.agentId === ada.id ? 'Ada' : 'Emil' }))
+      current = { ...current!, ...body, agents }
+      queueMicrotask(() => runner.happen({ type: 'credential.changed', payload: { credentialId: current!.id } }))
+      return { credential: current }
+    },
+    ...answers,
+  })
+  const path = `/connections/${credential?.id ?? makeAgent().id}`
+  return { ...renderScreen(CredentialScreen, { route: '/connections/:credentialId', path, runner }), runner }
+}
+
+it('shows what an account allows in words, and gives an agent access', async () => {
+  const credential = makeCredential({ name: 'Work', agents: [{ agentId: ada.id, agentName: 'Ada', access: 'read' }] })
+  const { user, runner } = open(credential)
+  expect(await screen.findByRole('heading', { name: 'Work' })).toBeVisible()
+  expect(await screen.findByText('See your profile')).toBeVisible()
+  // A permission that the catalogue does not know is shown as the service spells it.
+  expect(screen.getByText('gist')).toBeVisible()
+  expect(screen.getByText('api.github.com')).toBeVisible()
+  const choice = await screen.findByRole('button', { name: /Access of Emil/ })
+  await user.click(choice)
+  await user.click(await screen.findByRole('option', { name: 'Read and write' }))
+  await waitFor(() =>
+    expect(runner.callsOf('updateCredential')[0]!.body).toEqual({
+      agents: [
+        { agentId: ada.id, access: 'read' },
+        { agentId: emil.id, access: 'write' },
+      ],
+    }),
+  )
+  expect(await screen.findByRole('button', { name: /Access of Emil/ })).toHaveTextContent('Read and write')
+})
+
+it.each([
+  [true, 'The service revoked the access.'],
+  [false, 'did not confirm that it revoked the access'],
+  [null, 'offers no way to revoke the access'],
+])('asks before it disconnects, and says what the service did (%s)', async (revoked, words) => {
+  const { user, runner, path } = open(makeCredential({ name: 'Work' }), { deleteCredential: () => ({ ok: true, revoked }) })
+  await user.click(await screen.findByRole('button', { name: 'Actions for Work' }))
+  await user.click(await screen.findByRole('menuitem', { name: 'Disconnect' }))
+  const question = await screen.findByRole('alertdialog', { name: 'Disconnect Work?' })
+  expect(runner.callsOf('deleteCredential')).toEqual([])
+  await user.click(within(question).getByRole('button', { name: 'Disconnect' }))
+  expect(await screen.findByText(new RegExp(words))).toBeVisible()
+  await waitFor(() => expect(path()).toBe('/connections'))
+})
+
+it('says that an account is gone', async () => {
+  open(null)
+  expect(await screen.findByText('This account is no longer connected')).toBeVisible()
+})

@@ -1,0 +1,61 @@
+import type { Connector } from '../../../src-runner/contract/connectors.ts'
+import type { Credential } from '../../../src-runner/contract/credentials.ts'
+import type { McpServer, McpTool } from '../../../src-runner/contract/mcp.ts'
+import { localText } from '../../lib/language.ts'
+
+/** An account or an MCP server: the list shows both. */
+export type Connection = {
+  id: string
+  name: string
+  path: string
+  lastUsedAt: number | null
+  agents: readonly { agentId: string; agentName: string }[]
+} & ({ kind: 'account'; credential: Credential } | { kind: 'mcp'; server: McpServer })
+
+/** What needs the person first, then by name. */
+export function connectionsOf(credentials: readonly Credential[], servers: readonly McpServer[]): Connection[] {
+  const all: Connection[] = [
+    // The account of an MCP server is shown there.
+    ...credentials
+      .filter(({ mcpServerId }) => mcpServerId === null)
+      .map((credential): Connection => ({ kind: 'account', credential, ...sharedOf(credential), path: `/connections/${credential.id}` })),
+    ...servers.map((server): Connection => ({ kind: 'mcp', server, ...sharedOf(server), path: `/connections/mcp/${server.id}` })),
+  ]
+  return all.toSorted((one, other) => Number(needsPerson(other)) - Number(needsPerson(one)) || one.name.localeCompare(other.name))
+}
+
+function sharedOf({ id, name, lastUsedAt, agents }: Credential | McpServer) {
+  return { id, name, lastUsedAt, agents }
+}
+
+function needsPerson(connection: Connection): boolean {
+  if (connection.kind === 'account') return connection.credential.status === 'needs_sign_in'
+  const { server } = connection
+  return server.status === 'failing' || server.status === 'needs_sign_in' || toReview(server).length > 0
+}
+
+/** The tools that no agent has because nobody has looked at them. */
+export function toReview(server: McpServer): McpTool[] {
+  return server.tools.filter(({ status }) => status === 'new' || status === 'changed')
+}
+
+export function acceptedTools(server: McpServer): McpTool[] {
+  return server.tools.filter(({ status }) => status === 'accepted')
+}
+
+/** What the tools cost in every turn of an agent. `chosen` null: all accepted ones. */
+export function tokensOf(server: McpServer, chosen: readonly string[] | null = null): number {
+  return acceptedTools(server)
+    .filter(({ name }) => chosen === null || chosen.includes(name))
+    .reduce((sum, { tokens }) => sum + tokens, 0)
+}
+
+/** What a service is called here. */
+export function serviceName({ name, localName }: Connector): string {
+  return localName === null ? name : localText(localName)
+}
+
+/** Hosts as a person types them: separated by spaces, commas or lines. */
+export function hostsIn(text: string): string[] {
+  return text.split(/[\s,]+/).filter((host) => host !== '')
+}

@@ -1,0 +1,92 @@
+import { useParams } from '@solidjs/router'
+import { createSignal, type JSX, Show } from 'solid-js'
+import type { McpServer } from '../../../../src-runner/contract/mcp.ts'
+import { AnswerState } from '../../../api/AnswerState.tsx'
+import { useMcpServer } from '../../../api/queries.ts'
+import { t } from '../../../lib/language.ts'
+import { messageText } from '../../../lib/message-text.ts'
+import { Button } from '../../../ui/Button.tsx'
+import { Panel } from '../../../ui/Panel.tsx'
+import { Screen } from '../../../ui/Screen.tsx'
+import { BackLink } from '../BackLink.tsx'
+import { EditServerDialog } from './EditServerDialog.tsx'
+import { ServerAgents } from './ServerAgents.tsx'
+import { ServerHead } from './ServerHead.tsx'
+import { ToolsPanel } from './ToolsPanel.tsx'
+import { WhatRuns } from './WhatRuns.tsx'
+
+/** `/connections/mcp/<id>`: one MCP server. */
+export function McpServerScreen(): JSX.Element {
+  const params = useParams<{ mcpServerId: string }>()
+  const answer = useMcpServer(() => params.mcpServerId)
+  const server = () => (answer.data?.server.id === params.mcpServerId ? answer.data.server : null)
+  return (
+    <Screen width="narrow">
+      <BackLink />
+      <Show
+        when={server()}
+        fallback={
+          <>
+            <h1 class="sr-only">{t('connections.title')}</h1>
+            <AnswerState answer={answer} missing={{ title: t('connections.mcp.gone'), why: t('connections.goneWhy') }} />
+          </>
+        }
+      >
+        {(one) => <Server server={one()} />}
+      </Show>
+    </Screen>
+  )
+}
+
+function Server(props: { server: McpServer }): JSX.Element {
+  const [isEditing, setEditing] = createSignal(false)
+  // Nothing is known of a server that has never run.
+  const isUnknown = () => props.server.tools.length === 0 && props.server.version === null
+  const isProgram = () => props.server.transport.kind === 'stdio'
+  return (
+    <>
+      <ServerHead server={props.server} onEdit={() => setEditing(true)} />
+      <div class="flex flex-col gap-4">
+        <Show when={messageText(props.server.problem)}>
+          {(text) => (
+            <p role="alert" class="rounded-lg bg-bad-soft px-4 py-3 text-sm wrap-anywhere text-bad">
+              {text()}
+            </p>
+          )}
+        </Show>
+        <Show
+          when={!isUnknown()}
+          fallback={
+            <Panel title={t(isProgram() ? 'connections.mcp.first.program' : 'connections.mcp.first.remote')}>
+              <WhatRuns transport={props.server.transport} />
+              <p class="mt-3 text-xs text-ink-3">
+                {t(isProgram() ? 'connections.mcp.first.programWhy' : 'connections.mcp.first.remoteWhy')}
+              </p>
+              <div class="mt-3 flex flex-wrap gap-2">
+                <Button onClick={() => setEditing(true)}>{t('common.edit')}</Button>
+              </div>
+            </Panel>
+          }
+        >
+          <ToolsPanel server={props.server} />
+        </Show>
+        <ServerAgents server={props.server} />
+        <Show when={!isUnknown()}>
+          <Panel
+            title={t(isProgram() ? 'connections.mcp.runs.title' : 'connections.mcp.runs.remoteTitle')}
+            actions={
+              <Button size="sm" onClick={() => setEditing(true)}>
+                {t('common.edit')}
+              </Button>
+            }
+          >
+            <WhatRuns transport={props.server.transport} />
+          </Panel>
+        </Show>
+      </div>
+      <Show when={isEditing()}>
+        <EditServerDialog server={props.server} onClose={() => setEditing(false)} />
+      </Show>
+    </>
+  )
+}
