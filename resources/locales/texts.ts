@@ -1740,6 +1740,15 @@ export type TextParams = {
   'settings.jobs.rules': NoParams
   'settings.jobs.rulesHint': NoParams
   'settings.jobs.rulesOpen': NoParams
+  'settings.coding.title': NoParams
+  'settings.coding.about': NoParams
+  'settings.coding.checking': NoParams
+  'settings.coding.notInstalled': NoParams
+  'settings.coding.broken': NoParams
+  'settings.coding.copyFix': NoParams
+  'settings.coding.signedIn.yes': NoParams
+  'settings.coding.signedIn.no': NoParams
+  'settings.coding.signedIn.unknown': NoParams
   'settings.tools.title': NoParams
   'settings.tools.sandbox': NoParams
   'settings.tools.sandboxHint': NoParams

@@ -1,4 +1,5 @@
 import type { ApprovalStatus } from '../../src-runner/contract/approvals.ts'
+import type { CodingCli } from '../../src-runner/contract/coding-programs.ts'
 import type { RetentionKind } from '../../src-runner/contract/retention.ts'
 import type { JobChannel, JobStatus, JobSummary } from '../../src-runner/contract/jobs.ts'
 import type { RouteAnswer, RouteRequest } from '../../src-runner/contract/routes.ts'
@@ -182,6 +183,9 @@ export const useAttention = () => useRoute('listAttention', () => ({}))
 export const usePublicAddress = () => useRoute('getPublicAddress', () => ({}))
 
 export const useDoctor = () => useRoute('getDoctor', () => ({}))
+
+/** A POST, because it starts the program. It changes nothing. */
+export const useCodingProgram = (cli: CodingCli) => useRoute('checkCodingProgram', () => ({ body: { cli } }))
 
 export function useTriggers(): Pages<Trigger> {
   return usePages(

@@ -5,6 +5,7 @@ import { createSlackDriver } from '../adapters/channels/slack/slack.ts'
 import { createTelegramDriver } from '../adapters/channels/telegram/telegram.ts'
 import { createPairings } from '../adapters/channels/whatsapp/pairings.ts'
 import { createWhatsAppDriver } from '../adapters/channels/whatsapp/whatsapp.ts'
+import { createCodingPrograms } from '../adapters/coding-agents/coding-programs.ts'
 import { createHostCommands } from '../adapters/host/host-commands.ts'
 import { createRunningReports, type RunningReports } from '../adapters/host/running-reports.ts'
 import { createHandlers } from '../adapters/http/handlers.ts'
@@ -140,6 +141,8 @@ function createHandlerDeps(core: Core, storage: Storage, agents: Agents, { sched
   const { options, clock, fetch, dataDir } = core
   const { db, schedules } = storage
   const { programs, tools } = agents
+  const closedFolders = () => [dataDir, ...listAgentFolders(db)]
+  const codingPrograms = createCodingPrograms({ ...core, closedFolders })
   return {
     ...{ ...core, ...storage, ...agents, ...parts },
     tick: scheduler.tick,
@@ -156,6 +159,7 @@ function createHandlerDeps(core: Core, storage: Storage, agents: Agents, { sched
     mcpEndpoint: () => ({ url: `${addresses.runnerUrl()}${MCP_ROUTE.path}`, bearer: BEARER_OF[core.access.authMode] }),
     recovery: () => core.recovery,
     acceptsTokens: () => core.access.authMode === 'bearer-token',
+    checkCodingProgram: codingPrograms.check,
     examine: () =>
       examine({
         ...{ ...core, ...storage, ...agents },

@@ -26,6 +26,7 @@ import { About } from './About.tsx'
 import { AccessTokens } from './AccessTokens.tsx'
 import { Addresses } from './Addresses.tsx'
 import { AgentTools } from './AgentTools.tsx'
+import { CodingPrograms } from './CodingPrograms.tsx'
 import { Backups } from './Backups.tsx'
 import { DataAndLogs } from './DataAndLogs.tsx'
 import { ExportImport } from './ExportImport.tsx'
@@ -52,7 +53,15 @@ const CONTENT: Record<SettingsSection, { icon: Icon; content: () => JSX.Element 
   general: { icon: SlidersHorizontal, content: () => <General /> },
   jobs: { icon: Gauge, content: () => <JobSettings /> },
   notifications: { icon: Bell, content: () => <Notifications /> },
-  tools: { icon: Wrench, content: () => <AgentTools /> },
+  tools: {
+    icon: Wrench,
+    content: () => (
+      <>
+        <AgentTools />
+        <CodingPrograms />
+      </>
+    ),
+  },
   webhooks: { icon: Webhook, content: () => <OutsideWebhooks /> },
   people: { icon: Users, content: () => <People /> },
   tokens: {

@@ -1,4 +1,5 @@
 import { NotificationKind } from '../../../src-runner/contract/notifications.ts'
+import { CODING_PROGRAM_NAMES, CodingCli } from '../../../src-runner/contract/coding-programs.ts'
 import { HealthCheck } from '../../../src-runner/contract/doctor.ts'
 import { RetentionKind } from '../../../src-runner/contract/retention.ts'
 import { WebSearchKind } from '../../../src-runner/contract/settings.ts'
@@ -58,6 +59,7 @@ export function allSettings(inApp: boolean): Setting[] {
       `${t('settings.tools.searchHint')} ${WebSearchKind.options.map((kind) => t(`settings.tools.kinds.${kind}`)).join(' ')}`,
     ),
     inTools('hosts', t('settings.tools.hosts'), t('settings.tools.hostsHint')),
+    ...CodingCli.options.map((cli) => inTools(`coding-${cli}`, CODING_PROGRAM_NAMES[cli], t('settings.coding.title'))),
     inWebhooks('address', t('settings.outside.address'), t('settings.outside.about')),
     inWebhooks('listener', t('settings.outside.listener'), t('settings.outside.listenerHint')),
     inWebhooks('leads-to', t('settings.outside.leadsTo'), t('settings.outside.leadsToHint')),

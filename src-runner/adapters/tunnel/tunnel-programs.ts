@@ -1,8 +1,7 @@
 import type { Message } from '../../contract/messages.ts'
-import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
-import { isInside } from '../../platform/protected-places/protected-places.ts'
+import { delimiter, isAbsolute, join } from 'node:path'
+import { findTrustedProgram, plainEnvironment } from '../../platform/programs/trusted-program.ts'
 import type { TunnelProgram } from '../../contract/public-address.ts'
 import { createMessage } from '../../lib/messages.ts'
 
@@ -121,28 +120,12 @@ function jsonOf(line: string): Record<string, unknown> {
   }
 }
 
-/** Where the program is; null: not found. Programs in a closed folder, or behind a link in one, are skipped: an agent could have put them there. */
+/** Where the program is; null: not found, or only in closed folders. */
 export function findTunnelProgram(
   program: TunnelProgram,
   { env = process.env, closed = [] }: { env?: NodeJS.ProcessEnv; closed?: readonly string[] } = {},
 ): string | null {
-  const forbidden = closed.flatMap((folder) => [folder, realPathOf(folder)])
-  const extension = process.platform === 'win32' ? '.exe' : ''
-  const files = foldersOf(env).flatMap((folder) => TUNNEL_PROGRAMS[program].names.map((name) => join(folder, name + extension)))
-  return files.find((file) => isProgram(file) && !liesIn(forbidden, file)) ?? null
-}
-
-function liesIn(folders: readonly string[], file: string): boolean {
-  const paths = [file, join(realPathOf(dirname(file)), basename(file)), realPathOf(file)]
-  return folders.some((folder) => paths.some((path) => isInside(folder, path)))
-}
-
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
+  return findTrustedProgram(TUNNEL_PROGRAMS[program].names, { folders: foldersOf(env), closed })
 }
 
 /** PATH, and where installers put programs. An app started from a dock or menu has a short PATH. */
@@ -170,24 +153,6 @@ function foldersOf(env: NodeJS.ProcessEnv): string[] {
   }
 }
 
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK)
-    return statSync(file).isFile()
-  } catch {
-    return false
-  }
-}
-
-/** Where programs find their settings, language and proxy. They get no other variable of ours. */
-const COMMON = [
-  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TMPDIR', 'XDG_CONFIG_HOME'],
-  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
-  ...['SystemRoot', 'SystemDrive', 'USERPROFILE', 'LOCALAPPDATA', 'APPDATA', 'ProgramData', 'ProgramFiles', 'TEMP', 'TMP'],
-]
-
 export function environmentOf(program: TunnelProgram, env: NodeJS.ProcessEnv = process.env): Record<string, string> {
-  return Object.fromEntries(
-    [...COMMON, ...TUNNEL_PROGRAMS[program].env].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const])),
-  )
+  return plainEnvironment(TUNNEL_PROGRAMS[program].env, env)
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { DATABASE_TROUBLES } from '../database.ts'
 import { Diagnostics } from '../diagnostics.ts'
+import { CodingCli, CodingProgram } from '../coding-programs.ts'
 import { HealthCheck } from '../doctor.ts'
 import { Id } from '../primitives.ts'
 import { Sandbox } from '../sandbox.ts'
@@ -57,5 +58,11 @@ export const systemRoutes = {
     summary: 'Health checks, run now: what works, what does not, and what to do.',
     answer: z.object({ checks: z.array(HealthCheck) }),
     shows: ['settings'],
+  }),
+  checkCodingProgram: post('/api/code-task/doctor', {
+    reach: 'machine',
+    summary: 'Whether a program that writes code is installed and signed in, and the command that mends it. No token is spent.',
+    body: z.object({ cli: CodingCli }),
+    answer: CodingProgram,
   }),
 }

@@ -18,6 +18,8 @@ export type ProgramOptions = {
   args: readonly string[]
   /** The whole environment. */
   env: Record<string, string>
+  /** Default: that of this process. */
+  folder?: string
   /** Receives each line of both outputs. */
   onLine(line: string): void
 }
@@ -43,10 +45,10 @@ exit "$code"`
  * Starts a long-running program of the person's, outside the sandbox. A model never chooses it. On Windows it ends with this
  * process by itself: children that are not detached are in a job object that closes with their parent.
  */
-export function startProgram({ file, args, env, onLine }: ProgramOptions): StartedProgram {
+export function startProgram({ file, args, env, folder, onLine }: ProgramOptions): StartedProgram {
   const isWindows = process.platform === 'win32'
   const [program, given] = isWindows ? [file, args] : ['/bin/sh', ['-c', KEEPER, 'sh', file, ...args]]
-  const child = spawn(program, given, { env, stdio: ['pipe', 'pipe', 'pipe'], detached: !isWindows, windowsHide: true })
+  const child = spawn(program, given, { env, cwd: folder, stdio: ['pipe', 'pipe', 'pipe'], detached: !isWindows, windowsHide: true })
   child.stdin.on('error', () => {})
   for (const stream of [child.stdout, child.stderr])
     createInterface({ input: stream }).on('line', (line) => onLine(line.slice(0, MAX_LINE_CHARS)))

@@ -4,6 +4,7 @@ import type { EventHub } from '../../../platform/events/event-hub.ts'
 import type { LiveJobStreams } from '../../../platform/events/live-job-streams.ts'
 import type { MachineTime } from '../../../platform/time/machine-time.ts'
 import type { ChannelKind } from '../../../contract/channels.ts'
+import type { CodingCli, CodingProgram } from '../../../contract/coding-programs.ts'
 import type { HealthCheck } from '../../../contract/doctor.ts'
 import type { Recovery } from '../../../contract/notifications.ts'
 import type { Pairing } from '../../../contract/messenger.ts'
@@ -75,6 +76,7 @@ export type HandlerDeps = {
   /** Access tokens are accepted in the present mode. */
   acceptsTokens(): boolean
   examine(): Promise<HealthCheck[]>
+  checkCodingProgram(cli: CodingCli): Promise<CodingProgram>
   dailyBackup: Pick<DailyBackup, 'read' | 'make'>
   retention: Pick<RetentionKeeper, 'measure' | 'deleteDue'>
   /** null: WhatsApp is turned off, or this is safe mode. */

@@ -5,7 +5,7 @@ import { collectDiagnostics } from '../../../execution/diagnostics.ts'
 import { openApiDocument } from '../openapi.ts'
 import type { HandlerDeps } from './deps.ts'
 
-export function systemHandlers({ db, worker, examine, findSandbox }: HandlerDeps) {
+export function systemHandlers({ db, worker, examine, findSandbox, checkCodingProgram }: HandlerDeps) {
   return {
     health(_input, call) {
       const trouble = db.trouble()
@@ -17,6 +17,7 @@ export function systemHandlers({ db, worker, examine, findSandbox }: HandlerDeps
 
     getDiagnostics: () => collectDiagnostics(db, examine),
     getDoctor: async () => ({ checks: await examine() }),
+    checkCodingProgram: ({ body }) => checkCodingProgram(body.cli),
     getSandbox: async () => ({ sandbox: shown(await findSandbox()) }),
     checkSandbox: async () => ({ sandbox: shown(await findSandbox({ again: true })) }),
 

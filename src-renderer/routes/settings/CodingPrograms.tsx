@@ -1,0 +1,77 @@
+import { For, type JSX, Match, Show, Switch as Choice } from 'solid-js'
+import { CODING_PROGRAM_NAMES, CodingCli, type CodingProgram } from '../../../src-runner/contract/coding-programs.ts'
+import { problemOf, sentenceOf } from '../../api/problem.ts'
+import { useCodingProgram } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
+import { useDesktop } from '../../platform/DesktopProvider.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { CopyButton } from '../../ui/CopyButton.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { Pill } from '../../ui/Pill.tsx'
+import { Row } from '../../ui/Row.tsx'
+
+/** The programs that write code by themselves: whether each is installed and signed in, and the command that mends it. */
+export function CodingPrograms(): JSX.Element {
+  const answers = CodingCli.options.map((cli) => ({ cli, answer: useCodingProgram(cli) }))
+  return (
+    <Panel
+      title={t('settings.coding.title')}
+      description={t('settings.coding.about')}
+      flush
+      actions={
+        <Button size="sm" onClick={() => answers.forEach(({ answer }) => answer.retry())}>
+          {t('settings.healthCheck.again')}
+        </Button>
+      }
+    >
+      <For each={answers}>
+        {({ cli, answer }) => (
+          <Row
+            id={`coding-${cli}`}
+            label={CODING_PROGRAM_NAMES[cli]}
+            hint={<Show when={answer.data}>{(program) => <span class="wrap-anywhere">{hintOf(program())}</span>}</Show>}
+          >
+            <Choice fallback={<span class="text-sm text-ink-3">{t('settings.coding.checking')}</span>}>
+              <Match when={answer.data}>{(program) => <Finding program={program()} />}</Match>
+              <Match when={answer.error}>
+                <span class="text-sm text-ink-2">{sentenceOf(problemOf(answer.error))}</span>
+              </Match>
+            </Choice>
+          </Row>
+        )}
+      </For>
+    </Panel>
+  )
+}
+
+function Finding(props: { program: CodingProgram }): JSX.Element {
+  const { copyText } = useDesktop()
+  return (
+    <>
+      <Show when={props.program.fix}>
+        {(fix) => (
+          <>
+            <code class="rounded-md border border-line bg-surface px-2 py-1 font-mono text-xs wrap-anywhere text-ink">{fix()}</code>
+            <CopyButton size="sm" text={fix()} copy={copyText} label={t('settings.coding.copyFix')} />
+          </>
+        )}
+      </Show>
+      <Pill tone={toneOf(props.program)}>{stateOf(props.program)}</Pill>
+    </>
+  )
+}
+
+function stateOf({ installed, version, signedIn }: CodingProgram): string {
+  if (!installed) return t('settings.coding.notInstalled')
+  if (version === null) return t('settings.coding.broken')
+  return t(`settings.coding.signedIn.${signedIn}`)
+}
+
+function toneOf({ installed, version, signedIn }: CodingProgram): 'ok' | 'plain' | 'warn' {
+  if (!installed) return 'plain'
+  return version !== null && signedIn === 'yes' ? 'ok' : 'warn'
+}
+
+function hintOf({ version, path }: CodingProgram): string {
+  return [version, path].filter((part) => part !== null).join(' · ')
+}
