@@ -35,6 +35,7 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
   createAgent: { name: 'x' },
   updateAgent: { name: 'x' },
   createProvider: { kind: 'openai', name: 'x' },
+  checkCodingProgram: { cli: 'claude' },
   updateProvider: { name: 'x' },
   setModelPrice: { model: { providerId: 'demo', model: 'demo' }, price: null },
   updateSettings: { concurrency: 2 },
