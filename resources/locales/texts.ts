@@ -3083,6 +3083,19 @@ export type TextParams = {
   'messages.mcp_tool_name_taken': NoParams
   'messages.mcp_address': NoParams
   'messages.mcp_value_missing': { name: string }
+  'messages.mcp_paste_unknown': NoParams
+  'messages.mcp_paste_json': NoParams
+  'messages.mcp_paste_none': NoParams
+  'messages.mcp_paste_quote': NoParams
+  'messages.mcp_paste_shell': NoParams
+  'messages.mcp_paste_incomplete': NoParams
+  'messages.mcp_draft_command': NoParams
+  'messages.mcp_draft_address': NoParams
+  'messages.mcp_draft_values': NoParams
+  'messages.mcp_draft_secret_argument': NoParams
+  'messages.mcp_draft_secret_address': NoParams
+  'messages.mcp_draft_placeholder': NoParams
+  'messages.mcp_draft_env_file': NoParams
 }
 
 export type TextKey = keyof TextParams

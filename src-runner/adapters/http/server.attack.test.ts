@@ -67,6 +67,7 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
   startTunnel: { program: 'ngrok' },
   deleteDue: { kind: 'jobs' },
   importHistory: { lines: [] },
+  readMcpPaste: { text: 'x' },
   mcp: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_agents', arguments: {} } },
 }
 /** The required query of a route. */

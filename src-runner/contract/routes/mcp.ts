@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AcceptMcpTools, CreateMcpServer, McpServer, UpdateMcpServer } from '../mcp.ts'
+import { MAX_PASTE_CHARS, McpDrafts } from '../mcp-drafts.ts'
 import { Id } from '../primitives.ts'
 import { del, get, Nothing, patch, post } from './route.ts'
 
@@ -47,6 +48,14 @@ export const mcpRoutes = {
     params: serverParams,
     answer: Nothing,
     errors: ['mcp_server_not_found', 'vault_unavailable'],
+  }),
+  readMcpPaste: post('/api/mcp-servers/read-paste', {
+    reach: 'machine',
+    ownerOnly: true,
+    summary:
+      'The MCP servers in what a person pasted: an address, a command line, or JSON of another program. Nothing is added or started.',
+    body: z.object({ text: z.string().trim().min(1).max(MAX_PASTE_CHARS) }),
+    answer: McpDrafts,
   }),
   acceptMcpTools: post('/api/mcp-servers/:mcpServerId/tools', {
     reach: 'machine',
