@@ -26,6 +26,7 @@ await begin(async () => {
     CUTS: '1000',
     DISK_CYCLES: '50',
     WHATSAPP_KILLS: '200',
+    DISCORD_KILLS: '65',
     WHATSAPP_RECONNECTS: '1000',
     WHATSAPP_STRANGERS: '500',
   }
@@ -40,6 +41,7 @@ await begin(async () => {
         '.oracle.test',
         '.damage.test',
         'full-disk.test',
+        'discord-kills.test',
         'whatsapp-kills.test',
         'whatsapp.test',
       ],

@@ -12,7 +12,7 @@ import { endProcess, startRunnerProcess, untilHealthy } from './runner-process.t
 
 /** build/test-long.mjs kills more often. */
 const KILLS = process.env['WHATSAPP_KILLS'] === undefined ? 4 : Number(process.env['WHATSAPP_KILLS'])
-const CHILD = fileURLToPath(new URL('../src-runner/testing/whatsapp-server/whatsapp-child.ts', import.meta.url))
+const CHILD = fileURLToPath(new URL('../src-runner/testing/channel-child.ts', import.meta.url))
 const SLOW_MS = 30_000
 
 let folder: string

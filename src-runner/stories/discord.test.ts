@@ -5,7 +5,7 @@ import { moveChannelPosition } from '../domain/channels/channels.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import { startDiscordServer, type DiscordServer, type DiscordUser } from '../testing/discord-server/discord-server.ts'
 import { createSnowflakes } from '../testing/discord-server/snowflakes.ts'
-import { createPostTool } from '../testing/telegram-chat.ts'
+import { createPostTool } from '../testing/post-tool.ts'
 
 const ANNA: DiscordUser = { id: '4711000000000000001', username: 'anna_berg', global_name: 'Anna Berg' }
 const BEN: DiscordUser = { id: '4712000000000000001', username: 'ben', global_name: 'Ben' }

@@ -203,6 +203,38 @@ describe('Slack', () => {
       expect(words).toBe(TEXT)
     })
 
+    it('between handling and acknowledging a press, it takes the press once when it is repeated', async () => {
+      await begin()
+      await letIn(ANNA)
+      rig.runner.modelServer.play({ toolCalls: [{ id: 'call_1', name: 'post', args: { text: 'hello' } }] })
+      for (let i = 0; i < 3; i++) rig.runner.modelServer.play({ text: ['It is posted.'] })
+      rig.slack.say(ANNA, 'Post hello')
+      await rig.slack.until(() => rig.slack.sent.some(({ buttons }) => buttons.length === 2))
+      const { value } = rig.slack.sent.find(({ buttons }) => buttons.length === 2)!.buttons[0]!
+      const { promise: reborn, resolve } = Promise.withResolvers<void>()
+      rig.slack.watchSteps((now) => {
+        if (now !== 'acknowledging') return
+        rig.slack.watchSteps(() => {})
+        resolve(rig.crash())
+      })
+      rig.slack.press(ANNA, value)
+      await reborn
+      await rig.untilOpen()
+      // It was stored before it would have been acknowledged.
+      expect((await pending()).filter(({ kind }) => kind === 'tool')).toEqual([])
+      const notes = rig.slack.ephemerals.length
+      rig.slack.press(ANNA, value)
+      await rig.slack.until(() => rig.slack.ephemerals.length > notes)
+      expect(rig.slack.ephemerals.at(-1)!.text).toBe('This was already approved.')
+      await expect.poll(async () => (await jobs())[0]!.status).toMatch(/^(completed|awaiting_approval)$/)
+      const isUnknown = (await pending()).some(({ kind }) => kind === 'unknown_outcome')
+      expect(rig.posted.length).toBeLessThanOrEqual(1)
+      expect(rig.posted.length + Number(isUnknown)).toBeGreaterThanOrEqual(1)
+      if (!isUnknown) await untilSaid(ANNA, 'It is posted.')
+      const { approvals } = await rig.runner.client.ok('listApprovals', { query: { limit: 50 } })
+      expect(approvals.filter(({ kind }) => kind === 'tool').map(({ status }) => status)).toEqual(['approved'])
+    })
+
     it.each(['interactive sent', 'chat.postEphemeral received', 'conversations.replies done', 'chat.update received', 'chat.update done'])(
       'at “%s” of a pressed approval, it runs the call once at most, and the answer stays',
       async (step) => {

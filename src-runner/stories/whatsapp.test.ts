@@ -7,7 +7,7 @@ import { quote } from '../lib/messages.ts'
 import { createMemoryVault, type Vault } from '../lib/vault.ts'
 import { createHandClock } from '../testing/hand-clock.ts'
 import { saying } from '../testing/saying.ts'
-import { createPostTool } from '../testing/telegram-chat.ts'
+import { createPostTool } from '../testing/post-tool.ts'
 import { useWhatsAppRig } from '../testing/whatsapp-server/whatsapp-rig.ts'
 
 /** build/test-long.mjs sets more. Each writes twice before the owner, and twice after. */

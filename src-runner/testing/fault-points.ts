@@ -1,4 +1,5 @@
 import type { StoredEvent } from '../contract/events.ts'
+import type { Database } from '../platform/db/database.ts'
 
 type Fault = { inTransaction: string } | { afterCommit(event: StoredEvent): boolean }
 
@@ -22,3 +23,27 @@ export const FAULT_POINTS = {
 } satisfies Record<string, Fault>
 
 export type FaultPoint = keyof typeof FAULT_POINTS
+
+/**
+ * Makes this process die without warning the first time that it gets to `point` or, with `after`, that many times later. The
+ * point is inside the database: a trigger in the middle of a transaction, or the first listener after a commit.
+ */
+export function dieAt(db: Database, point: FaultPoint, after = 0): Database {
+  let left = after
+  function die(): void {
+    if (left-- > 0) return
+    process.kill(process.pid, 'SIGKILL')
+  }
+
+  const fault: Fault = FAULT_POINTS[point]
+  if ('inTransaction' in fault) {
+    db.connection.function('die', { deterministic: false }, () => (die(), null))
+    // A temporary trigger, which is not in the file.
+    db.connection.exec(`CREATE TEMP TRIGGER kill_here ${fault.inTransaction} BEGIN SELECT die(); END`)
+  } else {
+    db.onEvents((event) => {
+      if (fault.afterCommit(event)) die()
+    })
+  }
+  return db
+}

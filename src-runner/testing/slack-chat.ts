@@ -4,7 +4,7 @@ import type { Channel } from '../contract/channels.ts'
 import type { JobSummary } from '../contract/jobs.ts'
 import { createTestRunner, type TestRunner, type TestRunnerOptions } from './create-test-runner.ts'
 import { startSlackServer, type SlackServer, type SlackUser } from './slack-server/slack-server.ts'
-import { createPostTool } from './telegram-chat.ts'
+import { createPostTool } from './post-tool.ts'
 
 export const ANNA: SlackUser = { id: 'U0ANNA00001', name: 'anna', realName: 'Anna Berg' }
 export const BEN: SlackUser = { id: 'U0BEN000001', name: 'ben', realName: 'Ben Ash' }

@@ -1,13 +1,12 @@
 import { afterEach, beforeEach, expect } from 'vitest'
-import { z } from 'zod'
 import type { Agent, CreateAgent } from '../contract/agents.ts'
 import type { Approval } from '../contract/approvals.ts'
 import type { Channel, ChannelPerson } from '../contract/channels.ts'
 import type { Job, JobSummary } from '../contract/jobs.ts'
 import type { OutboundMessage } from '../contract/outbox.ts'
-import { defineTool, type Tool } from '../agent/tools/tool.ts'
 import { startBotApiServer, type BotApiServer, type ServedUser } from './bot-api-server/bot-api-server.ts'
 import { createTestRunner, type TestRunner, type TestRunnerOptions } from './create-test-runner.ts'
+import { createPostTool } from './post-tool.ts'
 
 export const ANNA: ServedUser = { id: 4711, first_name: 'Anna', last_name: 'Berg', username: 'anna_berg' }
 export const BEN: ServedUser = { id: 4712, first_name: 'Ben' }
@@ -130,21 +129,4 @@ function createTelegramChat(stage: () => { runner: TestRunner; bot: BotApiServer
       stage().bot.until(() => chat.said(user).some((one) => (typeof text === 'string' ? one === text : text.test(one)))),
   }
   return chat
-}
-
-/** A tool that needs an approval at the default autonomy, because it sends data out. */
-export function createPostTool(onPost: (text: string) => void): Tool {
-  const nothing = { paths: [], leavesMachine: false, costsMoney: false, deletes: false, overwrites: false, runsCode: false }
-  return defineTool({
-    name: 'post',
-    description: 'Posts a text.',
-    args: z.object({ text: z.string() }),
-    effect: 'once',
-    parallel: false,
-    facts: ({ text }) => ({ ...nothing, subject: `https://post.example/${text}`, summary: `Post "${text}"`, leavesMachine: true }),
-    async run({ text }) {
-      onPost(text)
-      return { ok: true, output: 'posted' }
-    },
-  })
 }

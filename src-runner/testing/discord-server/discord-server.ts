@@ -83,6 +83,8 @@ export type DiscordServer = {
   /** Resolves when this is true. Checked after every call and frame. */
   until(isTrue: () => boolean): Promise<void>
   untilSent(count: number): Promise<void>
+  /** Called at each step of receiving and sending: `MESSAGE_CREATE dispatched`, `POST messages done`. */
+  watchSteps(watcher: (step: string) => void): void
   /** Resolves when the bot is connected and has read what it missed. */
   untilListening(): Promise<void>
   close(): Promise<void>
@@ -132,6 +134,7 @@ export async function startDiscordServer({ now = Date.now, heartbeatMs = 41_250,
   const files = new Map<string, Uint8Array>()
   const faults: { call: RegExp; fault: DiscordFault; times: number }[] = []
   const watchers = new Set<() => void>()
+  let onStep: (step: string) => void = () => {}
   let token = 'MTEwMDAwMDAwMDAwMDAwMDAwMQ.GdTest.dGhpcy1pcy1hLXRlc3QtdG9rZW4tb2YtdGhlLWxvY2Fs'
   let isRevoked = false
   let hasMessageContent = true
@@ -172,6 +175,7 @@ export async function startDiscordServer({ now = Date.now, heartbeatMs = 41_250,
     channel.messages.push(message)
     const place = channel.guild_id === undefined ? {} : { guild_id: channel.guild_id, member: { nick: null, roles: [] } }
     gateway.dispatch('MESSAGE_CREATE', { ...visible(message), ...place })
+    if (author['id'] !== bot.id) onStep('MESSAGE_CREATE dispatched')
     return message
   }
 
@@ -292,7 +296,12 @@ export async function startDiscordServer({ now = Date.now, heartbeatMs = 41_250,
       if (wait !== null) return show({ kind: 'error', status: 429, message: 'You are being rate limited.', retryAfter: wait }, response)
       const [pattern, run] = routes.find(([known]) => known.test(call)) ?? []
       if (run === undefined) throw new Refused(404, 0, '404: Not Found')
+      // `POST messages`, `POST callback`: without ids and tokens.
+      const name = `${request.method} ${/\/([a-z]+)(?:\/\d+)?$/.exec(path)?.[1] ?? path}`
+      onStep(`${name} received`)
       const done = run({ params: pattern!.exec(call)!.slice(1), query: searchParams, body, uploads })
+      onStep(`${name} done`)
+      response.once('finish', () => onStep(`${name} answered`))
       if (planned !== undefined) return void response.destroy()
       answer(response, done === null ? 204 : 200, done)
     } catch (error) {
@@ -341,6 +350,7 @@ export async function startDiscordServer({ now = Date.now, heartbeatMs = 41_250,
       ...{ id, token: secret, application_id: applicationId, type, version: 1, channel_id: channelId, data },
       ...who,
     })
+    onStep('INTERACTION_CREATE dispatched')
     return id
   }
 
@@ -386,6 +396,7 @@ export async function startDiscordServer({ now = Date.now, heartbeatMs = 41_250,
       hasMessageContent = does
       gateway.allowIntents(does ? ~0 : ~MESSAGE_CONTENT)
     },
+    watchSteps: (watcher) => void (onStep = watcher),
     untilSent: (count) => until(() => sent.length >= count),
     untilListening: () => until(() => gateway.isReady() && calls.some(({ call }) => /^PUT .*commands$/.test(call))),
     async close() {
