@@ -1530,6 +1530,7 @@ export type TextParams = {
   'connections.mcp.remote': NoParams
   'connections.mcp.toolCount': { count: number }
   'connections.mcp.toReview': { count: number }
+  'connections.mcp.status.new': NoParams
   'connections.mcp.status.off': NoParams
   'connections.mcp.status.stopped': NoParams
   'connections.mcp.status.starting': NoParams
@@ -1562,6 +1563,7 @@ export type TextParams = {
   'connections.mcp.runs.headers': NoParams
   'connections.mcp.first.program': NoParams
   'connections.mcp.first.programWhy': NoParams
+  'connections.mcp.first.openWhy': NoParams
   'connections.mcp.first.remote': NoParams
   'connections.mcp.first.remoteWhy': NoParams
   'connections.mcp.first.start': NoParams
@@ -1627,6 +1629,20 @@ export type TextParams = {
   'connections.mcp.review.edit': NoParams
   'connections.mcp.review.agents': NoParams
   'connections.mcp.review.add': NoParams
+  'connections.mcp.review.next': NoParams
+  'connections.mcp.sources.title': NoParams
+  'connections.mcp.sources.paste': NoParams
+  'connections.mcp.sources.apps': NoParams
+  'connections.mcp.sources.registry': NoParams
+  'connections.mcp.paste.label': NoParams
+  'connections.mcp.paste.hint': NoParams
+  'connections.mcp.paste.byHand': NoParams
+  'connections.mcp.apps.none': NoParams
+  'connections.mcp.apps.added': NoParams
+  'connections.mcp.apps.add': { count: number }
+  'connections.mcp.registry.search': NoParams
+  'connections.mcp.registry.about': NoParams
+  'connections.mcp.secrets': { names: string }
   'signIn.title': NoParams
   'signIn.submit': NoParams
   'signIn.name': NoParams

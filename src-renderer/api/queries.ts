@@ -174,6 +174,14 @@ export const useMcpServers = (agentId: Given = () => undefined) =>
 export const useMcpServer = (mcpServerId: Given) =>
   useRoute('getMcpServer', () => withId(mcpServerId, (id) => ({ params: { mcpServerId: id } })))
 
+/** What a pasted text is: an address, a command or JSON. Null reads nothing. */
+export function useMcpPaste(text: () => string | null): Written<RouteAnswer<'readMcpPaste'>> {
+  return useWhileWriting('readMcpPaste', () => {
+    const pasted = text()
+    return pasted === null ? null : { body: { text: pasted } }
+  })
+}
+
 /** Messages that could not be delivered, the newest first. */
 export const useUndeliverable = () => useRoute('listOutbox', () => ({ query: { state: 'undeliverable' as const, limit: 20 } }))
 

@@ -8,11 +8,12 @@ import { visibleText } from '../../lib/visible-text.ts'
 import { ArrowList } from '../../ui/ArrowList.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { type Connection, serviceName, toReview } from './connection.ts'
+import { type Connection, serverState, serviceName, toReview } from './connection.ts'
 import { ConnectorLogo, IconTile } from './ConnectorLogo.tsx'
 
 export const ACCOUNT_TONES = { connected: 'ok', needs_sign_in: 'warn' } as const
 export const SERVER_TONES = {
+  new: 'accent',
   off: 'plain',
   stopped: 'plain',
   starting: 'accent',
@@ -101,7 +102,7 @@ function State(props: { connection: Connection }): JSX.Element {
         {(server) => (
           <Show
             when={toReview(server()).length > 0 && server().status !== 'failing'}
-            fallback={<Pill tone={SERVER_TONES[server().status]}>{t(`connections.mcp.status.${server().status}`)}</Pill>}
+            fallback={<Pill tone={SERVER_TONES[serverState(server())]}>{t(`connections.mcp.status.${serverState(server())}`)}</Pill>}
           >
             <Pill tone="warn">{t('connections.mcp.toReview', { count: toReview(server()).length })}</Pill>
           </Show>

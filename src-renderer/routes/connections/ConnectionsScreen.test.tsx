@@ -2,6 +2,7 @@ import { screen, waitFor, within } from '@solidjs/testing-library'
 import { expect, it } from 'vitest'
 import type { Credential } from '../../../src-runner/contract/credentials.ts'
 import type { McpServer } from '../../../src-runner/contract/mcp.ts'
+import type { McpDraft } from '../../../src-runner/contract/mcp-drafts.ts'
 import { createFakeRunner } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
 import { makeAgent, makeConnector, makeCredential, makeMcpServer, makeMcpTool, quote } from '../../testing/things.ts'
@@ -56,4 +57,36 @@ it('lists accounts and MCP servers together, first what needs the person', async
   expect(rows[1]).toHaveTextContent('GitHub · ada@example.com')
   expect(rows[2]).toHaveTextContent('File guide')
   expect(list).not.toHaveTextContent('Hidden')
+})
+
+it('adds a pasted MCP server after it was shown what would run', async () => {
+  const draft: McpDraft = {
+    name: 'memory\u200B',
+    description: null,
+    transport: {
+      ...{ kind: 'stdio', command: 'npx', args: ['-y', 'server memory'], envNames: ['MEMORY_KEY'] },
+      ...{ folders: [], hosts: ['registry.npmjs.org'], allowsUnsandboxed: false },
+    },
+    values: [{ place: 'env', name: 'MEMORY_KEY', value: 'hush', description: 'From the settings.', isRequired: true }],
+    notes: [quote('It downloads itself from npm.')],
+  }
+  const { user, runner } = open([], [])
+  runner.answer({
+    readMcpPaste: () => ({ servers: [draft], skipped: [{ name: 'other', problem: quote('It has no command.') }] }),
+  })
+  await user.click(await screen.findByRole('button', { name: 'Add MCP server' }))
+  await user.type(await screen.findByLabelText('Address, command or JSON'), 'npx -y memory')
+  const card = await screen.findByRole('article')
+  expect(card).toHaveTextContent('memory⟨U+200B⟩')
+  expect(within(card).getByText('server memory')).toBeVisible()
+  expect(card).toHaveTextContent('It downloads itself from npm.')
+  expect(card).not.toHaveTextContent('hush')
+  expect(screen.getByText(/It has no command/)).toBeVisible()
+  await user.click(within(card).getByRole('button', { name: /^Review/ }))
+  expect(await screen.findByText('Nothing is started yet.')).toBeVisible()
+  expect(screen.getByLabelText('Value')).toHaveValue('hush')
+  await user.click(screen.getByRole('button', { name: 'Add server' }))
+  await waitFor(() =>
+    expect(runner.callsOf('createMcpServer')[0]!.body).toMatchObject({ transport: draft.transport, env: { MEMORY_KEY: 'hush' } }),
+  )
 })

@@ -46,7 +46,7 @@ it('shows what an account allows in words, and gives an agent access', async () 
       ],
     }),
   )
-  expect(await screen.findByRole('button', { name: /Access of Emil/ })).toHaveTextContent('Read and write')
+  await waitFor(() => expect(screen.getByRole('button', { name: /Access of Emil/ })).toHaveTextContent('Read and write'))
 })
 
 it.each([

@@ -34,6 +34,16 @@ function needsPerson(connection: Connection): boolean {
   return server.status === 'failing' || server.status === 'needs_sign_in' || toReview(server).length > 0
 }
 
+/** What the list and the page say about a server. A program that never ran is not "ready". */
+export function serverState(server: McpServer): McpServer['status'] | 'new' {
+  return server.status === 'stopped' && isUnknown(server) ? 'new' : server.status
+}
+
+/** It has never run, so nothing is known of its tools. */
+export function isUnknown({ tools, version }: McpServer): boolean {
+  return tools.length === 0 && version === null
+}
+
 /** The tools that no agent has because nobody has looked at them. */
 export function toReview(server: McpServer): McpTool[] {
   return server.tools.filter(({ status }) => status === 'new' || status === 'changed')

@@ -1,120 +1,48 @@
-import { useNavigate } from '@solidjs/router'
-import { createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
+import { createSignal, type JSX, Match, Switch } from 'solid-js'
 import type { Agent } from '../../../../src-runner/contract/agents.ts'
-import { useAction } from '../../../api/mutations.ts'
+import type { McpDraft } from '../../../../src-runner/contract/mcp-drafts.ts'
 import { t } from '../../../lib/language.ts'
-import { visibleText } from '../../../lib/visible-text.ts'
-import { Button } from '../../../ui/Button.tsx'
-import { Checkbox } from '../../../ui/Checkbox.tsx'
 import { Dialog } from '../../../ui/Dialog.tsx'
-import { Fold } from '../../../ui/Fold.tsx'
-import { FormDialog } from '../../../ui/FormDialog.tsx'
-import { FormProblem } from '../FormProblem.tsx'
-import { bodyOf, createServerDraft, type ServerDraft, transportOf } from './server-draft.ts'
-import { ReachFields, SecretFields, ServerFields } from './ServerFields.tsx'
-import { WhatRuns } from './WhatRuns.tsx'
+import { createServerDraft, type ServerDraft } from './server-draft.ts'
+import { FromPaste } from './FromPaste.tsx'
+import { ReviewServer } from './ReviewServer.tsx'
 
-/** Adds an MCP server: where it comes from, then exactly what it is. It is not started here. */
+/** Adds an MCP server: where it comes from, then exactly what it is. Nothing is started here. */
 export function AddServerDialog(props: { agents: readonly Agent[]; agentId?: string | undefined; onClose: () => void }): JSX.Element {
   const [draft, setDraft] = createSignal<ServerDraft | null>(null)
+  const first = () => props.agents.find(({ id }) => id === props.agentId) ?? props.agents.find(({ isDefault }) => isDefault)
+  const take = ({ name, transport, values }: McpDraft) =>
+    setDraft(
+      createServerDraft(
+        name,
+        transport,
+        values.map((one) => ({
+          name: one.name,
+          value: one.value ?? '',
+          isStored: false,
+          description: one.description,
+          isRequired: one.isRequired,
+        })),
+      ),
+    )
   return (
     <Switch>
       <Match when={draft()}>
         {(one) => (
-          <ReviewServer draft={one()} agents={props.agents} agentId={props.agentId} onBack={() => setDraft(null)} onClose={props.onClose} />
+          <ReviewServer
+            draft={one()}
+            agents={props.agents}
+            firstAgentId={first()?.id}
+            onBack={() => setDraft(null)}
+            onClose={props.onClose}
+          />
         )}
       </Match>
       <Match when={true}>
-        <ChooseSource onDraft={setDraft} onClose={props.onClose} />
+        <Dialog open size="lg" onClose={props.onClose} title={t('connections.mcp.add')} description={t('connections.mcp.addAbout')}>
+          <FromPaste onDraft={take} onManual={setDraft} />
+        </Dialog>
       </Match>
     </Switch>
-  )
-}
-
-function ChooseSource(props: { onDraft: (draft: ServerDraft) => void; onClose: () => void }): JSX.Element {
-  const program = () =>
-    createServerDraft('', { kind: 'stdio', command: '', args: [], envNames: [], folders: [], hosts: [], allowsUnsandboxed: false }, [])
-  const remote = () => createServerDraft('', { kind: 'http', url: '', headerNames: [], credentialId: null }, [])
-  return (
-    <Dialog open onClose={props.onClose} title={t('connections.mcp.add')} description={t('connections.mcp.addAbout')}>
-      <div class="flex flex-wrap gap-2">
-        <Button onClick={() => props.onDraft(program())}>{t('connections.mcp.program')}</Button>
-        <Button onClick={() => props.onDraft(remote())}>{t('connections.mcp.remote')}</Button>
-      </div>
-    </Dialog>
-  )
-}
-
-/** Exactly what will run, the secrets that it needs, what it may reach, and which agents get its tools. */
-function ReviewServer(props: {
-  draft: ServerDraft
-  agents: readonly Agent[]
-  agentId: string | undefined
-  onBack: () => void
-  onClose: () => void
-}): JSX.Element {
-  const navigate = useNavigate()
-  const create = useAction('createMcpServer')
-  const first = props.agents.find(({ id }) => id === props.agentId) ?? props.agents.find(({ isDefault }) => isDefault)
-  const [granted, setGranted] = createSignal<readonly string[]>(first === undefined ? [] : [first.id])
-  const isEmpty = () => (props.draft.fields.kind === 'stdio' ? props.draft.fields.command : props.draft.fields.url).trim() === ''
-  // Typed by hand, it is edited from the start; a pasted one is read first.
-  const isManual = isEmpty()
-  const add = async () => {
-    const { name, ...rest } = bodyOf(props.draft.fields)
-    try {
-      const { server } = await create.run({
-        body: { ...rest, ...(name !== '' && { name }), agents: granted().map((agentId) => ({ agentId, tools: null })) },
-      })
-      props.onClose()
-      navigate(`/connections/mcp/${server.id}`)
-    } catch {
-      // The form shows the error.
-    }
-  }
-  return (
-    <FormDialog
-      size="lg"
-      title={t('connections.mcp.review.title')}
-      description={t('connections.mcp.review.about')}
-      submit={t('connections.mcp.review.add')}
-      onSubmit={() => void add()}
-      isRunning={create.isRunning}
-      cancel={<Button onClick={() => props.onBack()}>{t('common.back')}</Button>}
-      onClose={props.onClose}
-    >
-      <Show
-        when={isManual}
-        fallback={
-          <>
-            <section aria-label={t('connections.mcp.runs.title')} class="rounded-lg border border-line bg-inset px-4 py-3">
-              <WhatRuns transport={transportOf(props.draft.fields)} />
-            </section>
-            <Fold label={t('connections.mcp.review.edit')}>
-              <div class="flex flex-col gap-4 pt-2">
-                <ServerFields draft={props.draft} error={create.error} />
-              </div>
-            </Fold>
-          </>
-        }
-      >
-        <ServerFields draft={props.draft} error={create.error} />
-      </Show>
-      <SecretFields draft={props.draft} />
-      <ReachFields draft={props.draft} error={create.error} />
-      <fieldset class="flex flex-col gap-2">
-        <legend class="mb-1 text-sm font-medium text-ink">{t('connections.mcp.review.agents')}</legend>
-        <For each={props.agents}>
-          {(agent) => (
-            <Checkbox
-              label={visibleText(agent.name)}
-              checked={granted().includes(agent.id)}
-              onChecked={(on) => setGranted((all) => (on ? [...all, agent.id] : all.filter((id) => id !== agent.id)))}
-            />
-          )}
-        </For>
-      </fieldset>
-      <FormProblem error={create.error} />
-    </FormDialog>
   )
 }

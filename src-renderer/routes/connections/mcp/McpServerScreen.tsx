@@ -9,6 +9,7 @@ import { Button } from '../../../ui/Button.tsx'
 import { Panel } from '../../../ui/Panel.tsx'
 import { Screen } from '../../../ui/Screen.tsx'
 import { BackLink } from '../BackLink.tsx'
+import { isUnknown } from '../connection.ts'
 import { EditServerDialog } from './EditServerDialog.tsx'
 import { ServerAgents } from './ServerAgents.tsx'
 import { ServerHead } from './ServerHead.tsx'
@@ -40,8 +41,6 @@ export function McpServerScreen(): JSX.Element {
 
 function Server(props: { server: McpServer }): JSX.Element {
   const [isEditing, setEditing] = createSignal(false)
-  // Nothing is known of a server that has never run.
-  const isUnknown = () => props.server.tools.length === 0 && props.server.version === null
   const isProgram = () => props.server.transport.kind === 'stdio'
   return (
     <>
@@ -55,7 +54,7 @@ function Server(props: { server: McpServer }): JSX.Element {
           )}
         </Show>
         <Show
-          when={!isUnknown()}
+          when={!isUnknown(props.server)}
           fallback={
             <Panel title={t(isProgram() ? 'connections.mcp.first.program' : 'connections.mcp.first.remote')}>
               <WhatRuns transport={props.server.transport} />
@@ -71,7 +70,7 @@ function Server(props: { server: McpServer }): JSX.Element {
           <ToolsPanel server={props.server} />
         </Show>
         <ServerAgents server={props.server} />
-        <Show when={!isUnknown()}>
+        <Show when={!isUnknown(props.server)}>
           <Panel
             title={t(isProgram() ? 'connections.mcp.runs.title' : 'connections.mcp.runs.remoteTitle')}
             actions={

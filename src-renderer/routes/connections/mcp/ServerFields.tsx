@@ -2,7 +2,9 @@ import Plus from 'lucide-solid/icons/plus'
 import X from 'lucide-solid/icons/x'
 import { Index, type JSX, Show } from 'solid-js'
 import { issueOf } from '../../../api/problem.ts'
+import { useSandbox } from '../../../api/queries.ts'
 import { t } from '../../../lib/language.ts'
+import { visibleText } from '../../../lib/visible-text.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { Checkbox } from '../../../ui/Checkbox.tsx'
 import { IconButton } from '../../../ui/IconButton.tsx'
@@ -69,6 +71,7 @@ export function ServerFields(props: { draft: ServerDraft; error: unknown }): JSX
 
 /** What a program may reach. */
 export function ReachFields(props: { draft: ServerDraft; error: unknown }): JSX.Element {
+  const sandbox = useSandbox()
   const fields = () => props.draft.fields
   return (
     <Show when={fields().kind === 'stdio'}>
@@ -91,6 +94,15 @@ export function ReachFields(props: { draft: ServerDraft; error: unknown }): JSX.
           value={fields().hosts}
           onValue={(hosts) => props.draft.set({ hosts })}
           problem={issueOf(props.error, 'transport.hosts')}
+        />
+      </Show>
+      {/* Asked for by name only where this machine has no sandbox, or somebody allowed it there. */}
+      <Show when={sandbox.data?.sandbox.works === false || fields().allowsUnsandboxed}>
+        <Checkbox
+          label={t('connections.mcp.fields.unsandboxed')}
+          hint={t('connections.mcp.fields.unsandboxedHint')}
+          checked={fields().allowsUnsandboxed}
+          onChecked={(allowsUnsandboxed) => props.draft.set({ allowsUnsandboxed })}
         />
       </Show>
       <fieldset>
@@ -119,7 +131,7 @@ export function SecretFields(props: { draft: ServerDraft }): JSX.Element {
       </legend>
       <Index each={props.draft.fields.secrets}>
         {(secret, at) => (
-          <div class="flex items-end gap-2 max-sm:flex-wrap">
+          <div class="flex items-start gap-2 max-sm:flex-wrap">
             <div class="w-48 shrink-0 max-sm:w-full">
               <TextField
                 label={t('connections.mcp.fields.secretName')}
@@ -139,9 +151,11 @@ export function SecretFields(props: { draft: ServerDraft }): JSX.Element {
                 placeholder={secret().isStored ? t('connections.mcp.fields.unchanged') : ''}
                 value={secret().value}
                 onValue={(value) => props.draft.set('secrets', at, { value })}
+                hint={secret().description ? visibleText(secret().description!) : undefined}
               />
             </div>
             <IconButton
+              class={at === 0 ? 'mt-6.5' : ''}
               icon={X}
               label={t('connections.mcp.fields.removeSecret', { name: secret().name })}
               onClick={() => props.draft.set('secrets', (all) => all.filter((_, n) => n !== at))}

@@ -15,6 +15,7 @@ import { Menu } from '../../../ui/Menu.tsx'
 import { PageHeader } from '../../../ui/PageHeader.tsx'
 import { Pill } from '../../../ui/Pill.tsx'
 import { Switch } from '../../../ui/Switch.tsx'
+import { serverState } from '../connection.ts'
 import { SERVER_TONES } from '../ConnectedList.tsx'
 import { IconTile } from '../ConnectorLogo.tsx'
 
@@ -38,7 +39,7 @@ export function ServerHead(props: { server: McpServer; onEdit: () => void }): JS
         description={
           <span class="flex flex-wrap items-center gap-2">
             <span class="wrap-anywhere">{about()}</span>
-            <Pill tone={SERVER_TONES[props.server.status]}>{t(`connections.mcp.status.${props.server.status}`)}</Pill>
+            <Pill tone={SERVER_TONES[serverState(props.server)]}>{t(`connections.mcp.status.${serverState(props.server)}`)}</Pill>
             <Show when={props.server.sandboxed === false}>
               <Pill tone="warn">{t('connections.mcp.runs.unsandboxed')}</Pill>
             </Show>

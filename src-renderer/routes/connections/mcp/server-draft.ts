@@ -3,7 +3,7 @@ import type { McpServer, McpTransport } from '../../../../src-runner/contract/mc
 import { hostsIn } from '../connection.ts'
 
 /** A secret value by its name. `isStored`: the vault has one, which stays unless another is typed. */
-export type SecretField = { name: string; value: string; isStored: boolean }
+export type SecretField = { name: string; value: string; isStored: boolean; description?: string | null; isRequired?: boolean }
 
 /** A server as the person edits it. */
 export type ServerFields = {
