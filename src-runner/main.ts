@@ -199,15 +199,29 @@ function watched(vault: Vault, scrubber: Scrubber): Vault {
   return {
     async get(key) {
       const value = await vault.get(key)
-      if (value !== null) scrubber.add(value)
+      if (value !== null) for (const secret of secretsIn(value)) scrubber.add(secret)
       return value
     },
     set(key, value) {
-      scrubber.add(value)
+      for (const secret of secretsIn(value)) scrubber.add(secret)
       return vault.set(key, value)
     },
     delete: (key) => vault.delete(key),
   }
+}
+
+/** The value itself, and the texts in it if it is JSON: tokens and keys of accounts are kept together. */
+function secretsIn(value: string): string[] {
+  if (!value.startsWith('{')) return [value]
+  const texts: string[] = []
+  try {
+    JSON.parse(value, (name, held: unknown) => {
+      if (typeof held === 'string' && name !== 'kind') texts.push(held)
+    })
+  } catch {
+    // Not JSON after all.
+  }
+  return [value, ...texts]
 }
 
 function describeFailure(error: unknown, { host, port, dataDir }: RunnerConfig): Failure {

@@ -11,6 +11,7 @@ import { systemClock } from './lib/clock.ts'
 import type { Worker } from './domain/jobs/worker.ts'
 import { createAdapters } from './composition/adapters.ts'
 import { createAgents } from './composition/agents.ts'
+import { createConnections } from './composition/connections.ts'
 import { createCore, portsOf, type RunnerDeps } from './composition/core.ts'
 import { prepareDataFolder } from './composition/data-folder.ts'
 import { createStorage } from './composition/storage.ts'
@@ -60,8 +61,9 @@ export function createRunner(deps: RunnerDeps): Runner {
   /** From here on, everything can be stopped, whether or not it was started. */
   function createParts(db: Database) {
     const storage = createStorage(core, db)
+    const connections = createConnections(core, storage)
     const agents = createAgents(core, storage)
-    return { ...storage, ...agents, ...createAdapters(core, storage, agents) }
+    return { ...storage, ...connections, ...agents, ...createAdapters(core, storage, connections, agents) }
   }
 
   async function startParts({ db, hub, jobs, worker, ...adapters }: ReturnType<typeof createParts>): Promise<Address> {
@@ -69,6 +71,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     const count = rescued.pending.length + rescued.failed.length + rescued.cancelled.length
     if (count > 0) core.recovery = { at: clock.now(), jobs: count }
     adapters.maintenance.start()
+    adapters.authorizations.start()
     adapters.damageWatch.start()
     adapters.dailyBackup.start()
     adapters.retention.start()

@@ -2985,6 +2985,28 @@ export type TextParams = {
   'messages.credential_secret_gone': { name: string }
   'messages.credential_key_refused': { name: string }
   'messages.credential_expired': { name: string }
+  'messages.oauth_address': NoParams
+  'messages.oauth_hosts': NoParams
+  'messages.oauth_client_missing': NoParams
+  'messages.oauth_not_offered': NoParams
+  'messages.oauth_endpoints_fixed': NoParams
+  'messages.oauth_endpoints_missing': NoParams
+  'messages.oauth_field': NoParams
+  'messages.oauth_unreachable': { service: string; words: string }
+  'messages.oauth_bad_answer': { service: string }
+  'messages.oauth_refused': { service: string; words: string }
+  'messages.oauth_denied': { service: string }
+  'messages.oauth_code_expired': { service: string }
+  'messages.oauth_client_refused': { service: string }
+  'messages.oauth_waiting': { service: string }
+  'messages.oauth_wrong_issuer': { service: string }
+  'messages.oauth_token_useless': { service: string }
+  'messages.oauth_other_account': { account: string; expected: string; name: string }
+  'messages.oauth_unexpected': NoParams
+  'messages.oauth_expired': NoParams
+  'messages.oauth_interrupted': { service: string }
+  'messages.oauth_pasted_other': { redirectUri: string }
+  'messages.error_connector_not_found': NoParams
   'messages.error_outbound_not_found': NoParams
   'messages.error_token_not_found': NoParams
   'messages.error_trigger_has_no_agent': NoParams

@@ -36,11 +36,12 @@ import { createRetention } from '../execution/retention.ts'
 import { previewChange } from '../execution/preview-change.ts'
 import { simulateCall } from '../execution/simulate.ts'
 import type { Agents } from './agents.ts'
+import type { createConnections } from './connections.ts'
 import type { Core } from './core.ts'
 import type { Storage } from './storage.ts'
 
 /** Everything that faces the outside: HTTP, the scheduler, webhooks, channels, notifications, the host. */
-export function createAdapters(core: Core, storage: Storage, agents: Agents) {
+export function createAdapters(core: Core, storage: Storage, connections: Connections, agents: Agents) {
   const { options, access, clock, log, dataDir, disposables } = core
   const { db, hub, schedules, rules } = storage
   const { worker } = agents
@@ -78,7 +79,16 @@ export function createAdapters(core: Core, storage: Storage, agents: Agents) {
   const http = createHttpServer({
     ...{ clock, log },
     handlers: createHandlers(
-      createHandlerDeps(core, storage, agents, { scheduler, addresses, webhooks, channels, pairings, dailyBackup, retention }),
+      createHandlerDeps(core, storage, agents, {
+        ...connections,
+        scheduler,
+        addresses,
+        webhooks,
+        channels,
+        pairings,
+        dailyBackup,
+        retention,
+      }),
     ),
     auth: access,
     limited: {
@@ -132,7 +142,9 @@ export function createAdapters(core: Core, storage: Storage, agents: Agents) {
   return { scheduler, addresses, channels, pairings, outbox, http, maintenance, damageWatch, dailyBackup, retention, reports, commands }
 }
 
-type ForHandlers = Pick<HandlerDeps, 'webhooks' | 'channels' | 'pairings' | 'dailyBackup' | 'retention'> & {
+type Connections = ReturnType<typeof createConnections>
+
+type ForHandlers = Pick<HandlerDeps, 'authorizations' | 'webhooks' | 'channels' | 'pairings' | 'dailyBackup' | 'retention'> & {
   scheduler: Scheduler
   addresses: ReturnType<typeof createPublicAddresses>
 }

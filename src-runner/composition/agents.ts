@@ -1,5 +1,4 @@
 import type { Database } from '../platform/db/database.ts'
-import { createGuardedFetch, type GuardedFetch } from '../platform/net/guarded-fetch.ts'
 import type { Settings } from '../contract/settings.ts'
 import { AppError } from '../lib/errors.ts'
 import { createMessage } from '../lib/messages.ts'
@@ -7,11 +6,11 @@ import { providerKey, WEB_SEARCH_KEY } from '../lib/vault.ts'
 import { createWorker } from '../domain/jobs/worker.ts'
 import { findPrice } from '../domain/prices/prices.ts'
 import { findProvider } from '../domain/providers/providers.ts'
-import { readSettings } from '../domain/settings/settings.ts'
 import { createModelSource } from '../agent/providers/model-source.ts'
 import { createAgentPrograms } from '../execution/agent-programs.ts'
 import { createAgentWork } from '../execution/agent-work.ts'
 import { createTools } from '../execution/tools.ts'
+import { createToolFetch } from './connections.ts'
 import type { Core } from './core.ts'
 import type { Storage } from './storage.ts'
 
@@ -24,7 +23,7 @@ export function createAgents(core: Core, storage: Storage) {
   const programs = createAgentPrograms({ ...core, db, settings: settings.read })
   const agentTools = createTools({
     clock,
-    fetch: (address, request) => guardedFetch(core, db)(address, request),
+    fetch: createToolFetch(core, db),
     sandbox: core.findSandbox,
     programs: programs.find,
     programNames: programs.names,
@@ -53,11 +52,6 @@ export function createAgents(core: Core, storage: Storage) {
   })
   core.disposables.add(programs.close)
   return { programs, tools, guardrails, models, worker }
-}
-
-/** Made for each request, because the opened hosts and our own ports may have changed. */
-function guardedFetch({ options, ownPorts }: Core, db: Database): GuardedFetch {
-  return createGuardedFetch({ ...options.internet, opened: readSettings(db).openedHosts, closedPorts: ownPorts })
 }
 
 /** While all agents are paused, no job starts. A running one continues to its next call, which asks. */

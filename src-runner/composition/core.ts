@@ -8,6 +8,7 @@ import { createOutbound, type OutboundFetch } from '../platform/net/outbound.ts'
 import { portOf } from '../platform/net/web-address.ts'
 import { listProgramFolders } from '../platform/programs/program-folders.ts'
 import { thisMachine, type Machine } from '../platform/time/machine-time.ts'
+import type { Connector } from '../contract/connectors.ts'
 import type { Recovery } from '../contract/notifications.ts'
 import { Access, type Notification, type RunnerConfig, type RunningReport } from '../contract/port.ts'
 import type { ResolveUser } from '../adapters/http/identify-caller.ts'
@@ -55,6 +56,8 @@ export type RunnerDeps = {
   findSandbox?: typeof findSandbox
   /** Folders of programs. Default: PATH and the well-known ones of the home. */
   listProgramFolders?: () => Promise<readonly string[]>
+  /** The services that people sign in to. Default: the catalogue. */
+  findConnector?: (slug: string) => Connector | null
   /** Absent: deleted files are gone, apart from what is kept with the job. */
   trash?: Trash
   /** Looks up accounts. Absent: there are none. */

@@ -10,7 +10,6 @@ import { createApprovals } from '../domain/approvals/approvals.ts'
 import { withdrawApprovals } from '../domain/approvals/answer-approval.ts'
 import { createReservations } from '../domain/budgets/reservations.ts'
 import { createOwnerNotifications } from '../domain/channels/notify-owner.ts'
-import { createCredentialStore } from '../domain/credentials/use-credential.ts'
 import { createBlobs } from '../domain/files/blobs.ts'
 import { createJobStore, type JobStore } from '../domain/jobs/job-store.ts'
 import { createRuleBook } from '../domain/rules/rules.ts'
@@ -21,7 +20,7 @@ import type { Core } from './core.ts'
 export type Storage = ReturnType<typeof createStorage>
 
 /** The database's stores and what they need. */
-export function createStorage({ config, vault, machine, clock, ids, log, speech, bootId, safeMode, disposables }: Core, db: Database) {
+export function createStorage({ config, machine, clock, ids, log, speech, bootId, safeMode, disposables }: Core, db: Database) {
   const hub = createEventHub({ db, log })
   const liveStreams = createLiveJobStreams({ log })
   const time = createMachineTime(clock, machine)
@@ -52,14 +51,12 @@ export function createStorage({ config, vault, machine, clock, ids, log, speech,
   const rules = createRuleBook(db)
   const settings = createSettingsBook(db)
   const timezone = createMachineTimezone(clock)
-  const credentials = createCredentialStore({ db, vault, clock, log })
   const reservations = createReservations({ db, money, timezone })
   const blobs = createBlobs(join(config.dataDir, 'files'))
   disposables.add(rules.close, settings.close)
   return {
     db,
     hub,
-    credentials,
     liveStreams,
     time,
     times,

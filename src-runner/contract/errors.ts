@@ -40,6 +40,7 @@ export const ERROR_STATUS = {
   channel_person_not_found: 404,
   credential_not_found: 404,
   authorization_not_found: 404,
+  connector_not_found: 404,
   no_messenger_binding: 404,
   outbound_not_found: 404,
   person_not_found: 404,

@@ -30,6 +30,8 @@ export const Access = z.object({
   /** Origins and host names that the gate accepts besides loopback. */
   origins: z.array(z.string()),
   hosts: z.array(z.string()),
+  /** The dashboard's address, to which services send people back after a sign-in. Left out: there is no dashboard. */
+  appUrl: z.string().optional(),
   /** For connections from the network; null: they are not encrypted. */
   tls: TlsPair.nullable().optional(),
 })

@@ -38,6 +38,11 @@ export function mcpServerKey(serverId: string): string {
   return `mcp:${serverId}`
 }
 
+/** The secrets of a sign-in under way, as JSON. */
+export function authorizationKey(authorizationId: string): string {
+  return `authorization:${authorizationId}`
+}
+
 export function channelTokenKey(channelId: string): string {
   return `channel:${channelId}:token`
 }

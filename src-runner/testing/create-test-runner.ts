@@ -43,6 +43,8 @@ export type TestRunnerOptions = {
   findSandbox?: RunnerDeps['findSandbox']
   /** Default: there are no programs of the person. */
   listProgramFolders?: RunnerDeps['listProgramFolders']
+  /** The services that people sign in to. Default: the catalogue. */
+  findConnector?: RunnerDeps['findConnector']
   modelServer?: ModelServerOptions
   /** The model server is where servers of this machine are searched for. */
   findsModelServer?: boolean
@@ -148,6 +150,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       listProgramFolders: options.listProgramFolders ?? (async () => []),
       trash,
       resolveUser,
+      findConnector: options.findConnector,
       discoveryPorts,
       random: () => 0.5,
       demoWordMs: 0,

@@ -1,8 +1,13 @@
 import { z } from 'zod'
-import { Credential, UpdateCredential } from '../credentials.ts'
+import { Authorization, CreateAuthorization, Credential, UpdateCredential } from '../credentials.ts'
 import { Id } from '../primitives.ts'
-import { del, get, patch } from './route.ts'
+import { del, get, patch, post } from './route.ts'
 
+const authorizationParams = z.object({ authorizationId: Id })
+/** Of the redirect address: the slug of a connector, `oauth2`, or an MCP server. */
+const Provider = z.string().min(1).max(100)
+/** Whose browser it is. The dashboard gives the same text at the beginning and at the end. */
+const Session = z.string().min(1).max(500)
 const credentialParams = z.object({ credentialId: Id })
 
 export const credentialRoutes = {
@@ -37,5 +42,58 @@ export const credentialRoutes = {
     params: credentialParams,
     answer: z.object({ ok: z.literal(true), revoked: z.boolean().nullable() }),
     errors: ['credential_not_found', 'vault_unavailable'],
+  }),
+  createAuthorization: post('/api/authorizations', {
+    ownerOnly: true,
+    reach: 'machine',
+    summary: 'Prepare a sign-in at a service. A browser is then sent to `POST /api/oauth/:provider/start` of the dashboard.',
+    body: CreateAuthorization,
+    status: 201,
+    answer: z.object({ authorization: Authorization }),
+    errors: ['connector_not_found', 'credential_not_found', 'authorization_refused', 'vault_unavailable'],
+  }),
+  getAuthorization: get('/api/authorizations/:authorizationId', {
+    ownerOnly: true,
+    reach: 'machine',
+    summary: 'How far a sign-in is.',
+    params: authorizationParams,
+    answer: z.object({ authorization: Authorization }),
+    errors: ['authorization_not_found'],
+    shows: ['authorization'],
+  }),
+  cancelAuthorization: post('/api/authorizations/:authorizationId/cancel', {
+    ownerOnly: true,
+    reach: 'machine',
+    summary: 'Stop waiting for a sign-in.',
+    params: authorizationParams,
+    answer: z.object({ authorization: Authorization }),
+    errors: ['authorization_not_found'],
+  }),
+  finishPastedAuthorization: post('/api/authorizations/:authorizationId/redirected', {
+    ownerOnly: true,
+    reach: 'machine',
+    summary: 'Finish a sign-in by the address at which the browser ended, if that browser cannot open it.',
+    params: authorizationParams,
+    body: z.object({ address: z.string().trim().min(1).max(10_000) }),
+    answer: z.object({ authorization: Authorization }),
+    errors: ['authorization_not_found', 'authorization_refused', 'authorization_over', 'vault_unavailable'],
+  }),
+  beginAuthorization: post('/api/authorizations/:authorizationId/begin', {
+    access: 'worker',
+    reach: 'machine',
+    summary: 'For the dashboard: where to send the browser, and the state that it comes back with.',
+    params: authorizationParams,
+    body: z.object({ provider: Provider, session: Session }),
+    answer: z.object({ url: z.string(), state: z.string() }),
+    errors: ['authorization_not_found', 'authorization_over', 'vault_unavailable'],
+  }),
+  finishAuthorization: post('/api/authorizations/:authorizationId/finish', {
+    access: 'worker',
+    reach: 'machine',
+    summary: 'For the dashboard: the answer of the service. It counts once.',
+    params: authorizationParams,
+    body: z.object({ provider: Provider, session: Session, query: z.string().max(20_000) }),
+    answer: z.object({ authorization: Authorization }),
+    errors: ['authorization_refused', 'authorization_over', 'vault_unavailable'],
   }),
 }

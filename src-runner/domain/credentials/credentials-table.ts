@@ -12,6 +12,14 @@ import {
 import { agents } from '../agents/agents-table.ts'
 import { entities } from '../entities/entities-table.ts'
 
+/** How tokens are gotten, complete: the fields are filled in. */
+export const TokenSource = OAuthEndpoints.extend({
+  fields: z.record(z.string(), z.string()).default({}),
+  /** It names itself in its answers (RFC 9207), so one without its name is refused. */
+  namesItself: z.boolean().default(false),
+})
+export type TokenSource = z.infer<typeof TokenSource>
+
 export const credentials = sqliteTable(
   'credentials',
   {
@@ -24,8 +32,8 @@ export const credentials = sqliteTable(
     accountName: text('account_name'),
     hosts: jsonArray('hosts', z.array(z.string())).notNull(),
     scopes: jsonArray('scopes', z.array(z.string())).notNull(),
-    // Where the tokens come from, complete. null: it has none.
-    endpoints: jsonObject('endpoints', OAuthEndpoints),
+    // null: it has no tokens.
+    endpoints: jsonObject('endpoints', TokenSource),
     // The MCP server that it signs in to, and the resource that its tokens are for (RFC 8707).
     mcpServerId: text('mcp_server_id'),
     resource: text('resource'),
@@ -58,7 +66,7 @@ export const credentialGrants = sqliteTable(
 /** What a sign-in asks for, without its secrets. */
 export const AuthorizationPlan = z.object({
   name: z.string(),
-  endpoints: OAuthEndpoints,
+  endpoints: TokenSource,
   scopes: z.array(z.string()),
   hosts: z.array(z.string()),
   agents: CredentialGrants,

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { commitSoon, transact } from '../../platform/db/transact.ts'
-import { OAuthEndpoints } from '../../contract/connectors.ts'
 import type { Credential } from '../../contract/credentials.ts'
 import { silentLog } from '../../lib/log.ts'
+import { createMessage } from '../../lib/messages.ts'
 import { createMemoryVault, type Vault } from '../../lib/vault.ts'
 import { deleteAgent } from '../../execution/delete-agent.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
@@ -19,11 +19,12 @@ import {
   updateCredential,
   type NewCredential,
 } from './credentials.ts'
-import { createCredentialStore, type CredentialStore } from './use-credential.ts'
+import type { TokenSource } from './credentials-table.ts'
+import { createCredentialStore, type CredentialStore, type Renew } from './use-credential.ts'
 
-const ENDPOINTS: OAuthEndpoints = {
+const ENDPOINTS: TokenSource = {
   ...{ issuer: null, authorizationUrl: 'https://id.example/authorize', tokenUrl: 'https://id.example/token', revocationUrl: null },
-  ...{ deviceUrl: null, clientAuth: 'body', scopeSeparator: ' ', parameters: {}, usesPkce: true },
+  ...{ deviceUrl: null, clientAuth: 'body', scopeSeparator: ' ', parameters: {}, usesPkce: true, fields: {}, namesItself: false },
 }
 const KEY: CredentialSecret = { kind: 'headers', headers: { Authorization: 'Bearer key-of-the-shop' }, secrets: ['key-of-the-shop'] }
 const TOKENS: CredentialSecret = {
@@ -31,13 +32,16 @@ const TOKENS: CredentialSecret = {
   ...{ clientId: 'client', clientSecret: 'secret-of-the-client' },
 }
 
+/** The service refuses to renew. */
+const renew: Renew = async () => ({ state: 'refused', problem: createMessage('credential_expired', { name: 'Shop' }) })
+
 let rig: RecordsRig
 let vault: Vault
 let store: CredentialStore
 beforeEach(() => {
   rig = openRecordsRig()
   vault = createMemoryVault()
-  store = createCredentialStore({ db: rig.db, vault, clock: rig.clock, log: silentLog })
+  store = createCredentialStore({ db: rig.db, vault, clock: rig.clock, log: silentLog, renew })
 })
 afterEach(() => rig.close())
 
@@ -83,7 +87,7 @@ describe('a connected account', () => {
         return vault.get(key)
       },
     }
-    const store = createCredentialStore({ db: rig.db, vault: slow, clock: rig.clock, log: silentLog })
+    const store = createCredentialStore({ db: rig.db, vault: slow, clock: rig.clock, log: silentLog, renew })
     await expect(store.use(id, agent.id, 'read')).rejects.toMatchObject({ code: 'credential_not_found' })
   })
 

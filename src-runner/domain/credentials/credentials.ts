@@ -122,6 +122,13 @@ export function reconnectCredential(
   return getCredential(tx, credentialId)
 }
 
+/** It has other tokens, which are stored. false: it is gone. */
+export function noteRenewal(tx: Tx, credentialId: string, expiresAt: number | null): boolean {
+  const { changes } = tx.update(credentials).set({ expiresAt }).where(eq(credentials.id, credentialId)).run()
+  if (changes > 0) tx.emit({ type: 'credential.changed', payload: { credentialId } })
+  return changes > 0
+}
+
 /** The service refuses it until a person signs in again. Does nothing if that is known already, or if it is gone. */
 export function requireSignIn(tx: Tx, credentialId: string, problem: Message): void {
   const { changes } = tx

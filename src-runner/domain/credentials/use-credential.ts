@@ -11,7 +11,7 @@ import { readCredentialSecret, type CredentialSecret, type Tokens } from './cred
 import { findCredentialRow, findGrant, noteCredentialUse, requireSignIn, type CredentialRow } from './credentials.ts'
 
 /** A token that expires within this time is renewed before it is used: a request takes a while, and clocks differ. */
-export const EXPIRY_SKEW_MS = 60_000
+const EXPIRY_SKEW_MS = 60_000
 /** How exact the time of the last use is. Each use would otherwise be a write. */
 const LAST_USE_MS = 60_000
 
@@ -28,9 +28,19 @@ export type CredentialUse = {
 }
 
 export type UseOptions = {
-  /** The secrets of the use that the service has just refused with 401. */
+  signal?: AbortSignal
+  /** The secrets of the use that the service has just refused with 401. Then the token is renewed, unless that has happened meanwhile. */
   refused?: readonly string[]
 }
+
+/** refused: only a person can sign in again. */
+export type Renewal = { state: 'renewed'; tokens: Tokens } | { state: 'refused' | 'unreachable'; problem: Message }
+
+/**
+ * Returns tokens that are valid and not among `refused`, after getting and storing new ones if there are none. Callers at the same
+ * time share one request. Throws AppError credential_not_found or vault_unavailable, or the reason of the signal.
+ */
+export type Renew = (credentialId: string, refused: readonly string[], signal?: AbortSignal) => Promise<Renewal>
 
 export type CredentialStore = {
   /**
@@ -41,9 +51,9 @@ export type CredentialStore = {
   use(credentialId: string, agentId: string | null, access: CredentialAccess, options?: UseOptions): Promise<CredentialUse>
 }
 
-type Deps = { db: Database; vault: Vault; clock: Clock; log: Log }
+type Deps = { db: Database; vault: Vault; clock: Clock; log: Log; renew: Renew }
 
-export function createCredentialStore({ db, vault, clock, log }: Deps): CredentialStore {
+export function createCredentialStore({ db, vault, clock, log, renew }: Deps): CredentialStore {
   function requireGrant(credentialId: string, agentId: string | null, access: CredentialAccess): CredentialRow {
     const row = findCredentialRow(db, credentialId)
     if (row === null) throw new AppError('credential_not_found')
@@ -56,7 +66,7 @@ export function createCredentialStore({ db, vault, clock, log }: Deps): Credenti
     return row
   }
 
-  async function currentSecret(row: CredentialRow, { refused = [] }: UseOptions): Promise<CredentialSecret> {
+  async function currentSecret(row: CredentialRow, { refused = [], signal }: UseOptions): Promise<CredentialSecret> {
     const secret = await readCredentialSecret(vault, row.id)
     if (secret === null) throw endSignIn(row, createMessage('credential_secret_gone', { name: row.name }))
     const isRefused = refused.includes(secret.kind === 'tokens' ? secret.accessToken : secret.secrets[0]!)
@@ -64,9 +74,10 @@ export function createCredentialStore({ db, vault, clock, log }: Deps): Credenti
       if (isRefused) throw endSignIn(row, createMessage('credential_key_refused', { name: row.name }))
       return secret
     }
-    const isOver = row.expiresAt !== null && row.expiresAt - EXPIRY_SKEW_MS <= clock.now()
-    if (!isRefused && !isOver) return secret
-    throw endSignIn(row, createMessage('credential_expired', { name: row.name }))
+    if (!isRefused && !isOver(row, clock)) return secret
+    const renewal = await renew(row.id, refused, signal)
+    if (renewal.state === 'renewed') return renewal.tokens
+    throw renewal.state === 'refused' ? endSignIn(row, renewal.problem) : new AppError('credential_refused', renewal.problem)
   }
 
   function endSignIn(row: CredentialRow, problem: Message): AppError {
@@ -96,6 +107,11 @@ export function createCredentialStore({ db, vault, clock, log }: Deps): Credenti
       return { ...sent, hosts, connector, name, accountName }
     },
   }
+}
+
+/** Whether the access token expires too soon to be used. */
+export function isOver({ expiresAt }: Pick<CredentialRow, 'expiresAt'>, clock: Pick<Clock, 'now'>): boolean {
+  return expiresAt !== null && expiresAt - EXPIRY_SKEW_MS <= clock.now()
 }
 
 function refusal(code: 'credential_read_only', { name }: CredentialRow): AppError {

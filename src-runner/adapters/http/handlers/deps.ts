@@ -5,6 +5,7 @@ import type { LiveJobStreams } from '../../../platform/events/live-job-streams.t
 import type { MachineTime } from '../../../platform/time/machine-time.ts'
 import type { ChannelKind } from '../../../contract/channels.ts'
 import type { CodingCli, CodingProgram } from '../../../contract/coding-programs.ts'
+import type { Authorization, CreateAuthorization } from '../../../contract/credentials.ts'
 import type { HealthCheck } from '../../../contract/doctor.ts'
 import type { Recovery } from '../../../contract/notifications.ts'
 import type { Pairing } from '../../../contract/messenger.ts'
@@ -91,6 +92,16 @@ export type HandlerDeps = {
     refresh(channelId: string): Promise<void>
     deliver: Deliver
     lastRoundTripAt(channelId: string): number | null
+  }
+  authorizations: {
+    create(input: CreateAuthorization): Promise<Authorization>
+    read(authorizationId: string): Authorization
+    cancel(authorizationId: string): Promise<Authorization>
+    begin(authorizationId: string, browser: { provider: string; session: string }): Promise<{ url: string; state: string }>
+    finish(authorizationId: string, answer: { provider: string; session: string; query: string }): Promise<Authorization>
+    finishPasted(authorizationId: string, address: string): Promise<Authorization>
+    /** Whether the tokens were revoked. null: the service cannot do that. */
+    disconnect(credentialId: string): Promise<boolean | null>
   }
   vault: Vault
   clock: Clock

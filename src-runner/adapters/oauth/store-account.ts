@@ -1,0 +1,93 @@
+import type { Database } from '../../platform/db/database.ts'
+import { transact } from '../../platform/db/transact.ts'
+import type { GuardedFetch } from '../../platform/net/guarded-fetch.ts'
+import type { Connector } from '../../contract/connectors.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Ids } from '../../lib/ids.ts'
+import { createMessage } from '../../lib/messages.ts'
+import { credentialKey, type Vault } from '../../lib/vault.ts'
+import { findAgent } from '../../domain/agents/agents.ts'
+import { fillIn } from '../../domain/connectors/connectors.ts'
+import { endAuthorization, isAuthorizationOpen, type AuthorizationRow } from '../../domain/credentials/authorizations.ts'
+import { writeCredentialSecret, type Tokens } from '../../domain/credentials/credential-secret.ts'
+import {
+  findCredentialOfMcpServer,
+  findCredentialRow,
+  insertCredential,
+  reconnectCredential,
+} from '../../domain/credentials/credentials.ts'
+import { askAccountName } from './account-name.ts'
+import type { IssuedTokens, OAuthService } from './oauth-client.ts'
+import { expiryOf } from './renewals.ts'
+
+type Deps = {
+  db: Database
+  vault: Vault
+  clock: Clock
+  ids: Ids
+  fetch: GuardedFetch
+  findConnector(slug: string): Connector | null
+}
+
+/** Stores the account that a person has just signed in with. Throws AppError authorization_refused or vault_unavailable. */
+export function createStoreAccount({ db, vault, clock, ids, fetch, findConnector }: Deps) {
+  async function nameOf({ connector, plan }: AuthorizationRow, { name }: OAuthService, issued: IssuedTokens): Promise<string | null> {
+    const known = findConnector(connector)
+    if (known?.account == null) return issued.accountName
+    const url = fillIn(known.account.url, known, plan.endpoints.fields)
+    if (!isCovered(new URL(url).host, plan.hosts)) return issued.accountName
+    const account = await askAccountName(
+      fetch,
+      { ...known.account, url },
+      { ...known.headers, authorization: `Bearer ${issued.accessToken}` },
+    )
+    if (account.state === 'refused') throw new AppError('authorization_refused', createMessage('oauth_token_useless', { service: name }))
+    return account.name ?? issued.accountName
+  }
+
+  return async (row: AuthorizationRow, service: OAuthService, issued: IssuedTokens): Promise<void> => {
+    const { plan, connector, entityId, mcpServerId, resource } = row
+    const accountName = await nameOf(row, service, issued)
+    const before =
+      findCredentialRow(db, row.credentialId ?? '') ?? (mcpServerId === null ? null : findCredentialOfMcpServer(db, mcpServerId))
+    // Its agents were chosen for the other account.
+    if (before?.accountName != null && accountName !== null && before.accountName !== accountName) {
+      const names = { name: before.name, account: accountName, expected: before.accountName }
+      throw new AppError('authorization_refused', createMessage('oauth_other_account', names))
+    }
+    const tokens: Tokens = {
+      ...{ kind: 'tokens', accessToken: issued.accessToken, refreshToken: issued.refreshToken },
+      ...{ clientId: service.clientId, clientSecret: service.clientSecret },
+    }
+    const given = {
+      ...{ accountName, hosts: plan.hosts, scopes: scopesOf(issued, plan), endpoints: plan.endpoints, resource },
+      ...{ expiresAt: expiryOf(issued, clock), renews: issued.refreshToken !== null },
+    }
+    const id = before?.id ?? ids.next()
+    // First the secret: a row without it looks connected and is not.
+    await writeCredentialSecret(vault, id, tokens)
+    const isStored = transact(db, (tx) => {
+      // It was cancelled, or its time was over, while the service was asked.
+      if (!isAuthorizationOpen(tx, row.id)) return false
+      const agents = plan.agents.filter(({ agentId }) => findAgent(tx, agentId) !== null)
+      if (before !== null) reconnectCredential(tx, id, given)
+      else insertCredential(tx, { clock }, { id, entityId, connector, kind: 'oauth2', name: plan.name, mcpServerId, agents, ...given })
+      endAuthorization(tx, row.id, 'connected', { credentialId: id })
+      return true
+    })
+    if (isStored) return
+    if (before === null) await vault.delete(credentialKey(id))
+    throw new AppError('authorization_over')
+  }
+}
+
+/** As the service granted them, else as they were asked for. */
+function scopesOf({ scope }: IssuedTokens, { scopes }: AuthorizationRow['plan']): string[] {
+  const granted = (scope ?? '').split(/[\s,]+/).filter((one) => one !== '')
+  return granted.length === 0 ? scopes : [...new Set(granted)].slice(0, 200)
+}
+
+function isCovered(host: string, hosts: readonly string[]): boolean {
+  return hosts.some((one) => one === host || (one.startsWith('*.') && host.slice(host.indexOf('.') + 1) === one.slice(2)))
+}
