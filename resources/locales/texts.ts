@@ -3114,6 +3114,8 @@ export type TextParams = {
   'messages.import_broken': { where: string }
   'messages.error_mcp_server_not_found': NoParams
   'messages.error_mcp_tool_changed': NoParams
+  'messages.error_mcp_import_changed': NoParams
+  'messages.error_mcp_registry_unreachable': NoParams
   'messages.attention_mcp_failing': { server: string }
   'messages.attention_mcp_sign_in': { server: string }
   'messages.attention_mcp_changed': { server: string; tools: number }
@@ -3134,6 +3136,11 @@ export type TextParams = {
   'messages.mcp_draft_secret_address': NoParams
   'messages.mcp_draft_placeholder': NoParams
   'messages.mcp_draft_env_file': NoParams
+  'messages.mcp_import_link': NoParams
+  'messages.mcp_import_too_large': NoParams
+  'messages.mcp_import_not_readable': NoParams
+  'messages.mcp_import_no_access': NoParams
+  'messages.mcp_registry_unusable': NoParams
 }
 
 export type TextKey = keyof TextParams

@@ -37,6 +37,7 @@ import { previewChange } from '../execution/preview-change.ts'
 import { simulateCall } from '../execution/simulate.ts'
 import type { Agents } from './agents.ts'
 import type { createConnections } from './connections.ts'
+import { createToolFetch } from './connections.ts'
 import type { Core } from './core.ts'
 import type { Storage } from './storage.ts'
 
@@ -168,6 +169,8 @@ function createHandlerDeps(core: Core, storage: Storage, agents: Agents, { sched
     findServers: () => findServers({ fetch, clock, ports: options.discoveryPorts }),
     webhookBase: addresses.webhookBase,
     publicAddress: addresses,
+    fetchGuarded: createToolFetch(core, db),
+    mcpRegistryUrl: options.mcpRegistryUrl,
     mcpEndpoint: () => ({ url: `${addresses.runnerUrl()}${MCP_ROUTE.path}`, bearer: BEARER_OF[core.access.authMode] }),
     recovery: () => core.recovery,
     acceptsTokens: () => core.access.authMode === 'bearer-token',

@@ -54,6 +54,8 @@ export type RunnerDeps = {
   /** How tools reach the web. */
   internet?: Pick<GuardedFetchOptions, 'resolve' | 'dial' | 'ownAddresses'>
   findSandbox?: typeof findSandbox
+  /** The registry of MCP servers. Default: the official one. */
+  mcpRegistryUrl?: string
   /** Folders of programs. Default: PATH and the well-known ones of the home. */
   listProgramFolders?: () => Promise<readonly string[]>
   /** The services that people sign in to. Default: the catalogue. */

@@ -74,6 +74,8 @@ export const ERROR_STATUS = {
   tunnel_not_installed: 409,
   name_taken: 409,
   mcp_tool_changed: 409,
+  mcp_import_changed: 409,
+  mcp_registry_unreachable: 503,
   owner_exists: 409,
   last_owner: 409,
   link_not_valid: 410,

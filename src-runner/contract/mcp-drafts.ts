@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { EnvName, HeaderName, McpTransport } from './mcp.ts'
+import { CreateMcpServer, EnvName, HeaderName, McpTransport } from './mcp.ts'
 import { Message } from './messages.ts'
-import { Id, Name } from './primitives.ts'
+import { Name } from './primitives.ts'
 
 /** A variable of the environment, or a header, that a server is to get. */
 export const McpDraftValue = z.object({
@@ -52,7 +52,9 @@ export const McpImport = z.object({
 export type McpImport = z.infer<typeof McpImport>
 
 export const ImportMcpServers = z.object({
-  ids: z.array(z.string().length(64)).min(1).max(100),
-  agentIds: z.array(Id).max(100).default([]),
+  /** Ids of servers, as they were listed. */
+  chosen: z.array(z.string().length(64)).min(1).max(100),
+  /** The agents that may use them, once their tools are accepted. */
+  agents: CreateMcpServer.shape.agents,
 })
 export type ImportMcpServers = z.infer<typeof ImportMcpServers>

@@ -41,6 +41,8 @@ export type TestRunnerOptions = {
   moreTools?: RunnerDeps['moreTools']
   internet?: RunnerDeps['internet']
   findSandbox?: RunnerDeps['findSandbox']
+  home?: RunnerDeps['home']
+  mcpRegistryUrl?: RunnerDeps['mcpRegistryUrl']
   /** Default: there are no programs of the person. */
   listProgramFolders?: RunnerDeps['listProgramFolders']
   /** The services that people sign in to. Default: the catalogue. */
@@ -126,8 +128,22 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
   let running = await launch()
 
   async function launch(): Promise<{ runner: Runner; url: string; port: number; client: RunnerClient }> {
-    const { clock, machine, ids, fetch, deadlines, tools, moreTools, internet, findSandbox, trash, resolveUser, publicAddressTimings } =
-      options
+    const {
+      clock,
+      machine,
+      ids,
+      fetch,
+      deadlines,
+      tools,
+      moreTools,
+      internet,
+      findSandbox,
+      home: account,
+      mcpRegistryUrl,
+      trash,
+      resolveUser,
+      publicAddressTimings,
+    } = options
     const found = options.findsModelServer === true ? modelServer.port : 9
     const discoveryPorts = { ollama: found, lmStudio: found, llamaCpp: found }
     const open: typeof openDatabase = (given) => (db = openTestDatabase(given))
@@ -147,6 +163,8 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       moreTools,
       internet,
       findSandbox,
+      home: account,
+      mcpRegistryUrl,
       listProgramFolders: options.listProgramFolders ?? (async () => []),
       trash,
       resolveUser,

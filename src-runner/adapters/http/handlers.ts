@@ -10,6 +10,7 @@ import { exportHandlers } from './handlers/export.ts'
 import { eventHandlers } from './handlers/events.ts'
 import { jobHandlers } from './handlers/jobs.ts'
 import { mcpHandlers } from './handlers/mcp.ts'
+import { mcpSourceHandlers } from './handlers/mcp-sources.ts'
 import { memoryHandlers } from './handlers/memory.ts'
 import { providerHandlers } from './handlers/providers.ts'
 import { retentionHandlers } from './handlers/retention.ts'
@@ -49,6 +50,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...exportHandlers(deps),
     ...tokenHandlers(deps),
     ...mcpHandlers(deps),
+    ...mcpSourceHandlers(deps),
     ...eventHandlers(deps),
   }
 }

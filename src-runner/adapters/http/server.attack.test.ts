@@ -71,6 +71,7 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
   startTunnel: { program: 'ngrok' },
   deleteDue: { kind: 'jobs' },
   importHistory: { lines: [] },
+  importMcpServers: { chosen: ['0'.repeat(64)] },
   readMcpPaste: { text: 'x' },
   mcp: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_agents', arguments: {} } },
 }
@@ -81,6 +82,7 @@ const QUERIES: Partial<Record<RouteName, string>> = {
   previewCron: '?cron=x&timezone=UTC',
   sumUpSchedules: '?from=0',
   getPairing: `?agentId=${ID}`,
+  searchMcpRegistry: '?q=x',
 }
 
 const MODES: AuthMode[] = ['local-trust', 'local-auth', 'bearer-token']

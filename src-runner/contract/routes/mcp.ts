@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AcceptMcpTools, CreateMcpServer, McpServer, UpdateMcpServer } from '../mcp.ts'
-import { MAX_PASTE_CHARS, McpDrafts } from '../mcp-drafts.ts'
+import { ImportMcpServers, MAX_PASTE_CHARS, McpDrafts, McpImport } from '../mcp-drafts.ts'
 import { Id } from '../primitives.ts'
 import { del, get, Nothing, patch, post } from './route.ts'
 
@@ -56,6 +56,31 @@ export const mcpRoutes = {
       'The MCP servers in what a person pasted: an address, a command line, or JSON of another program. Nothing is added or started.',
     body: z.object({ text: z.string().trim().min(1).max(MAX_PASTE_CHARS) }),
     answer: McpDrafts,
+  }),
+  listMcpImports: get('/api/mcp-imports', {
+    reach: 'machine',
+    ownerOnly: true,
+    summary: 'The MCP servers that other programs of this machine have, without the values of variables and headers.',
+    answer: z.object({ found: z.array(McpImport) }),
+    shows: ['mcp_servers'],
+  }),
+  importMcpServers: post('/api/mcp-imports', {
+    reach: 'machine',
+    ownerOnly: true,
+    summary:
+      'Add servers of other programs, with their values in the vault. The files stay as they are. Refused if one has changed since it was listed.',
+    body: ImportMcpServers,
+    status: 201,
+    answer: z.object({ servers: z.array(McpServer) }),
+    errors: ['mcp_import_changed', 'agent_not_found', 'vault_unavailable'],
+  }),
+  searchMcpRegistry: get('/api/mcp-registry', {
+    reach: 'machine',
+    ownerOnly: true,
+    summary: 'Search the official registry of MCP servers. What it says is untrusted text.',
+    query: z.object({ q: z.string().trim().min(1).max(200), cursor: z.string().min(1).max(500).optional() }),
+    answer: McpDrafts.extend({ nextCursor: z.string().nullable() }),
+    errors: ['mcp_registry_unreachable'],
   }),
   acceptMcpTools: post('/api/mcp-servers/:mcpServerId/tools', {
     reach: 'machine',

@@ -2,6 +2,7 @@ import type { SandboxState } from '../../../platform/sandbox/sandbox-types.ts'
 import type { Database } from '../../../platform/db/database.ts'
 import type { EventHub } from '../../../platform/events/event-hub.ts'
 import type { LiveJobStreams } from '../../../platform/events/live-job-streams.ts'
+import type { GuardedFetch } from '../../../platform/net/guarded-fetch.ts'
 import type { MachineTime } from '../../../platform/time/machine-time.ts'
 import type { ChannelKind } from '../../../contract/channels.ts'
 import type { CodingCli, CodingProgram } from '../../../contract/coding-programs.ts'
@@ -65,6 +66,10 @@ export type HandlerDeps = {
   webhookBase(): string
   /** Where other programs use Deckhand. */
   mcpEndpoint(): McpEndpoint
+  /** Requests whose addresses are not ours. */
+  fetchGuarded: GuardedFetch
+  /** Default: the official registry. */
+  mcpRegistryUrl: string | undefined
   /** The jobs that were running at a crash; null: there was none. */
   recovery(): Recovery | null
   publicAddress: {

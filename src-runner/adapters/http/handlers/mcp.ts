@@ -11,7 +11,6 @@ import {
   listMcpServers,
   updateMcpServer,
 } from '../../../domain/mcp/mcp-servers.ts'
-import { readPaste } from '../../../domain/mcp/drafts/read-paste.ts'
 import { acceptTools } from '../../../domain/mcp/mcp-tools.ts'
 import { NO_SECRETS, readServerSecrets, writeServerSecrets, type ServerSecrets } from '../../../domain/mcp/server-secrets.ts'
 import type { Message } from '../../../contract/messages.ts'
@@ -50,8 +49,6 @@ export function mcpHandlers({ db, clock, ids, vault, log, dataDir }: HandlerDeps
   return {
     listMcpServers: ({ query }, { caller }) => ({ servers: listMcpServers(db, { ...query, entityId: caller.entityId }) }),
     getMcpServer: ({ params }) => ({ server: getMcpServer(db, params.mcpServerId) }),
-
-    readMcpPaste: ({ body }) => readPaste(body.text),
 
     async createMcpServer({ body: { env, headers, ...body } }) {
       const { transport, secrets } = withSecrets(body.transport, { env, headers }, NO_SECRETS)

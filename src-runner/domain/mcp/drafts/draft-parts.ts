@@ -11,6 +11,8 @@ export type RawDraft = {
   transport: { kind: 'stdio'; command: unknown; args: unknown } | { kind: 'http' | 'sse'; url: unknown }
   values: (Pick<McpDraftValue, 'place' | 'name'> & Partial<Omit<McpDraftValue, 'value'>> & { value: unknown })[]
   notes?: Message[]
+  /** Why it cannot be used, if that is known already. */
+  problem?: Message
 }
 
 export type ReadDraft = { draft: McpDraft } | { skipped: SkippedMcpDraft }
@@ -23,8 +25,10 @@ const SECRET_NAME = /(^|[-_.])(api[-_]?key|access[-_]?key|apikey|key|token|secre
 const SECRET_VALUE = /^(sk-|sk_|pk_|rk_|gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|AKIA|AIza|npm_|dkh_|ya29\.|eyJ[\w-]+\.)/
 
 /** Checks what a source says. What does not fit is skipped, so that one broken entry does not hide the others. */
-export function checkDraft({ name, description = null, transport, values, notes = [] }: RawDraft): ReadDraft {
+export function checkDraft({ name: givenName, description: about = null, transport, values, notes = [], problem }: RawDraft): ReadDraft {
+  const [name, description] = [plainText(givenName), plainText(about)]
   const skip = (problem: Message) => ({ skipped: { name: (name ?? '').slice(0, 120), problem } })
+  if (problem !== undefined) return skip(problem)
   const given = values.map(({ value, ...rest }) => {
     const known = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
     const isOpen = known === null || known === undefined || known === '' || (typeof known === 'string' && PLACEHOLDER.test(known))
@@ -46,6 +50,16 @@ export function checkDraft({ name, description = null, transport, values, notes 
     notes: [...notes, ...notesOn(whole.data)],
   })
   return draft.success ? { draft: draft.data } : skip(createMessage('mcp_draft_values'))
+}
+
+/** Without what is not seen, such as characters that turn the direction of writing. */
+function plainText(text: string | null): string | null {
+  return text === null
+    ? null
+    : text
+        .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+        .replaceAll(/\s+/g, ' ')
+        .trim()
 }
 
 function isWebAddress(address: string): boolean {

@@ -3,7 +3,16 @@
  * fragment. Takes time in proportion to its length. Throws SyntaxError.
  */
 export function parseLooseJson(text: string): unknown {
-  const plain = withoutExtras(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text).trim()
+  const whole = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
+  try {
+    return JSON.parse(whole)
+  } catch {
+    return parseWithExtras(whole)
+  }
+}
+
+function parseWithExtras(text: string): unknown {
+  const plain = withoutExtras(text).trim()
   try {
     return JSON.parse(plain)
   } catch (error) {

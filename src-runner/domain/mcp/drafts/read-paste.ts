@@ -5,6 +5,7 @@ import { createMessage } from '../../../lib/messages.ts'
 import { draftOfClaude, draftOfWords } from './draft-of-command.ts'
 import { checkDraft, type RawDraft } from './draft-parts.ts'
 import { draftsOfConfig } from './drafts-of-config.ts'
+import { parseGooseExtensions } from './goose-yaml.ts'
 import { parseLooseJson } from './loose-json.ts'
 import { splitCommand } from './split-command.ts'
 
@@ -17,7 +18,7 @@ const MOST_LINES = 50
 export function readPaste(text: string): McpDrafts {
   if (text.length > MAX_PASTE_CHARS) throw refusal(createMessage('mcp_paste_unknown'))
   const trimmed = text.replace(/^\uFEFF/, '').trim()
-  const drafts = /^[{["]|^\/[/*]/.test(trimmed) ? ofJson(trimmed) : ofLines(trimmed)
+  const drafts = /^extensions:/m.test(trimmed) ? ofGoose(trimmed) : /^[{["]|^\/[/*]/.test(trimmed) ? ofJson(trimmed) : ofLines(trimmed)
   const checked = checkAll(drafts)
   if (checked.servers.length === 0) throw refusal(checked.skipped[0]?.problem ?? createMessage('mcp_paste_none'))
   return checked
@@ -39,6 +40,14 @@ function ofJson(text: string): RawDraft[] {
     throw refusal(createMessage('mcp_paste_json'))
   }
   return draftsOfConfig(config)
+}
+
+function ofGoose(text: string): RawDraft[] {
+  try {
+    return draftsOfConfig(parseGooseExtensions(text))
+  } catch {
+    throw refusal(createMessage('mcp_paste_unknown'))
+  }
 }
 
 function ofLines(text: string): RawDraft[] {
