@@ -290,6 +290,8 @@ describe.runIf(process.platform === 'linux')('sharing on the network', { timeout
       for (const port of [runner, dashboard])
         expect(await askPlain(port, '/api/jobs', { host: `${LAN}:${port}`, ...(await authorized()) })).toMatchObject({ status: 200 })
       expect(await askPlain(dashboard, '/api/jobs', signedIn)).toMatchObject({ status: 401 })
+      // The session has ended: it is of no use under the name that counts without encryption either.
+      expect(await askPlain(dashboard, '/api/jobs', { ...signedIn, cookie: named.slice('__Host-'.length) })).toMatchObject({ status: 401 })
       expect(host.sharing()).toMatchObject({ isEncrypted: false, certificate: null })
       for (const used of [plain, agent]) used.destroy()
     })

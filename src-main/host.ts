@@ -111,7 +111,15 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     names: () => [...new Set([localName(), hostname().toLowerCase()])].filter(isHostName).concat(lanAddresses(networkInterfaces())),
     ...{ vault, log },
   })
-  const sharing = createSharing({ environment, settings, hasOwner: signIn.hasOwner, certificates, apply: applyAccess, log })
+  const sharing = createSharing({
+    environment,
+    settings,
+    hasOwner: signIn.hasOwner,
+    endSessions: signIn.endSessions,
+    certificates,
+    apply: applyAccess,
+    log,
+  })
   const { authMode } = sharing
   const linkKey = randomBytes(32).toString('base64url')
   const tokens = createOneTimeTokens(linkKey)

@@ -36,7 +36,7 @@ describe('encryption of the network', () => {
     let settings = { ...DEFAULT_MACHINE_SETTINGS, shareOnNetwork: true, encryptSharing: true }
     const applied: (string | null)[] = []
     const timers: (() => void)[] = []
-    const world = { now: 0, problem: null as string | null }
+    const world = { now: 0, problem: null as string | null, accountsProblem: null as string | null, sessionsEnded: [] as boolean[] }
     const sharing = createSharing({
       environment,
       settings: {
@@ -44,6 +44,10 @@ describe('encryption of the network', () => {
         change: async (change) => (settings = { ...settings, ...change }),
       } as MachineSettingsStore,
       hasOwner: async () => true,
+      async endSessions() {
+        if (world.accountsProblem !== null) throw new Error(world.accountsProblem)
+        world.sessionsEnded.push(sharing.tls() !== null)
+      },
       certificates: {
         async current() {
           if (world.problem !== null) throw new Error(world.problem)
@@ -76,6 +80,20 @@ describe('encryption of the network', () => {
     world.now = 5000
     await pass()
     expect([sharing.tls()!.certificate, applied]).toEqual(['until 5400', ['until 5400']])
+  })
+
+  it('ends all sessions before it is turned off, and stays on if it cannot', async () => {
+    const { sharing, applied, world } = rig()
+    await sharing.prepare()
+    world.accountsProblem = 'The keychain is locked.'
+    await expect(sharing.encrypt(false)).rejects.toThrow(world.accountsProblem)
+    expect([sharing.tls()!.certificate, applied, sharing.state(3000).isEncrypted]).toEqual(['until 400', [], true])
+    world.accountsProblem = null
+    await sharing.encrypt(false)
+    expect([world.sessionsEnded, applied]).toEqual([[true], [null]])
+    await sharing.encrypt(false)
+    await sharing.encrypt(true)
+    expect(world.sessionsEnded).toEqual([true])
   })
 
   it('never falls back to no encryption', async () => {

@@ -23,7 +23,7 @@ export type NetworkSharing = {
   state(dashboardPort: number | null): Sharing
   /** Resolves when the new state is saved and in effect. */
   change(isOn: boolean): Promise<'done' | 'needs_owner' | 'fixed'>
-  /** The same for encryption. Rejects, and changes nothing, if there can be no certificate. */
+  /** The same for encryption. Turning it off signs everybody out. Rejects, and changes nothing, if there can be no certificate. */
   encrypt(isOn: boolean): Promise<void>
   /** Makes another certificate with another key. Rejects like `encrypt`. */
   replaceCertificate(): Promise<void>
@@ -37,6 +37,8 @@ export type NetworkSharingDeps = {
   environment: Environment
   settings: MachineSettingsStore
   hasOwner: () => Promise<boolean>
+  /** Signs everybody out. */
+  endSessions: () => Promise<void>
   certificates: Certificates
   /** Listens on the present hosts and tells the runner. Resolves with what went wrong, or null. */
   apply: () => Promise<string | null>
@@ -54,6 +56,7 @@ export function createSharing({
   environment,
   settings,
   hasOwner,
+  endSessions,
   certificates,
   apply,
   log,
@@ -147,6 +150,8 @@ export function createSharing({
     encrypt: (isOn) =>
       inTurn(async () => {
         const next = isOn ? await certificates.current() : null
+        // What identifies a device was secret so far, and everybody in the network can read it from now on.
+        if (!isOn && settings.current().encryptSharing) await endSessions()
         await settings.change({ encryptSharing: isOn })
         await use(next)
       }),

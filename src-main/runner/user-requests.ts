@@ -26,7 +26,9 @@ export function resolveUserIn(signIn: Pick<SignIn, 'hasOwner' | 'accounts'>): Re
     if (!(await signIn.hasOwner())) return null
     const accounts = await signIn.accounts()
     const userId = 'token' in about ? (await accounts.resolveSession(about.token))?.userId : about.userId
-    const person = accounts.listPeople().find(({ id }) => id === userId)
-    return person === undefined ? null : { userId: person.id, name: person.name, isOwner: person.role === 'owner' }
+    const found = userId === undefined ? null : accounts.findAccount(userId)
+    if (found === null) return null
+    const { person, tokensSince } = found
+    return { userId: person.id, name: person.name, isOwner: person.role === 'owner', tokensSince }
   }
 }

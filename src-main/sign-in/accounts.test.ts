@@ -233,8 +233,12 @@ describe('guessing', () => {
     for (let i = 0; i < 10; i++) await accounts.signIn('anna', 'a wrong password', from(`192.0.2.${i}`))
     expect(await accounts.signIn('anna', PASSWORD, from('198.51.100.1'))).toMatchObject({ refused: 'too_many_guesses' })
     expect(await accounts.resetPassword('nobody', 'another good password')).toEqual({ refused: 'person_not_found' })
-    expect(await accounts.resetPassword(accounts.findPerson('ANNA')!.id, 'another good password')).toBeNull()
+    const { id } = accounts.findPerson('ANNA')!
+    expect(accounts.findAccount(id)).toMatchObject({ tokensSince: 0 })
+    expect(await accounts.resetPassword(id, 'another good password')).toBeNull()
     expect(await accounts.sessionOf(cookie)).toBeNull()
+    expect(accounts.findAccount(id)).toMatchObject({ person: { name: 'Anna' }, tokensSince: clock })
+    expect(accounts.findAccount('nobody')).toBeNull()
     expect(await accounts.signIn('anna', PASSWORD, from('198.51.100.1'))).toMatchObject({ refused: 'sign_in_failed' })
     expect((await signIn('anna', 'another good password', from('198.51.100.1'))).person.name).toBe('Anna')
   })
@@ -271,6 +275,14 @@ describe('auth.db', () => {
       expect(columns(found), name).toEqual(columns(declared.map((column) => ({ name: column.name, notnull: Number(column.notNull) }))))
     }
     sqlite.close()
+  })
+
+  it('signs everybody out when asked to, on all devices', async () => {
+    await accounts.createOwner({ name: 'anna', password: PASSWORD })
+    const [first, second] = [await signIn('anna'), await signIn('anna')]
+    accounts.endAllSessions()
+    for (const { cookie } of [first, second]) expect(await accounts.sessionOf(cookie)).toBeNull()
+    expect((await signIn('anna')).person.name).toBe('anna')
   })
 
   it.skipIf(process.platform === 'win32')('is readable by its owner only', async () => {

@@ -293,6 +293,12 @@ export async function openAccounts({ dataDir, secret, now, onPasswordCheck }: Ac
       return found === null ? null : { userId: found.person.id }
     },
 
+    /** The account of an id. `tokensSince`: its access tokens from before that do not count. In ms. */
+    findAccount(personId: string): { person: Person; tokensSince: number } | null {
+      const found = personWith(personId)
+      return found === undefined ? null : { person: personOf(found), tokensSince: found.tokensSince?.getTime() ?? 0 }
+    },
+
     listDevices(of: { personId: string | null; thisDevice: string | null }): Device[] {
       const alive = gt(session.expiresAt, new Date(now()))
       return db
@@ -334,7 +340,7 @@ export async function openAccounts({ dataDir, secret, now, onPasswordCheck }: Ac
       return changed
     },
 
-    /** For somebody at the machine. All devices of the person are signed out. */
+    /** For somebody at the machine. All devices of the person are signed out, and their access tokens do not count any more. */
     async resetPassword(personId: string, password: string): Promise<Refused<'person_not_found'> | null> {
       const hash = await hashPassword(password)
       const refused = db.transaction(() => {
@@ -346,11 +352,18 @@ export async function openAccounts({ dataDir, secret, now, onPasswordCheck }: Ac
           .where(and(eq(account.userId, personId), eq(account.providerId, 'credential')))
           .run()
         db.delete(session).where(eq(session.userId, personId)).run()
+        db.update(user).set({ tokensSince: at }).where(eq(user.id, personId)).run()
         guesses.forget(person.username)
         return null
       })
       report()
       return refused
+    },
+
+    /** Signs all devices of everybody out. */
+    endAllSessions(): void {
+      db.delete(session).run()
+      report()
     },
 
     /** By the name with which they sign in. */

@@ -48,6 +48,7 @@ const MIGRATIONS = [
   CREATE TABLE guess (attemptId TEXT NOT NULL, key TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
   CREATE INDEX guess_key ON guess (key);
   `,
+  'ALTER TABLE user ADD COLUMN tokensSince INTEGER',
 ]
 
 /**

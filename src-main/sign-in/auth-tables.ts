@@ -23,6 +23,8 @@ export const user = sqliteTable(
     image: text(),
     createdAt: moment().notNull(),
     updatedAt: moment().notNull(),
+    /** Access tokens that the person created before do not count. null: all of them count. */
+    tokensSince: moment(),
   },
   (table) => [check('user_role', sql`${table.role} IN ('owner', 'member')`)],
 )

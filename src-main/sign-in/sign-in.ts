@@ -10,6 +10,8 @@ export type SignIn = {
   accounts(): Promise<Accounts>
   /** Does not open anything if there were never accounts. */
   hasOwner(): Promise<boolean>
+  /** Signs everybody out. */
+  endSessions(): Promise<void>
   /** Whose session this token of better-auth is; null: nobody's, or it has ended. */
   resolveSession(token: string): Promise<{ userId: string } | null>
   /** Called after sessions ended or roles changed. */
@@ -63,10 +65,15 @@ export function createSignIn({ dataDir, vault, log, now = Date.now }: SignInDeps
     return opening
   }
 
+  const hasOwner = async () =>
+    (existsSync(join(dataDir, 'auth.db')) || existsSync(join(dataDir, 'auth.db.restored'))) && (await accounts()).hasOwner()
+
   return {
     accounts,
-    hasOwner: async () =>
-      (existsSync(join(dataDir, 'auth.db')) || existsSync(join(dataDir, 'auth.db.restored'))) && (await accounts()).hasOwner(),
+    hasOwner,
+    async endSessions() {
+      if (await hasOwner()) (await accounts()).endAllSessions()
+    },
     resolveSession: async (token) => (await accounts()).resolveSession(token),
     onChange(listener) {
       listeners.add(listener)

@@ -62,8 +62,13 @@ export const RunnerConfig = Access.extend({
 })
 export type RunnerConfig = z.infer<typeof RunnerConfig>
 
-/** An account of the sign-in database. `isOwner`: of this installation. */
-export const SignedInUser = z.object({ userId: z.string().min(1).max(200), name: z.string().max(200), isOwner: z.boolean() })
+/** An account of the sign-in database. `isOwner`: of this installation. `tokensSince`: its access tokens from before do not count; left out: all count. */
+export const SignedInUser = z.object({
+  userId: z.string().min(1).max(200),
+  name: z.string().max(200),
+  isOwner: z.boolean(),
+  tokensSince: Moment.optional(),
+})
 export type SignedInUser = z.infer<typeof SignedInUser>
 
 /** Names an account by the token of a session, or by its id. */

@@ -42,8 +42,8 @@ describe('API clients', () => {
     asked = 0
     clock = createHandClock()
     sessions = new Map([
-      ['session-of-ada', { userId: 'ada', name: 'Ada', isOwner: true }],
-      ['session-of-bo', { userId: 'bo', name: 'Bo', isOwner: false }],
+      ['session-of-ada', { userId: 'ada', name: 'Ada', isOwner: true, tokensSince: 0 }],
+      ['session-of-bo', { userId: 'bo', name: 'Bo', isOwner: false, tokensSince: 0 }],
     ])
     resolveUser = async (about) =>
       ('token' in about ? sessions.get(about.token) : [...sessions.values()].find(({ userId }) => userId === about.userId)) ?? null
@@ -111,6 +111,23 @@ describe('API clients', () => {
       expect((await as(token).ok('listTokens')).tokens).toHaveLength(1)
       expect((await as(token).ask('revokeToken', { params: { tokenId: own.accessToken.id } })).status).toBe(404)
       expect((await runner.client.ok('listTokens')).tokens).toHaveLength(2)
+    })
+
+    it('are refused with one of an account from before its password was reset, which leaves the list then', async () => {
+      await open()
+      const [before, other, installations] = [await create(as('session-of-ada')), await create(as('session-of-bo')), await create()]
+      const unused = await create(as('session-of-ada'))
+      expect(await statusFor(before.token)).toBe(200)
+      clock.advance(60_000)
+      sessions.set('session-of-ada', { userId: 'ada', name: 'Ada', isOwner: true, tokensSince: clock.now() })
+      expect(await statusFor(before.token)).toBe(401)
+      const listed = async () => (await runner.client.ok('listTokens')).tokens.map(({ id }) => id)
+      await expect.poll(listed).not.toContain(unused.accessToken.id)
+      for (const { token } of [other, installations]) expect(await statusFor(token)).toBe(200)
+      clock.advance(1)
+      const after = await create(as('session-of-ada'))
+      expect(await statusFor(after.token)).toBe(200)
+      expect((await listed()).toSorted()).toEqual([other, installations, after].map(({ accessToken }) => accessToken.id).toSorted())
     })
 
     it('are refused a time of expiry that is over', async () => {

@@ -8,7 +8,7 @@ import { messageOf } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import { ensureEntityOfUser, findEntityOfUser } from '../../domain/entities/members.ts'
-import { findTokenUse, noteTokenUse } from '../../domain/tokens/tokens.ts'
+import { findTokenUse, noteTokenUse, revokeTokensOfUser } from '../../domain/tokens/tokens.ts'
 import type { Identify } from './auth.ts'
 import type { LimitedCaller } from './caller.ts'
 
@@ -35,14 +35,26 @@ export function createIdentify({ db, clock, ids, log, resolveUser }: IdentifyDep
   async function identifyToken(token: string): Promise<LimitedCaller | null> {
     const use = findTokenUse(db, token, clock.now())
     if (use === null) return null
-    const { isUseDue, ...caller } = use
+    const { isUseDue, createdAt, ...caller } = use
     if (caller.userId !== null) {
       // The account may have been deleted, or be no owner any more.
       const user = await readUser({ userId: caller.userId })
       if (user === null || findEntityOfUser(db, user) !== caller.entityId) return null
+      const { tokensSince = 0 } = user
+      if (createdAt <= tokensSince) {
+        revokeTokens(user.userId, tokensSince)
+        return null
+      }
     }
     if (isUseDue) noteUse(caller.tokenId)
     return caller
+  }
+
+  /** So that lists no longer show them. */
+  function revokeTokens(userId: string, tokensSince: number): void {
+    commitSoon(db, (tx) => revokeTokensOfUser(tx, { clock }, userId, tokensSince)).catch((error: unknown) =>
+      log.debug({ error: messageOf(error) }, 'could not revoke the access tokens of an account whose password was reset'),
+    )
   }
 
   function noteUse(tokenId: string): void {

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import { and, desc, eq, isNull, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, lte, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Tx } from '../../platform/db/transact.ts'
@@ -75,11 +75,11 @@ export function revokeToken(tx: Tx, { clock }: { clock: Clock }, tokenId: string
   tx.emit({ type: 'token.revoked', payload: { tokenId } })
 }
 
-export type TokenUse = { tokenId: string; entityId: string; userId: string | null; isUseDue: boolean }
+export type TokenUse = { tokenId: string; entityId: string; userId: string | null; createdAt: number; isUseDue: boolean }
 
 const BY_DIGEST = prepareOnce((db: Db) =>
   db
-    .select({ tokenId: id, entityId, userId, expiresAt, lastUsedAt })
+    .select({ tokenId: id, entityId, userId, createdAt, expiresAt, lastUsedAt })
     .from(apiTokens)
     .where(and(eq(apiTokens.digest, sql.placeholder('digest')), isNull(apiTokens.revokedAt))),
 )
@@ -90,6 +90,17 @@ export function findTokenUse(db: Db, token: string, now: number): TokenUse | nul
   if (row === undefined || (row.expiresAt !== null && row.expiresAt <= now)) return null
   const { expiresAt: _, lastUsedAt: before, ...use } = row
   return { ...use, isUseDue: before === null || Math.abs(now - before) >= LAST_USE_MS }
+}
+
+/** Revokes those that an account created up to this time. */
+export function revokeTokensOfUser(tx: Tx, { clock }: { clock: Clock }, user: string, until: number): void {
+  const revoked = tx
+    .update(apiTokens)
+    .set({ revokedAt: clock.now() })
+    .where(and(eq(userId, user), lte(createdAt, until), isNull(apiTokens.revokedAt)))
+    .returning({ tokenId: id })
+    .all()
+  for (const payload of revoked) tx.emit({ type: 'token.revoked', payload })
 }
 
 /** There is no event, because open pages would read the list again each minute. */
