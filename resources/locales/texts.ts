@@ -3141,6 +3141,12 @@ export type TextParams = {
   'messages.mcp_import_not_readable': NoParams
   'messages.mcp_import_no_access': NoParams
   'messages.mcp_registry_unusable': NoParams
+  'messages.mcp_sign_in_none': { server: string }
+  'messages.mcp_sign_in_unsafe': { server: string }
+  'messages.mcp_sign_in_no_client': { host: string; redirectUri: string }
+  'messages.mcp_sign_in_refused': { host: string; redirectUri: string }
+  'messages.mcp_sign_in_unreachable': { server: string }
+  'messages.mcp_sign_in_program': { server: string }
 }
 
 export type TextKey = keyof TextParams

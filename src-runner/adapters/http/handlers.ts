@@ -10,6 +10,7 @@ import { exportHandlers } from './handlers/export.ts'
 import { eventHandlers } from './handlers/events.ts'
 import { jobHandlers } from './handlers/jobs.ts'
 import { mcpHandlers } from './handlers/mcp.ts'
+import { mcpSignInHandlers } from './handlers/mcp-sign-in.ts'
 import { mcpSourceHandlers } from './handlers/mcp-sources.ts'
 import { memoryHandlers } from './handlers/memory.ts'
 import { providerHandlers } from './handlers/providers.ts'
@@ -51,6 +52,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...tokenHandlers(deps),
     ...mcpHandlers(deps),
     ...mcpSourceHandlers(deps),
+    ...mcpSignInHandlers(deps),
     ...eventHandlers(deps),
   }
 }

@@ -72,6 +72,7 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
   deleteDue: { kind: 'jobs' },
   importHistory: { lines: [] },
   importMcpServers: { chosen: ['0'.repeat(64)] },
+  signInToMcpServer: {},
   readMcpPaste: { text: 'x' },
   mcp: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_agents', arguments: {} } },
 }

@@ -17,6 +17,7 @@ import {
   insertCredential,
   reconnectCredential,
 } from '../../domain/credentials/credentials.ts'
+import { signMcpServerIn } from '../../domain/mcp/mcp-servers.ts'
 import { askAccountName } from './account-name.ts'
 import type { IssuedTokens, OAuthService } from './oauth-client.ts'
 import { expiryOf } from './renewals.ts'
@@ -73,6 +74,7 @@ export function createStoreAccount({ db, vault, clock, ids, fetch, findConnector
       const agents = plan.agents.filter(({ agentId }) => findAgent(tx, agentId) !== null)
       if (before !== null) reconnectCredential(tx, id, given)
       else insertCredential(tx, { clock }, { id, entityId, connector, kind: 'oauth2', name: plan.name, mcpServerId, agents, ...given })
+      if (mcpServerId !== null) signMcpServerIn(tx, mcpServerId, id)
       endAuthorization(tx, row.id, 'connected', { credentialId: id })
       return true
     })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AcceptMcpTools, CreateMcpServer, McpServer, UpdateMcpServer } from '../mcp.ts'
+import { Authorization, CreateAuthorization } from '../credentials.ts'
 import { ImportMcpServers, MAX_PASTE_CHARS, McpDrafts, McpImport } from '../mcp-drafts.ts'
 import { Id } from '../primitives.ts'
 import { del, get, Nothing, patch, post } from './route.ts'
@@ -81,6 +82,17 @@ export const mcpRoutes = {
     query: z.object({ q: z.string().trim().min(1).max(200), cursor: z.string().min(1).max(500).optional() }),
     answer: McpDrafts.extend({ nextCursor: z.string().nullable() }),
     errors: ['mcp_registry_unreachable'],
+  }),
+  signInToMcpServer: post('/api/mcp-servers/:mcpServerId/sign-in', {
+    reach: 'machine',
+    ownerOnly: true,
+    summary:
+      'Prepare a sign-in at an MCP server: finds out where, and registers Deckhand there unless a client ID is given. Then as for any sign-in.',
+    params: serverParams,
+    body: CreateAuthorization.pick({ clientId: true, clientSecret: true }),
+    status: 201,
+    answer: z.object({ authorization: Authorization }),
+    errors: ['mcp_server_not_found', 'authorization_refused', 'vault_unavailable'],
   }),
   acceptMcpTools: post('/api/mcp-servers/:mcpServerId/tools', {
     reach: 'machine',

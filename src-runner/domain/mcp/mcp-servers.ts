@@ -122,6 +122,13 @@ export function updateMcpServer(
   return getMcpServer(tx, serverId)
 }
 
+/** The server is called with this account from now on. Does nothing if it was deleted meanwhile. */
+export function signMcpServerIn(tx: Tx, serverId: string, credentialId: string): void {
+  const server = findMcpServer(tx, serverId)
+  if (server === null || server.transport.kind === 'stdio') return
+  updateMcpServer(tx, serverId, { transport: { ...server.transport, credentialId } })
+}
+
 /** Whether the same program or address answers, so that what was accepted of the one holds for the other. */
 export function isSameServer(before: McpTransport, after: McpTransport): boolean {
   if (before.kind === 'stdio' || after.kind === 'stdio') {

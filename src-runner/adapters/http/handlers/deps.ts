@@ -105,6 +105,8 @@ export type HandlerDeps = {
     begin(authorizationId: string, browser: { provider: string; session: string }): Promise<{ url: string; state: string }>
     finish(authorizationId: string, answer: { provider: string; session: string; query: string }): Promise<Authorization>
     finishPasted(authorizationId: string, address: string): Promise<Authorization>
+    /** Where a service sends people back. */
+    redirectUriOf(subject: { connector: string; mcpServerId: string | null }): string
     /** Whether the tokens were revoked. null: the service cannot do that. */
     disconnect(credentialId: string): Promise<boolean | null>
   }

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { credentialKey } from '../lib/vault.ts'
+import { createTestRunner, TEST_SECRET, type TestRunner } from '../testing/create-test-runner.ts'
+import { createRunnerClient } from '../testing/runner-client.ts'
+
+const TOKEN = 'token-of-the-mcp-server-0123456789'
+const SESSION = 's'.repeat(43)
+
+/** An MCP server that is its own authorization server, and checks what a careful one checks. */
+async function serve({ metadata = {}, registers = true }: { metadata?: object; registers?: boolean } = {}) {
+  const asked: { path: string; body: string }[] = []
+  const codes = new Map<string, { challenge: string; redirectUri: string; clientId: string; resource: string }>()
+  let registered: { redirect_uris: string[] } | null = null
+  const respond = (path: string, body: string, origin: string): [status: number, body: object, headers?: Record<string, string>] => {
+    switch (path) {
+      case '/.well-known/oauth-protected-resource/mcp':
+        return [200, { resource: `${origin}/mcp`, authorization_servers: [origin] }]
+      case '/.well-known/oauth-authorization-server':
+        return [
+          200,
+          {
+            ...{ issuer: origin, authorization_endpoint: `${origin}/authorize`, token_endpoint: `${origin}/token` },
+            ...(registers ? { registration_endpoint: `${origin}/register` } : {}),
+            ...{ response_types_supported: ['code'], code_challenge_methods_supported: ['S256'] },
+            ...{ token_endpoint_auth_methods_supported: ['none'], authorization_response_iss_parameter_supported: true, ...metadata },
+          },
+        ]
+      case '/register':
+        registered = JSON.parse(body) as { redirect_uris: string[] }
+        return [201, { client_id: 'deckhand-1', ...registered }]
+      case '/token': {
+        const form = new URLSearchParams(body)
+        const code = codes.get(form.get('code') ?? '')
+        const isRight =
+          code !== undefined &&
+          createHash('sha256')
+            .update(form.get('code_verifier') ?? '')
+            .digest('base64url') === code.challenge &&
+          form.get('redirect_uri') === code.redirectUri &&
+          form.get('client_id') === code.clientId &&
+          form.get('resource') === code.resource
+        return isRight
+          ? [200, { access_token: TOKEN, token_type: 'Bearer', expires_in: 3600, refresh_token: 'refresh' }]
+          : [400, { error: 'invalid_grant' }]
+      }
+      default:
+        return [401, {}, { 'www-authenticate': `Bearer scope="mcp"` }]
+    }
+  }
+  const server: Server = createServer((req, res) => {
+    let body = ''
+    req.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    req.on('end', () => {
+      asked.push({ path: req.url!, body })
+      const [status, given, headers = {}] = respond(req.url!, body, `http://${req.headers.host}`)
+      res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(given))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    ...{ origin, asked, close: () => server.close() },
+    /** What a person does in the browser. */
+    approve(url: URL): string {
+      const value = (name: string) => url.searchParams.get(name)!
+      const given = {
+        challenge: value('code_challenge'),
+        redirectUri: value('redirect_uri'),
+        clientId: value('client_id'),
+        resource: value('resource'),
+      }
+      codes.set('code-1', given)
+      return new URLSearchParams({ code: 'code-1', state: value('state'), iss: origin }).toString()
+    },
+  }
+}
+
+describe('a sign-in at an MCP server', () => {
+  let runner: TestRunner
+  let site: Awaited<ReturnType<typeof serve>>
+  afterEach(async () => {
+    await runner.stop()
+    site.close()
+  })
+
+  async function start(options: Parameters<typeof serve>[0] = {}): Promise<string> {
+    site = await serve(options)
+    runner = await createTestRunner()
+    await runner.client.ok('updateSettings', { body: { openedHosts: [new URL(site.origin).host] } })
+    const { server } = await runner.client.ok('createMcpServer', {
+      body: { name: 'Acme', transport: { kind: 'http', url: `${site.origin}/mcp` } },
+    })
+    return server.id
+  }
+
+  const asDashboard = () => createRunnerClient(runner.url, TEST_SECRET)
+
+  it('finds out where, registers Deckhand, and calls the server with the account from then on', async () => {
+    const mcpServerId = await start()
+    const { authorization } = await runner.client.ok('signInToMcpServer', { params: { mcpServerId }, body: {} })
+    const provider = `mcp-${mcpServerId}`
+    expect(authorization).toMatchObject({ connector: 'mcp', status: 'waiting', mcpServerId })
+    expect(authorization.redirectUri).toMatch(new RegExp(`/api/oauth/${provider}/callback$`))
+    expect(site.asked.find(({ path }) => path === '/register')?.body).toContain(authorization.redirectUri)
+    const params = { authorizationId: authorization.id }
+    const begun = await asDashboard().ok('beginAuthorization', { params, body: { provider, session: SESSION } })
+    const url = new URL(begun.url)
+    expect(url.origin + url.pathname).toBe(`${site.origin}/authorize`)
+    expect(Object.fromEntries(url.searchParams)).toMatchObject({
+      ...{ client_id: 'deckhand-1', resource: `${site.origin}/mcp`, scope: 'mcp', code_challenge_method: 'S256' },
+      redirect_uri: authorization.redirectUri,
+    })
+    const query = site.approve(url)
+    const finished = await asDashboard().ok('finishAuthorization', { params, body: { provider, session: SESSION, query } })
+    expect(finished.authorization).toMatchObject({ status: 'connected' })
+    const { credentials } = await runner.client.ok('listCredentials')
+    expect(credentials).toMatchObject([
+      { connector: 'mcp', name: 'Acme', mcpServerId, renews: true, scopes: ['mcp'], hosts: ['127.0.0.1'] },
+    ])
+    const { server } = await runner.client.ok('getMcpServer', { params: { mcpServerId } })
+    expect(server.transport).toMatchObject({ credentialId: credentials[0]!.id })
+    expect(await runner.vault.get(credentialKey(credentials[0]!.id))).toContain(TOKEN)
+    expect(JSON.stringify([server, credentials, runner.logLines])).not.toContain(TOKEN)
+  })
+
+  it('takes a client ID from the person where Deckhand cannot register', async () => {
+    const mcpServerId = await start({ registers: false })
+    expect(await runner.client.ask('signInToMcpServer', { params: { mcpServerId }, body: {} })).toMatchObject({
+      status: 422,
+      body: { error: 'authorization_refused', detail: { code: 'mcp_sign_in_no_client', params: { host: new URL(site.origin).host } } },
+    })
+    const { authorization } = await runner.client.ok('signInToMcpServer', { params: { mcpServerId }, body: { clientId: 'mine' } })
+    const body = { provider: `mcp-${mcpServerId}`, session: SESSION }
+    const begun = await asDashboard().ok('beginAuthorization', { params: { authorizationId: authorization.id }, body })
+    expect(new URL(begun.url).searchParams.get('client_id')).toBe('mine')
+  })
+
+  it('is refused where the metadata is not to be trusted, and for programs', async () => {
+    const mcpServerId = await start({ metadata: { issuer: 'https://accounts.example' } })
+    expect(await runner.client.ask('signInToMcpServer', { params: { mcpServerId }, body: {} })).toMatchObject({
+      status: 422,
+      body: { detail: { code: 'mcp_sign_in_unsafe', params: { server: 'Acme' } } },
+    })
+    expect(site.asked.some(({ path }) => path === '/register')).toBe(false)
+    const { server } = await runner.client.ok('createMcpServer', { body: { transport: { kind: 'stdio', command: 'x' } } })
+    expect(await runner.client.ask('signInToMcpServer', { params: { mcpServerId: server.id }, body: {} })).toMatchObject({
+      body: { detail: { code: 'mcp_sign_in_program' } },
+    })
+    expect((await runner.client.ok('listCredentials')).credentials).toEqual([])
+  })
+})
