@@ -23,7 +23,7 @@ const never = (name, comment, from, to) => ({
  * are exempt, because the schema is one: foreign keys and joins lead in both directions.
  */
 const NOUNS = (
-  'settings connectors entities tokens agents credentials mcp providers prices files memory conversations spend budgets ' +
+  'settings connectors entities tokens agents credentials mcp providers prices files skills memory conversations spend budgets ' +
   'jobs rules schedules triggers approvals outbox channels attention retention'
 ).split(' ')
 const nounsInOrder = (nouns, to) =>

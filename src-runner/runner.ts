@@ -75,6 +75,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     adapters.damageWatch.start()
     adapters.dailyBackup.start()
     adapters.retention.start()
+    if (!config.safeMode) adapters.skills.start()
     void adapters.programs.scan()
     adapters.http.useTls(config.tls ?? null)
     const address = await adapters.http.listen(config.host, config.port)

@@ -2976,6 +2976,34 @@ export type TextParams = {
   'messages.error_schedule_not_found': NoParams
   'messages.error_channel_not_found': NoParams
   'messages.error_channel_person_not_found': NoParams
+  'messages.archive_damaged': { what: string }
+  'messages.archive_too_many_files': { files: number }
+  'messages.archive_too_large': { bytes: number }
+  'messages.archive_has_link': { path: string }
+  'messages.archive_bad_name': { path: string; why: string }
+  'messages.archive_twins': { other: string; path: string }
+  'messages.skill_file_missing': NoParams
+  'messages.skill_front_matter': { line: number; why: string }
+  'messages.skill_field_invalid': { field: string }
+  'messages.skill_source_closed': NoParams
+  'messages.skill_source_unknown': NoParams
+  'messages.skill_source_git': NoParams
+  'messages.skill_source_status': { host: string; status: number }
+  'messages.skill_source_no_archive': NoParams
+  'messages.skill_source_missing': NoParams
+  'messages.skill_source_slow': NoParams
+  'messages.skill_several': { count: number; folders: string }
+  'messages.skill_name_taken': { name: string }
+  'messages.skill_renamed': { after: string; before: string }
+  'messages.attention_skill_changed': { skill: string }
+  'messages.attention_skill_changed_detail': NoParams
+  'messages.error_skill_not_found': NoParams
+  'messages.error_skill_has_changed': NoParams
+  'messages.error_install_failed': NoParams
+  'messages.error_uninstall_failed': NoParams
+  'messages.error_preview_failed': NoParams
+  'messages.error_update_failed': NoParams
+  'messages.error_acknowledge_failed': NoParams
   'messages.error_credential_not_found': NoParams
   'messages.error_credential_refused': NoParams
   'messages.error_authorization_not_found': NoParams

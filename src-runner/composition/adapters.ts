@@ -22,6 +22,7 @@ import { createSystemAlarm } from '../adapters/scheduler/alarm.ts'
 import { createScheduler, type Scheduler } from '../adapters/scheduler/scheduler.ts'
 import { addressesOfThisMachine } from '../platform/net/address-guard.ts'
 import { createPublicAddresses } from '../adapters/tunnel/public-address.ts'
+import { createSkillInstaller } from '../adapters/skills/skill-installer.ts'
 import { openWebhookServer } from '../adapters/webhooks/webhook-server.ts'
 import { createWebhooks, type Webhooks } from '../adapters/webhooks/webhooks.ts'
 import { listAgentFolders } from '../domain/agents/agents.ts'
@@ -40,6 +41,9 @@ import type { createConnections } from './connections.ts'
 import { createToolFetch } from './connections.ts'
 import type { Core } from './core.ts'
 import type { Storage } from './storage.ts'
+
+/** Archives of skills are larger than pages. */
+const ARCHIVE_MS = 150_000
 
 /** Everything that faces the outside: HTTP, the scheduler, webhooks, channels, notifications, the host. */
 export function createAdapters(core: Core, storage: Storage, connections: Connections, agents: Agents) {
@@ -77,6 +81,7 @@ export function createAdapters(core: Core, storage: Storage, connections: Connec
   const outbox = createOutboxSender({ ...core, ...storage, deliver: channels.deliver })
   const dailyBackup = createDailyBackup({ ...core, ...storage })
   const retention = createRetention({ ...core, ...storage })
+  const skills = createSkillInstaller({ ...core, db, fetch: createToolFetch(core, db, { totalMs: ARCHIVE_MS }) })
   const http = createHttpServer({
     ...{ clock, log },
     handlers: createHandlers(
@@ -89,6 +94,7 @@ export function createAdapters(core: Core, storage: Storage, connections: Connec
         pairings,
         dailyBackup,
         retention,
+        skills,
       }),
     ),
     auth: access,
@@ -137,15 +143,30 @@ export function createAdapters(core: Core, storage: Storage, connections: Connec
     () => damageWatch.stop(),
     () => dailyBackup.stop(),
     () => retention.stop(),
+    () => skills.stop(),
     db.condition.onChange((trouble) => hub.publishLive({ type: 'database.changed', payload: { trouble } })),
   )
   const commands = createHostCommands({ ...core, ...storage, worker, tunnels: addresses, notify })
-  return { scheduler, addresses, channels, pairings, outbox, http, maintenance, damageWatch, dailyBackup, retention, reports, commands }
+  return {
+    scheduler,
+    addresses,
+    channels,
+    pairings,
+    outbox,
+    http,
+    maintenance,
+    damageWatch,
+    dailyBackup,
+    retention,
+    skills,
+    reports,
+    commands,
+  }
 }
 
 type Connections = ReturnType<typeof createConnections>
 
-type ForHandlers = Pick<HandlerDeps, 'authorizations' | 'webhooks' | 'channels' | 'pairings' | 'dailyBackup' | 'retention'> & {
+type ForHandlers = Pick<HandlerDeps, 'authorizations' | 'webhooks' | 'channels' | 'pairings' | 'dailyBackup' | 'retention' | 'skills'> & {
   scheduler: Scheduler
   addresses: ReturnType<typeof createPublicAddresses>
 }

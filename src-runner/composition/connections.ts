@@ -1,4 +1,4 @@
-import { createGuardedFetch, type GuardedFetch } from '../platform/net/guarded-fetch.ts'
+import { createGuardedFetch, type GuardedCaps, type GuardedFetch } from '../platform/net/guarded-fetch.ts'
 import type { Database } from '../platform/db/database.ts'
 import { createAuthorizations } from '../adapters/oauth/authorizations.ts'
 import { createOAuthClient } from '../adapters/oauth/oauth-client.ts'
@@ -9,9 +9,9 @@ import type { Core } from './core.ts'
 import type { Storage } from './storage.ts'
 
 /** Made for each request, because the opened hosts and our own ports may have changed. */
-export function createToolFetch({ options, ownPorts }: Core, db: Database): GuardedFetch {
+export function createToolFetch({ options, ownPorts }: Core, db: Database, caps: Partial<GuardedCaps> = {}): GuardedFetch {
   return (address, request) =>
-    createGuardedFetch({ ...options.internet, opened: readSettings(db).openedHosts, closedPorts: ownPorts })(address, request)
+    createGuardedFetch({ ...options.internet, caps, opened: readSettings(db).openedHosts, closedPorts: ownPorts })(address, request)
 }
 
 /** Where a stand-alone runner would find the dashboard. */

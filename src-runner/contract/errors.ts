@@ -39,6 +39,7 @@ export const ERROR_STATUS = {
   channel_not_found: 404,
   channel_person_not_found: 404,
   credential_not_found: 404,
+  skill_not_found: 404,
   authorization_not_found: 404,
   connector_not_found: 404,
   no_messenger_binding: 404,
@@ -49,6 +50,11 @@ export const ERROR_STATUS = {
   token_not_found: 404,
   mcp_server_not_found: 404,
   unknown_field: 400,
+  install_failed: 400,
+  uninstall_failed: 400,
+  preview_failed: 400,
+  update_failed: 400,
+  acknowledge_failed: 400,
   trigger_has_no_agent: 400,
   placeholder_missing: 400,
   agent_has_no_model: 409,
@@ -65,6 +71,8 @@ export const ERROR_STATUS = {
   file_cannot_be_undone: 409,
   memory_full: 409,
   trigger_slug_taken: 409,
+  /** It is not the version that was previewed. */
+  skill_has_changed: 409,
   trigger_is_paused: 409,
   delivery_has_no_payload: 409,
   schedule_is_running: 409,
@@ -159,7 +167,17 @@ export type ErrorIssue = z.infer<typeof ErrorIssue>
  * The body of every error response. `message` is English, `detail` the same for readers of other languages. It never
  * repeats what was sent.
  */
+/** Of the routes of skills. Their error bodies have `ok: false`. */
+export const SKILL_FAILURES: readonly ErrorCode[] = [
+  'install_failed',
+  'uninstall_failed',
+  'preview_failed',
+  'update_failed',
+  'acknowledge_failed',
+]
+
 export const ErrorBody = z.object({
+  ok: z.literal(false).optional(),
   error: z.string(),
   message: z.string().optional(),
   detail: Message.optional(),

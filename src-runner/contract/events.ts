@@ -105,6 +105,10 @@ export const RECORDED_EVENTS = {
   'credential.deleted': z.object({ credentialId: Id, entityId: Id }),
   /** A sign-in at a service began, ended, or waits for a code. */
   'authorization.changed': z.object({ authorizationId: Id }),
+  'skill.installed': z.object({ skillId: Id }),
+  /** Its version, its agents, its permissions, whether there is an update, or that its files changed. */
+  'skill.changed': z.object({ skillId: Id }),
+  'skill.removed': z.object({ skillId: Id, entityId: Id }),
   'token.created': z.object({ tokenId: Id }),
   'token.revoked': z.object({ tokenId: Id }),
   'mcp_server.created': z.object({ mcpServerId: Id }),

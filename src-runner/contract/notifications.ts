@@ -52,9 +52,10 @@ export const AttentionItem = z.object({
     'mcp_server_failing',
     'mcp_tool_changed',
     'public_address_unreachable',
+    'skill_changed',
     'database_trouble',
   ]),
-  /** The id of a schedule, trigger, channel, MCP server or outbound message. null: the machine. */
+  /** The id of a schedule, trigger, channel, MCP server, skill or outbound message. null: the machine. */
   subjectId: Id.nullable(),
   title: Message,
   detail: Message.nullable(),

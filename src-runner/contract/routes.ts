@@ -19,6 +19,7 @@ import type { AnswerOf, InputOf, RequestOf } from './routes/route.ts'
 import { ruleRoutes } from './routes/rules.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { settingsRoutes } from './routes/settings.ts'
+import { skillRoutes } from './routes/skills.ts'
 import { systemRoutes } from './routes/system.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import type { RouteReach } from './routes/route.ts'
@@ -47,6 +48,7 @@ export const ROUTES = {
   ...scheduleRoutes,
   ...channelRoutes,
   ...credentialRoutes,
+  ...skillRoutes,
   ...outboxRoutes,
   ...publicAddressRoutes,
   ...backupRoutes,

@@ -24,6 +24,7 @@ export const TAGS = [
   'channels',
   'credentials',
   'authorization',
+  'skills',
   'outbox',
   'attention',
   'public_address',
@@ -46,6 +47,7 @@ const schedule: StaleTag[] = [{ tag: 'schedules' }, { tag: 'schedule', by: 'sche
 const channel: StaleTag[] = [{ tag: 'channels' }, { tag: 'attention' }]
 const credential: StaleTag[] = [{ tag: 'credentials' }, { tag: 'attention' }]
 const mcpServer: StaleTag[] = [{ tag: 'mcp_servers' }, { tag: 'attention' }]
+const skill: StaleTag[] = [{ tag: 'skills' }, { tag: 'attention' }]
 const outbound: StaleTag[] = [{ tag: 'outbox' }, { tag: 'attention' }]
 
 const approval: StaleTag[] = [{ tag: 'approvals' }, { tag: 'job', by: 'jobId' }, { tag: 'conversation', by: 'conversationId' }]
@@ -87,6 +89,7 @@ export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
     { tag: 'channels' },
     { tag: 'credentials' },
     { tag: 'mcp_servers' },
+    { tag: 'skills' },
     { tag: 'attention' },
   ],
   'conversation.created': [{ tag: 'conversations' }],
@@ -119,6 +122,9 @@ export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
   'credential.changed': credential,
   'credential.deleted': credential,
   'authorization.changed': [{ tag: 'authorization', by: 'authorizationId' }],
+  'skill.installed': skill,
+  'skill.changed': skill,
+  'skill.removed': skill,
   'token.created': [{ tag: 'tokens' }],
   'token.revoked': [{ tag: 'tokens' }],
   'mcp_server.created': mcpServer,

@@ -7,6 +7,7 @@ import type { JobStore } from '../domain/jobs/job-store.ts'
 import { deleteMcpGrantsOfAgent } from '../domain/mcp/mcp-servers.ts'
 import { deleteRulesOfAgent } from '../domain/rules/rules.ts'
 import { deleteSchedulesOfAgent } from '../domain/schedules/change-schedule.ts'
+import { deselectSkillsOfAgent } from '../domain/skills/skills.ts'
 import { detachTriggersOfAgent } from '../domain/triggers/triggers.ts'
 
 /**
@@ -19,6 +20,7 @@ export function deleteAgent(tx: Tx, { clock, jobs }: { clock: Clock; jobs: Pick<
   deleteSchedulesOfAgent(tx, agentId)
   deleteChannelsOfAgent(tx, agentId)
   deleteGrantsOfAgent(tx, agentId)
+  deselectSkillsOfAgent(tx, agentId)
   jobs.cancelAllOf(tx, { agentId })
   deleteRulesOfAgent(tx, agentId)
   detachTriggersOfAgent(tx, agentId)

@@ -7,6 +7,9 @@ import { systemClock } from '../lib/clock.ts'
 import { insertChannel } from '../domain/channels/channels.ts'
 import { addRequest } from '../domain/channels/people.ts'
 import { insertCredential } from '../domain/credentials/credentials.ts'
+import { examineSkill } from '../domain/skills/examine-skill.ts'
+import { packSkill } from '../domain/skills/skill-package.ts'
+import { insertSkill, selectSkill } from '../domain/skills/skills.ts'
 import type { Noun } from '../domain/entities/entity-of.sql.ts'
 import { writeOutbound } from '../domain/outbox/write-message.ts'
 import { NOUN_OF_FIELD } from '../adapters/http/workspace-scope.ts'
@@ -136,13 +139,20 @@ describe('the things of two workspaces', () => {
       const rest = { accountName: null, hosts: ['shop.example'], scopes: [], agents: [{ agentId, access: 'read' as const }] }
       return insertCredential(tx, { clock: systemClock }, { ...account, ...rest })
     })
+    const skillId = ids.next()
+    const skillText = Buffer.from(`---\nname: shop-${word}\ndescription: Sorts ${word}.\n---\n`)
+    runner.write((tx) => {
+      const contents = examineSkill(packSkill([{ path: 'SKILL.md', bytes: skillText }]))
+      insertSkill(tx, { clock: systemClock }, { id: skillId, entityId: agent.entityId, source: `/skills/${word}`, contents })
+      return selectSkill(tx, skillId, [agentId])
+    })
     await owner.ok('updateChannel', { params: { channelId }, body: { enabled: false } })
     await client.ok('startPairing', { body: { agentId } })
     const things: Things = {
       ...{ entity: agent.entityId, agent: agentId, job: waiting.jobId, conversation: chat.conversationId, approval: approvals[0]!.id },
       ...{ rule: rule.id, memory: memory.id, trigger: trigger.id, delivery: delivery.id, schedule: schedule.id, channel: channelId },
       // No route of a workspace takes the id of a sign-in.
-      ...{ credential: credentialId, authorization: UNKNOWN },
+      ...{ credential: credentialId, authorization: UNKNOWN, skill: skillId },
       ...{ person: person.id, message: messageId, token: accessToken.id, mcpServer: mcp.server.id },
     }
     return { word, bearer, client, things }

@@ -1,6 +1,6 @@
 import { createMessage } from '../../lib/messages.ts'
 import { describeDatabaseTrouble } from '../../platform/db/database-errors.ts'
-import type { ErrorBody } from '../../contract/errors.ts'
+import { SKILL_FAILURES, type ErrorBody } from '../../contract/errors.ts'
 import { AppError } from '../../lib/errors.ts'
 
 /** Turns any thrown value into an AppError, whose code decides the status. */
@@ -21,5 +21,11 @@ export function notJson(): AppError {
 
 export function errorBody(error: AppError): ErrorBody {
   const { code, message, detail, issues } = error
-  return { error: code, message, detail, ...(issues === undefined ? {} : { issues }) }
+  return {
+    ...(SKILL_FAILURES.includes(code) ? { ok: false } : {}),
+    error: code,
+    message,
+    detail,
+    ...(issues === undefined ? {} : { issues }),
+  }
 }

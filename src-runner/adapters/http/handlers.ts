@@ -17,6 +17,7 @@ import { providerHandlers } from './handlers/providers.ts'
 import { retentionHandlers } from './handlers/retention.ts'
 import { ruleHandlers } from './handlers/rules.ts'
 import { settingsHandlers } from './handlers/settings.ts'
+import { skillHandlers } from './handlers/skills.ts'
 import { systemHandlers } from './handlers/system.ts'
 import { tokenHandlers } from './handlers/tokens.ts'
 import { triggerHandlers } from './handlers/triggers.ts'
@@ -44,6 +45,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...scheduleHandlers(deps),
     ...channelHandlers(deps),
     ...credentialHandlers(deps),
+    ...skillHandlers(deps),
     ...outboxHandlers(deps),
     ...publicAddressHandlers(deps),
     ...backupHandlers(deps),

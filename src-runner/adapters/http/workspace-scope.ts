@@ -26,6 +26,7 @@ export const NOUN_OF_FIELD: Readonly<Record<string, Noun | null>> = {
   messageId: 'message',
   credentialId: 'credential',
   authorizationId: 'authorization',
+  skillId: 'skill',
   tokenId: 'token',
   mcpServerId: 'mcpServer',
   callId: null,
@@ -84,6 +85,7 @@ const NOUN_OF_ITEM: Record<AttentionItem['kind'], Noun | null> = {
   mcp_server_failing: 'mcpServer',
   mcp_tool_changed: 'mcpServer',
   public_address_unreachable: null,
+  skill_changed: 'skill',
   database_trouble: null,
 }
 

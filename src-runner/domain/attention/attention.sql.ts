@@ -74,6 +74,12 @@ export function listBroken(db: Db): BrokenRow[] {
     .all()
 }
 
+type ChangedSkillRow = { id: string; name: string; at: number }
+
+export function listChangedSkills(db: Db): ChangedSkillRow[] {
+  return db.prepare<ChangedSkillRow>('SELECT id, slug AS name, changed_at AS at FROM skills WHERE changed_at IS NOT NULL').all()
+}
+
 type RequestRow = Channel & { displayName: string; at: number }
 
 export function listRequests(db: Db): RequestRow[] {

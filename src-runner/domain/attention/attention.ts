@@ -7,7 +7,7 @@ import { createMessage, readMessage } from '../../lib/messages.ts'
 import { toUsd } from '../../lib/micros.ts'
 import { listFailingServers } from '../mcp/mcp-servers.ts'
 import { listServersWithChangedTools } from '../mcp/mcp-tools.ts'
-import { listBroken, listExhausted, listMissed, listRefused, listRequests, listUndeliverable } from './attention.sql.ts'
+import { listBroken, listChangedSkills, listExhausted, listMissed, listRefused, listRequests, listUndeliverable } from './attention.sql.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -33,6 +33,7 @@ export function listAttention(db: Database, { now, publicAddress }: { now: numbe
     ...accessRequests(db),
     ...failingMcpServers(db, now),
     ...changedMcpTools(db),
+    ...changedSkills(db),
     ...unreachableAddress(publicAddress),
   ].sort((a, b) => b.at - a.at)
 }
@@ -108,6 +109,14 @@ function changedMcpTools(db: Db): AttentionItem[] {
     ...{ kind: 'mcp_tool_changed', subjectId: serverId, path: `/connections/mcp/${serverId}`, at },
     title: createMessage('attention_mcp_changed', { server: name, tools }),
     detail: createMessage('attention_mcp_changed_detail'),
+  }))
+}
+
+function changedSkills(db: Db): AttentionItem[] {
+  return listChangedSkills(db).map(({ id, name, at }) => ({
+    ...{ kind: 'skill_changed', subjectId: id, path: '/skills', at },
+    title: createMessage('attention_skill_changed', { skill: name }),
+    detail: createMessage('attention_skill_changed_detail'),
   }))
 }
 

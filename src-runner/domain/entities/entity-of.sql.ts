@@ -23,6 +23,7 @@ const ENTITY_OF = {
   message: 'SELECT agent.entity_id AS entityId FROM outbox CROSS JOIN agents AS agent ON agent.id = outbox.agent_id WHERE outbox.id = ?',
   credential: 'SELECT entity_id AS entityId FROM credentials WHERE id = ?',
   authorization: 'SELECT entity_id AS entityId FROM authorizations WHERE id = ?',
+  skill: 'SELECT entity_id AS entityId FROM skills WHERE id = ?',
   token: 'SELECT entity_id AS entityId FROM api_tokens WHERE id = ?',
   mcpServer: 'SELECT entity_id AS entityId FROM mcp_servers WHERE id = ?',
 } as const // prettier-ignore

@@ -4,7 +4,7 @@ import { runMigrations } from './migrate.ts'
 import { LATEST_VERSION, MIGRATIONS, type Migration } from './migrations/migrations.ts'
 
 /** Of the schema after all migrations. Saves running them at each start to compare. `npm run db:generate` writes it. */
-export const SCHEMA_DIGEST = '6a7a1e0af3ad91a2f8ebbf9c05c3ec99aa064e6d77a9ab1070dcc4eec2214bf7'
+export const SCHEMA_DIGEST = '7aa57e3878b38c699d6676c77e93162c2cee9cde14795297dd731d7281db5889'
 
 type SchemaRow = { type: 'table' | 'index' | 'trigger' | 'view'; name: string; sql: string }
 

@@ -12,6 +12,7 @@ import type { Recovery } from '../../../contract/notifications.ts'
 import type { Pairing } from '../../../contract/messenger.ts'
 import type { PublicAddress, TunnelProgram, UpdatePublicAddress } from '../../../contract/public-address.ts'
 import type { McpEndpoint } from '../../../contract/settings.ts'
+import type { Skill, SkillPreview, SkillUpdated, SkillUpdatePreview } from '../../../contract/skills.ts'
 import type { TemplatePreview } from '../../../contract/triggers.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Ids } from '../../../lib/ids.ts'
@@ -25,6 +26,7 @@ import type { Identified } from '../../../domain/channels/channels.ts'
 import type { JobStore } from '../../../domain/jobs/job-store.ts'
 import type { Deliver } from '../../../domain/outbox/outgoing.ts'
 import type { ScheduleStore } from '../../../domain/schedules/schedule-store.ts'
+import type { SkillPackage } from '../../../domain/skills/skill-package.ts'
 import type { Worker } from '../../../domain/jobs/worker.ts'
 import type { FoundServer } from '../../../contract/providers.ts'
 import type { Tool } from '../../../agent/tools/tool.ts'
@@ -109,6 +111,16 @@ export type HandlerDeps = {
     redirectUriOf(subject: { connector: string; mcpServerId: string | null }): string
     /** Whether the tokens were revoked. null: the service cannot do that. */
     disconnect(credentialId: string): Promise<boolean | null>
+  }
+  skills: {
+    preview(source: string): Promise<SkillPreview>
+    install(given: { source: string; expectedDigest?: string; entityId?: string; agents?: string[] | undefined }): Promise<Skill>
+    previewUpdate(find: () => Skill): Promise<SkillUpdatePreview>
+    update(find: () => Skill, given: { expectedDigest?: string | undefined; allows: boolean }): Promise<SkillUpdated>
+    acknowledge(find: () => Skill): Promise<Skill>
+    uninstall(find: () => Skill): Promise<void>
+    /** null: its files are not those that were installed. */
+    read(digest: string): Promise<SkillPackage | null>
   }
   vault: Vault
   clock: Clock

@@ -6,6 +6,7 @@ import { SQL as SQL_5 } from './0005-add-retention.ts'
 import { SQL as SQL_6 } from './0006-index-lists-by-workspace.ts'
 import { SQL as SQL_7 } from './0007-add-credentials.ts'
 import { SQL as SQL_8 } from './0008-add-mcp-servers.ts'
+import { SQL as SQL_9 } from './0009-add-skills.ts'
 
 /** SQL in the state of the schema before it, run as one transaction. `new_id()` and `now_ms()` may be called. */
 export type Migration = { version: number; sql: string }
@@ -20,6 +21,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, sql: SQL_6 },
   { version: 7, sql: SQL_7 },
   { version: 8, sql: SQL_8 },
+  { version: 9, sql: SQL_9 },
 ]
 
 export const LATEST_VERSION = MIGRATIONS.length

@@ -1,0 +1,168 @@
+import { and, asc, eq, getTableColumns, inArray, isNull, lte, or, sql } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/transact.ts'
+import type { Message } from '../../contract/messages.ts'
+import type { Skill, SkillContents } from '../../contract/skills.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError, required } from '../../lib/errors.ts'
+import { readMessage, writeMessage } from '../../lib/messages.ts'
+import { getAgent } from '../agents/agents.ts'
+import { agents } from '../agents/agents-table.ts'
+import { skillAgents, skills } from './skills-table.ts'
+
+const { seq: _, ...SHOWN } = getTableColumns(skills)
+type SkillRow = typeof skills.$inferSelect
+
+export type NewSkill = Pick<SkillRow, 'id' | 'entityId' | 'source'> & { contents: SkillContents }
+
+/** By name. */
+export function listSkills(db: Db, { agentId, entityId }: { agentId?: string | undefined; entityId?: string | undefined } = {}): Skill[] {
+  const selected = db.select({ id: skillAgents.skillId }).from(skillAgents)
+  const rows = db
+    .select(SHOWN)
+    .from(skills)
+    .where(
+      and(
+        agentId === undefined ? undefined : inArray(skills.id, selected.where(eq(skillAgents.agentId, agentId))),
+        entityId === undefined ? undefined : eq(skills.entityId, entityId),
+      ),
+    )
+    .orderBy(asc(skills.slug))
+    .all()
+  return rows.map((row) => shown(db, row))
+}
+
+/** Throws AppError skill_not_found. */
+export function getSkill(db: Db, skillId: string): Skill {
+  return required(findBy(db, eq(skills.id, skillId)), 'skill_not_found')
+}
+
+export function findSkillBySlug(db: Db, slug: string): Skill | null {
+  return findBy(db, eq(skills.slug, slug))
+}
+
+function findBy(db: Db, is: ReturnType<typeof eq>): Skill | null {
+  const row = db.select(SHOWN).from(skills).where(is).get()
+  return row === undefined ? null : shown(db, row)
+}
+
+function shown(db: Db, row: Omit<SkillRow, 'seq'>): Skill {
+  const { allowedPermissions, changedAt, upstreamDigest, acknowledgedDigest, checkProblem, contents, ...rest } = row
+  const newPermissions = contents.permissions.filter((permission) => !allowedPermissions.includes(permission))
+  const selected = db
+    .select({ agentId: skillAgents.agentId, agentName: agents.name })
+    .from(skillAgents)
+    .innerJoin(agents, eq(agents.id, skillAgents.agentId))
+    .where(eq(skillAgents.skillId, row.id))
+    .orderBy(agents.name)
+    .all()
+  return {
+    ...rest,
+    ...{ name: contents.name, description: contents.description, version: contents.version, contents, newPermissions },
+    status: changedAt !== null ? 'changed' : newPermissions.length > 0 ? 'needs_consent' : 'ready',
+    hasUpdate: upstreamDigest !== null && upstreamDigest !== row.digest && upstreamDigest !== acknowledgedDigest,
+    checkProblem: readMessage(checkProblem),
+    agents: selected,
+  }
+}
+
+/** Its files are on disk. The person has seen its permissions. */
+export function insertSkill(tx: Tx, { clock }: { clock: Clock }, { contents, ...skill }: NewSkill): Skill {
+  const now = clock.now()
+  tx.insert(skills)
+    .values({
+      ...{ ...skill, contents, slug: contents.name, digest: contents.digest, allowedPermissions: contents.permissions },
+      ...{ upstreamDigest: contents.digest, checkedAt: now, checkProblem: '', installedAt: now, updatedAt: now },
+    })
+    .run()
+  tx.emit({ type: 'skill.installed', payload: { skillId: skill.id } })
+  return getSkill(tx, skill.id)
+}
+
+/** Its files are on disk. `allows`: the person has seen the permissions of this version. Throws AppError skill_not_found. */
+export function replaceSkill(tx: Tx, { clock }: { clock: Clock }, skillId: string, contents: SkillContents, allows: boolean): Skill {
+  const now = clock.now()
+  tx.update(skills)
+    .set({
+      ...{ contents, digest: contents.digest, changedAt: null, upstreamDigest: contents.digest, acknowledgedDigest: null },
+      ...{ checkedAt: now, checkProblem: '', updatedAt: now },
+      ...(allows ? { allowedPermissions: contents.permissions } : {}),
+    })
+    .where(eq(skills.id, skillId))
+    .run()
+  return changed(tx, skillId)
+}
+
+/** The person allows what this version asks for. Throws AppError skill_not_found or skill_has_changed. */
+export function allowPermissions(tx: Tx, skillId: string, digest: string): Skill {
+  const { contents } = getSkill(tx, skillId)
+  if (contents.digest !== digest) throw new AppError('skill_has_changed')
+  tx.update(skills).set({ allowedPermissions: contents.permissions }).where(eq(skills.id, skillId)).run()
+  return changed(tx, skillId)
+}
+
+/** A skill is for agents of its own workspace. Throws AppError skill_not_found or agent_not_found. */
+export function selectSkill(tx: Tx, skillId: string, agentIds: readonly string[]): Skill {
+  const { entityId } = getSkill(tx, skillId)
+  tx.delete(skillAgents).where(eq(skillAgents.skillId, skillId)).run()
+  for (const agentId of new Set(agentIds)) {
+    if (getAgent(tx, agentId).entityId !== entityId) throw new AppError('agent_not_found')
+    tx.insert(skillAgents).values({ skillId, agentId }).run()
+  }
+  return changed(tx, skillId)
+}
+
+/** Agents do not get it any more. */
+export function blockSkill(tx: Tx, { clock }: { clock: Clock }, { id, digest }: Pick<Skill, 'id' | 'digest'>): void {
+  const isThis = and(eq(skills.id, id), eq(skills.digest, digest), isNull(skills.changedAt))
+  const { changes } = tx.update(skills).set({ changedAt: clock.now() }).where(isThis).run()
+  if (changes > 0) tx.emit({ type: 'skill.changed', payload: { skillId: id } })
+}
+
+/** What its source has now, or why that is not known. */
+export function recordCheck(tx: Tx, { clock }: { clock: Clock }, skillId: string, found: { digest: string } | { problem: Message }): void {
+  const upstream = 'digest' in found ? { upstreamDigest: found.digest } : {}
+  const problem = 'problem' in found ? found.problem : null
+  const set = { ...upstream, checkedAt: clock.now(), checkProblem: writeMessage(problem) }
+  const { changes } = tx.update(skills).set(set).where(eq(skills.id, skillId)).run()
+  if (changes > 0) tx.emit({ type: 'skill.changed', payload: { skillId } })
+}
+
+/** The ids of those that were last looked at before `before`, or never, or after `now`, which only a wrong clock explains. */
+export function listUnchecked(db: Db, { before, now }: { before: number; now: number }): string[] {
+  const isDue = or(isNull(skills.checkedAt), lte(skills.checkedAt, before), sql`${skills.checkedAt} > ${now}`)
+  return db
+    .select({ id: skills.id })
+    .from(skills)
+    .where(isDue)
+    .orderBy(asc(skills.seq))
+    .all()
+    .map(({ id }) => id)
+}
+
+/** Hides the present update until there is another one. */
+export function acknowledgeUpdate(tx: Tx, skillId: string): Skill {
+  tx.update(skills)
+    .set({ acknowledgedDigest: sql`${skills.upstreamDigest}` })
+    .where(eq(skills.id, skillId))
+    .run()
+  return changed(tx, skillId)
+}
+
+function changed(tx: Tx, skillId: string): Skill {
+  const skill = getSkill(tx, skillId)
+  tx.emit({ type: 'skill.changed', payload: { skillId } })
+  return skill
+}
+
+/** Throws AppError skill_not_found. */
+export function deleteSkill(tx: Tx, skillId: string): void {
+  const { entityId } = getSkill(tx, skillId)
+  tx.delete(skills).where(eq(skills.id, skillId)).run()
+  tx.emit({ type: 'skill.removed', payload: { skillId, entityId } })
+}
+
+export function deselectSkillsOfAgent(tx: Tx, agentId: string): void {
+  const ended = tx.delete(skillAgents).where(eq(skillAgents.agentId, agentId)).returning().all()
+  for (const { skillId } of ended) tx.emit({ type: 'skill.changed', payload: { skillId } })
+}
