@@ -2416,6 +2416,7 @@ export type TextParams = {
   'desktop.questions.taskYes': NoParams
   'desktop.questions.taskNo': NoParams
   'desktop.notifications.settings': NoParams
+  'outbound.test': { agent: string }
   'outbound.agents.title': NoParams
   'outbound.agents.here': NoParams
   'outbound.agents.appOnly': NoParams

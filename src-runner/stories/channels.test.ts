@@ -131,6 +131,8 @@ describe('Telegram', () => {
     expect(asks()!.buttons.map(({ text }) => text)).toEqual(['Freigeben', 'Ablehnen'])
     rig.bot.say(ANNA, `approve ${shortCodeOf(id)}`)
     await untilSaid(ANNA, 'Freigegeben.')
+    await rig.runner.client.ok('testChannel', { params: { channelId: (await channelNow()).id } })
+    await untilSaid(ANNA, /^Das ist ein Test von Deckhand\./)
     rig.runner.runner.changeLanguage('en')
     await expect.poll(async () => (rig.bot.say(ANNA, '/stop'), said(ANNA).includes('There is nothing to stop.'))).toBe(true)
   })

@@ -13,8 +13,8 @@ import { useSeconds } from '../../lib/now.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { QrCode } from '../../ui/QrCode.tsx'
-import { Select } from '../../ui/Select.tsx'
 import { TextField } from '../../ui/TextField.tsx'
+import { AgentSelect, firstAgentId } from './AgentSelect.tsx'
 
 /** Links a phone by a code: to scan, or to type into the phone. With `existing`, the channel's account is linked again. */
 export function PairingDialog(props: {
@@ -23,9 +23,7 @@ export function PairingDialog(props: {
   existing?: Channel | undefined
   onClose: () => void
 }): JSX.Element {
-  const [agentId, setAgentId] = createSignal(
-    props.existing?.agentId ?? props.agentId ?? props.agents.find((agent) => agent.isDefault)?.id ?? props.agents[0]?.id ?? '',
-  )
+  const [agentId, setAgentId] = createSignal(props.existing?.agentId ?? props.agentId ?? firstAgentId(props.agents))
   const { pairing, error, isStarting, start } = usePairing(agentId)
   const [byNumber, setByNumber] = createSignal(false)
   const [number, setNumber] = createSignal('')
@@ -72,12 +70,7 @@ export function PairingDialog(props: {
             <p class="text-sm text-ink-2">{t('channels.pairing.about')}</p>
             <p class="rounded-md bg-warn-soft px-3 py-2 text-sm text-ink">{t('channels.pairing.risk')}</p>
             <Show when={props.existing === undefined}>
-              <Select
-                label={t('channels.agent')}
-                options={props.agents.map((agent) => ({ value: agent.id, label: agent.name }))}
-                value={agentId()}
-                onValue={setAgentId}
-              />
+              <AgentSelect agents={props.agents} agentId={agentId()} onAgent={setAgentId} />
             </Show>
           </Match>
           <Match when={status() === 'number'}>

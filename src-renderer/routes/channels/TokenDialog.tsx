@@ -10,8 +10,8 @@ import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { FormDialog } from '../../ui/FormDialog.tsx'
-import { Select } from '../../ui/Select.tsx'
 import { TextField } from '../../ui/TextField.tsx'
+import { AgentSelect, firstAgentId } from './AgentSelect.tsx'
 import { SERVICES, type TokenServiceKind } from './services/services.ts'
 import { kindOfToken, type TokenKind } from './services/token-kinds.ts'
 
@@ -32,7 +32,7 @@ export function TokenDialog(props: {
   const service = () => SERVICES[props.kind]
   const name = () => SERVICE_NAMES[props.kind]
   const [draft, setDraft] = createStore({
-    agentId: props.agentId ?? props.agents.find((agent) => agent.isDefault)?.id ?? props.agents[0]?.id ?? '',
+    agentId: props.agentId ?? firstAgentId(props.agents),
     token: '',
     appToken: '',
     baseUrl: '',
@@ -84,12 +84,7 @@ export function TokenDialog(props: {
       isRunning={create.isRunning || change.isRunning}
     >
       <Show when={props.existing === undefined}>
-        <Select
-          label={t('channels.agent')}
-          options={props.agents.map((agent) => ({ value: agent.id, label: agent.name }))}
-          value={draft.agentId}
-          onValue={(agentId) => setDraft({ agentId })}
-        />
+        <AgentSelect agents={props.agents} agentId={draft.agentId} onAgent={(agentId) => setDraft({ agentId })} />
         <div>
           <ol class="flex list-decimal flex-col gap-1 pl-5 text-sm text-ink-2">
             <For each={service().steps}>{(step) => <li>{t(`channels.services.${props.kind}.steps.${step}`)}</li>}</For>

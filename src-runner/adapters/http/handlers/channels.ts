@@ -108,7 +108,7 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, speech, chan
           id: ids.next(),
           channelId,
           chatId: chatOfPerson(db, owner.id),
-          text: `This is a test from Deckhand. What ${agentName} has to say arrives here.`,
+          text: speech()('outbound.test', { agent: agentName }),
           buttons: [],
           files: [],
           partsSent: 0,
