@@ -1,6 +1,7 @@
 import { benchDiscord } from './discord.ts'
 import { benchIdle } from './idle.ts'
 import { benchJobs } from './jobs.ts'
+import { benchMcpStart } from './mcp-start.ts'
 import { benchPolicy } from './policy.ts'
 import { benchQueries } from './queries.ts'
 import { benchSchedules } from './schedules.ts'
@@ -20,6 +21,7 @@ const benches: Record<string, () => Promise<void>> = {
   discord: benchDiscord,
   idle: benchIdle,
   jobs: benchJobs,
+  'mcp-start': benchMcpStart,
   policy: benchPolicy,
   queries: benchQueries,
   schedules: benchSchedules,

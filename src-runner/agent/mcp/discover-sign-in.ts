@@ -39,7 +39,7 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /**
  * Finds out where an MCP server wants its users to sign in: its own metadata (RFC 9728), then that of the authorization server
- * which it names (RFC 8414 or OpenID). All of it may be hostile: addresses go through the guard and are HTTPS, redirects are not
+ * which it names (RFC 8414 or OpenID). The person entered the server's address, so it may be in their network. All else may be hostile: addresses go through the guard and are HTTPS, redirects are not
  * followed, and what does not belong together is refused. Throws SignInRefused.
  */
 export async function discoverSignIn(serverAddress: string, fetch: GuardedFetch): Promise<SignInPlace> {
@@ -47,7 +47,7 @@ export async function discoverSignIn(serverAddress: string, fetch: GuardedFetch)
   const isAllowed = allowedBy(server)
   if (!isAllowed(serverAddress)) throw new SignInRefused('unsafe')
   const library = await import('@modelcontextprotocol/sdk/client/auth.js')
-  const ask = boundedFetch(fetch, isAllowed)
+  const ask = boundedFetch(fetch, isAllowed, server.origin)
   const challenge = library.extractWWWAuthenticateParams(await ask(server, { method: 'POST', body: HELLO, headers: HELLO_HEADERS }))
   const named = challenge.resourceMetadataUrl
   // An address elsewhere would let one server speak for another.
@@ -168,7 +168,7 @@ function allowedBy(server: URL): (address: string) => boolean {
 }
 
 /** The guarded way out as the library's fetch: bounded, and without redirects. */
-function boundedFetch(fetch: GuardedFetch, isAllowed: (address: string) => boolean): FetchLike {
+function boundedFetch(fetch: GuardedFetch, isAllowed: (address: string) => boolean, openedOrigin?: string): FetchLike {
   return async (address, { method = 'GET', headers, body } = {}) => {
     if (!isAllowed(String(address))) throw new SignInRefused('unsafe')
     try {
@@ -176,7 +176,7 @@ function boundedFetch(fetch: GuardedFetch, isAllowed: (address: string) => boole
         method: method === 'POST' ? 'POST' : 'GET',
         headers: Object.fromEntries(new Headers(headers)),
         ...(typeof body === 'string' ? { body } : {}),
-        ...{ maxBytes: MOST_BYTES, follows: () => false },
+        ...{ maxBytes: MOST_BYTES, follows: () => false, ...(openedOrigin === undefined ? {} : { openedOrigin }) },
         // A server that needs no sign-in answers with a stream.
         readsBody: (head) => !(head.headers['content-type'] ?? '').startsWith('text/event-stream'),
       })
