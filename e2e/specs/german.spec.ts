@@ -47,6 +47,12 @@ test.describe('with automations', () => {
         { name: 'automations-webhooks', path: '/automations/webhooks', shows: text(orders.name) },
         { name: 'automations-webhook', path: `/automations/webhooks/${orders.id}`, shows: text('hat die Verbindung abgelehnt') },
         { name: 'channels', path: '/channels', shows: text('Von überall mit Agenten schreiben') },
+        { name: 'connections', path: '/connections', shows: text('Lass Agenten mit deinen Diensten arbeiten') },
+        {
+          name: 'connections-add',
+          path: '/connections?add=mcp',
+          shows: (on) => on.getByLabel('Adresse, Befehl oder JSON'),
+        },
         { name: 'rules', path: '/rules', shows: text('Regeln testen') },
         { name: 'activity', path: '/activity', shows: (on) => on.getByRole('main').getByText('Cleo').first() },
         ...schedules.map(({ id }, at) => ({

@@ -62,6 +62,8 @@ test('texts that are 40 % longer break no layout, in a narrow window and on a ph
     '/agents/new',
     `/agents/${agent.id}`,
     '/channels',
+    '/connections',
+    '/connections?add=mcp',
     '/models',
     '/models?add=openai-compatible',
     '/settings',

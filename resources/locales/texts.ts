@@ -1451,6 +1451,7 @@ export type TextParams = {
   'connections.scopes.write': NoParams
   'connections.connect.title': { service: string }
   'connections.connect.againTitle': { service: string }
+  'connections.connect.newKeyTitle': { name: string }
   'connections.connect.againAbout': NoParams
   'connections.connect.way': NoParams
   'connections.connect.wayOAuth': NoParams
@@ -1468,6 +1469,8 @@ export type TextParams = {
   'connections.connect.byCodeHint': NoParams
   'connections.connect.hosts': NoParams
   'connections.connect.hostsHint': NoParams
+  'connections.connect.issuerHint': NoParams
+  'connections.connect.endpoints.issuer': NoParams
   'connections.connect.endpoints.authorizationUrl': NoParams
   'connections.connect.endpoints.tokenUrl': NoParams
   'connections.connect.endpoints.revocationUrl': NoParams

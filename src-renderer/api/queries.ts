@@ -174,11 +174,22 @@ export const useMcpServers = (agentId: Given = () => undefined) =>
 export const useMcpServer = (mcpServerId: Given) =>
   useRoute('getMcpServer', () => withId(mcpServerId, (id) => ({ params: { mcpServerId: id } })))
 
+/** The MCP servers in the files of other apps on this machine. */
+export const useMcpImports = () => useRoute('listMcpImports', () => ({}), { isOutside: true })
+
 /** What a pasted text is: an address, a command or JSON. Null reads nothing. */
 export function useMcpPaste(text: () => string | null): Written<RouteAnswer<'readMcpPaste'>> {
   return useWhileWriting('readMcpPaste', () => {
     const pasted = text()
     return pasted === null ? null : { body: { text: pasted } }
+  })
+}
+
+/** MCP servers of the public registry. */
+export function useMcpRegistry(q: () => string | null): Written<RouteAnswer<'searchMcpRegistry'>> {
+  return useWhileWriting('searchMcpRegistry', () => {
+    const words = q()
+    return words === null ? null : { query: { q: words } }
   })
 }
 

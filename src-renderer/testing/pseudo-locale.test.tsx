@@ -13,6 +13,9 @@ import { NewTriggerScreen } from '../routes/automations/webhooks/NewTriggerScree
 import { TriggerScreen } from '../routes/automations/webhooks/TriggerScreen.tsx'
 import { ChannelsScreen } from '../routes/channels/ChannelsScreen.tsx'
 import { ChatScreen } from '../routes/chat/ChatScreen.tsx'
+import { ConnectionsScreen } from '../routes/connections/ConnectionsScreen.tsx'
+import { CredentialScreen } from '../routes/connections/CredentialScreen.tsx'
+import { McpServerScreen } from '../routes/connections/mcp/McpServerScreen.tsx'
 import { HomeScreen } from '../routes/home/HomeScreen.tsx'
 import { JobScreen } from '../routes/job/JobScreen.tsx'
 import { ModelsScreen } from '../routes/models/ModelsScreen.tsx'
@@ -27,8 +30,12 @@ import {
   makeAgent,
   makeApproval,
   makeChannel,
+  makeConnector,
+  makeCredential,
   makeDelivery,
   makeJob,
+  makeMcpServer,
+  makeMcpTool,
   makeModel,
   makeOccurrence,
   makePerson,
@@ -45,6 +52,8 @@ const trigger = makeTrigger()
 const schedule = makeSchedule()
 const approval = makeApproval()
 const channel = makeChannel({ people: [makePerson(), makePerson({ role: 'owner' })] })
+const credential = makeCredential({ status: 'needs_sign_in' })
+const server = makeMcpServer({ tools: [makeMcpTool(), makeMcpTool({ name: 'send_note', status: 'new', effect: null })] })
 const data = {
   listAgents: () => ({ agents: [agent], nextCursor: null }),
   getAgent: () => ({ agent }),
@@ -66,6 +75,11 @@ const data = {
   previewSchedule: () => ({ runs: [], problem: null }),
   previewTemplate: () => ({ prompt: 'x', plainPrompt: 'x', placeholders: [], problem: null }),
   listChannels: () => ({ channels: [channel] }),
+  listConnectors: () => ({ connectors: [makeConnector()] }),
+  listCredentials: () => ({ credentials: [credential] }),
+  getCredential: () => ({ credential }),
+  listMcpServers: () => ({ servers: [server] }),
+  getMcpServer: () => ({ server }),
   getWebSearch: () => ({ webSearch: null }),
 } as Parameters<typeof createFakeRunner>[0]
 
@@ -85,6 +99,10 @@ const SCREENS: [route: string, path: string, screen: Component][] = [
   ['/agents', '/agents', AgentsScreen],
   ['/agents/:agentId', `/agents/${agent.id}`, AgentScreen],
   ['/channels', '/channels', ChannelsScreen],
+  ['/connections', '/connections', ConnectionsScreen],
+  ['/connections', '/connections?add=mcp', ConnectionsScreen],
+  ['/connections/:credentialId', `/connections/${credential.id}`, CredentialScreen],
+  ['/connections/mcp/:mcpServerId', `/connections/mcp/${server.id}`, McpServerScreen],
   ['/models', '/models', ModelsScreen],
   ...SETTINGS_SECTIONS.map((section): [string, string, Component] => ['/settings/:section?', `/settings/${section}`, SettingsScreen]),
   ...['model', 'agent', 'job'].map((step): [string, string, Component] => ['/welcome', `/welcome?step=${step}`, WelcomeScreen]),
@@ -93,7 +111,7 @@ const SCREENS: [route: string, path: string, screen: Component][] = [
 
 /** Names and words that are the same in every language, and what Intl writes. */
 const UNTRANSLATED =
-  /\b(Deckhand|Deutsch|English|German|Telegram|Discord|Slack|GitHub|Stripe|now|ago|in|min|sec|hr|day|days|mo|yr|wk|hours?|AM|PM|UTC|Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|event|message|openapi\.json|Ctrl|Shift|Enter|Esc|JSON|API|K|M)\b/g
+  /\b(Deckhand|Deutsch|English|German|Telegram|Discord|Slack|GitHub|Stripe|Claude Code|Codex|Gemini CLI|OpenCode|now|ago|in|min|sec|hr|day|days|mo|yr|wk|hours?|AM|PM|UTC|Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|event|message|openapi\.json|Ctrl|Shift|Enter|Esc|JSON|API|K|M)\b/g
 
 beforeEach(() => localStorage.setItem(PSEUDO_STORED_AS, '1'))
 

@@ -2,7 +2,7 @@ import { screen, waitFor, within } from '@solidjs/testing-library'
 import { expect, it } from 'vitest'
 import type { Credential } from '../../../src-runner/contract/credentials.ts'
 import type { McpServer } from '../../../src-runner/contract/mcp.ts'
-import type { McpDraft } from '../../../src-runner/contract/mcp-drafts.ts'
+import type { McpDraft, McpImport } from '../../../src-runner/contract/mcp-drafts.ts'
 import { createFakeRunner } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
 import { makeAgent, makeConnector, makeCredential, makeMcpServer, makeMcpTool, quote } from '../../testing/things.ts'
@@ -89,4 +89,58 @@ it('adds a pasted MCP server after it was shown what would run', async () => {
   await waitFor(() =>
     expect(runner.callsOf('createMcpServer')[0]!.body).toMatchObject({ transport: draft.transport, env: { MEMORY_KEY: 'hush' } }),
   )
+})
+
+it('takes over servers of another app one by one, and none by itself', async () => {
+  const server = (name: string, isAdded: boolean): McpImport['servers'][number] => ({
+    ...{ id: name.padEnd(64, '0'), isAdded, name, description: null, values: [], notes: [] },
+    transport: { kind: 'http', url: `https://${name}.example/mcp`, headerNames: [], credentialId: null },
+  })
+  const { user, runner, path } = open([], [])
+  runner.answer({
+    listMcpImports: () => ({
+      found: [
+        {
+          app: 'cursor',
+          path: '/home/ada/.cursor/mcp.json',
+          servers: [server('tickets', false), server('notes', true)],
+          skipped: [],
+          problem: null,
+        },
+      ],
+    }),
+    importMcpServers: () => ({ servers: [makeMcpServer(), makeMcpServer()] }),
+  })
+  await user.click(await screen.findByRole('button', { name: 'Add MCP server' }))
+  await user.click(await screen.findByRole('tab', { name: 'From other apps' }))
+  const cursor = await screen.findByRole('region', { name: 'Cursor' })
+  expect(within(cursor).getByText('https://tickets.example/mcp')).toBeVisible()
+  expect(within(cursor).getByRole('checkbox', { name: 'tickets' })).not.toBeChecked()
+  expect(within(cursor).getByRole('checkbox', { name: /notes/ })).toBeDisabled()
+  await user.click(within(cursor).getByRole('checkbox', { name: 'tickets' }))
+  await user.click(screen.getByRole('button', { name: 'Add 1 server' }))
+  await waitFor(() =>
+    expect(runner.callsOf('importMcpServers')[0]!.body).toEqual({
+      chosen: ['tickets'.padEnd(64, '0')],
+      agents: [{ agentId: agent.id, tools: null }],
+    }),
+  )
+  await waitFor(() => expect(path()).toBe('/connections'))
+})
+
+it('searches the registry, and leads to the review', async () => {
+  const draft: McpDraft = {
+    ...{ name: 'io.example/notes', description: 'Keeps\u202E notes.', values: [], notes: [] },
+    transport: { kind: 'http', url: 'https://notes.example/mcp', headerNames: [], credentialId: null },
+  }
+  const { user, runner } = open([], [])
+  runner.answer({ searchMcpRegistry: () => ({ servers: [draft], skipped: [], nextCursor: null }) })
+  await user.click(await screen.findByRole('button', { name: 'Add MCP server' }))
+  await user.click(await screen.findByRole('tab', { name: 'Registry' }))
+  await user.type(await screen.findByRole('searchbox', { name: 'Search the MCP registry' }), 'notes')
+  const card = await screen.findByRole('article')
+  expect(card).toHaveTextContent('Keeps⟨U+202E⟩ notes.')
+  await waitFor(() => expect(runner.callsOf('searchMcpRegistry').at(-1)!.query).toMatchObject({ q: 'notes' }))
+  await user.click(within(card).getByRole('button', { name: /^Review/ }))
+  expect(await screen.findByText('https://notes.example/mcp')).toBeVisible()
 })

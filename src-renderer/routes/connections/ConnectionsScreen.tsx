@@ -58,8 +58,8 @@ export function ConnectionsScreen(): JSX.Element {
           </section>
         </Show>
       </div>
-      <Show when={search.add === 'mcp' && agents.data}>
-        {(data) => <AddServerDialog agents={data().agents} agentId={search.agent} onClose={close} />}
+      <Show when={search.add === 'mcp' && agents.data !== undefined}>
+        <AddServerDialog agents={agents.data?.agents ?? []} agentId={search.agent} onClose={close} />
       </Show>
     </Screen>
   )
