@@ -1,3 +1,5 @@
+import { loadCatalogue } from '../resources/locales/load-catalogue.ts'
+import { createTranslate } from '../resources/locales/translate.ts'
 import { randomBytes } from 'node:crypto'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +10,7 @@ import type { AuthMode, Replacement, RunnerConfig } from '../src-runner/contract
 import type { DashboardState, RunnerState, Sharing } from './contract/desktop-api.ts'
 import type { Assets } from './dashboard/assets.ts'
 import { createBrowserLink, createBrowserProof } from './dashboard/browser-proof.ts'
-import { createOneTimeTokens } from './dashboard/one-time-tokens.ts'
+import { createOneTimeToken, createOneTimeTokens } from './dashboard/one-time-tokens.ts'
 import { createDashboard, type Dashboard } from './dashboard/dashboard.ts'
 import { PortTakenError, startDashboardServer, type DashboardServer } from './dashboard/server.ts'
 import { collectDiagnostics, summarizeDiagnostics, type DiagnosticsSource } from './diagnostics/diagnostics.ts'
@@ -202,6 +204,8 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     signIn,
     browserProof: createBrowserProof({ tokens, secret: () => secret }),
     ...{ tokens, replaceSecret: rotateSecret },
+    createSignInToken: (authorizationId) => createOneTimeToken(linkKey, `sign_in:${authorizationId}`),
+    speech: async () => ({ t: createTranslate(language(), await loadCatalogue[language()]()), locale: language() }),
     log,
   })
 

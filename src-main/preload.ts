@@ -19,6 +19,7 @@ const CALLS = {
   rotateSecret: true,
   pickFolder: true,
   openExternal: true,
+  openSignIn: true,
   showFolder: true,
   saveDiagnostics: true,
   copyDiagnostics: true,

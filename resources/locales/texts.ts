@@ -2310,6 +2310,15 @@ export type TextParams = {
   'errors.issues.not_offered': NoParams
   'errors.issues.unknown_field': NoParams
   'errors.noJson': NoParams
+  'signInAtService.title': NoParams
+  'signInAtService.opening': NoParams
+  'signInAtService.openingText': NoParams
+  'signInAtService.linkOver': NoParams
+  'signInAtService.linkOverText': NoParams
+  'signInAtService.connected': NoParams
+  'signInAtService.connectedText': NoParams
+  'signInAtService.failed': NoParams
+  'signInAtService.failedText': NoParams
   'desktop.menu.file': NoParams
   'desktop.menu.openInBrowser': NoParams
   'desktop.menu.newChat': NoParams

@@ -141,6 +141,7 @@ export const DESKTOP_CALLS = {
   pickFolder: { argument: z.undefined(), result: z.string().nullable() },
   /** Shows the host and asks first. http and https only. true: it was opened. */
   openExternal: { argument: z.object({ url: z.string().max(4096) }), result: z.boolean() },
+  openSignIn: { argument: z.object({ authorizationId: z.uuid() }), result: z.undefined() },
   /** Opens the data folder or one inside it in the file manager. */
   showFolder: { argument: z.enum(['data', 'logs', 'backups']), result: z.undefined() },
   /** Asks where, and writes a zip that holds nothing private. The file, or null: the person closed the dialog. */

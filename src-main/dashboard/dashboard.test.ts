@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { silentLog } from '../log/log.ts'
+import { inEnglish } from '../../src-runner/lib/messages.ts'
 import { loadAssets } from './assets.ts'
 import { canActAsOtherAccount, OTHER_ACCOUNT } from '../../src-runner/testing/other-account.ts'
 import { ROUTES, type Route } from '../../src-runner/contract/routes.ts'
@@ -79,6 +80,8 @@ async function serve(mode: AuthMode | (() => AuthMode), options: { assets?: fals
     secret: () => SECRET,
     signIn: { accounts: () => Promise.reject(new Error('no accounts here')), onChange: () => () => undefined },
     browserProof: createBrowserProof({ tokens, secret: () => SECRET, now: () => now }),
+    createSignInToken: (id) => createOneTimeToken(LINK_KEY, `sign_in:${id}`, now),
+    speech: async () => ({ t: inEnglish, locale: 'en' as const }),
     ...{ tokens, replaceSecret: async () => void replaced++ },
     log: silentLog,
   })

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import { ROUTES } from '../../src-runner/contract/routes.ts'
+import type { ErrorBody, ErrorCode } from '../../src-runner/contract/errors.ts'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { ROLE_HEADER } from '../../src-runner/contract/routes/route.ts'
 import { BROWSER_PATH, PAGE_KEY_HEADER, PAGE_KEY_META } from '../contract/browser-api.ts'
@@ -11,6 +12,8 @@ import type { Asset, Assets } from './assets.ts'
 import { answerAuthRoute, readBody } from './auth-routes.ts'
 import { hasBearer, isSame } from './bearer.ts'
 import type { BrowserProof } from './browser-proof.ts'
+import { createOAuth } from '../oauth/oauth.ts'
+import type { PageSpeech } from '../oauth/pages.ts'
 import { mayCall, type Caller } from './caller.ts'
 import { API_HEADERS, PAGE_HEADERS } from './hardening.ts'
 import { findRoute, type KnownRoute } from './known-routes.ts'
@@ -41,6 +44,8 @@ export type Dashboard = {
   respond(request: DashboardRequest): Promise<DashboardResponse>
   /** The same with fetch's types, for the window's scheme. */
   handle(request: Request, options: { via: 'window' | 'http' }): Promise<Response>
+  /** The address that starts this sign-in at a service in any browser. It works once. null: there is no such sign-in. */
+  linkToSignIn(authorizationId: string): Promise<string | null>
   close(): void
 }
 
@@ -59,6 +64,12 @@ export type DashboardDeps = {
   browserProof: BrowserProof
   /** Of the command line, signed with the key that only the owner of the data folder can read. */
   tokens: OneTimeTokens
+  /** Makes a one-time token for a sign-in at a service. */
+  createSignInToken: (authorizationId: string) => string
+  /** The person's language, for pages of the dashboard's own. */
+  speech: () => Promise<PageSpeech>
+  /** Epoch ms. */
+  now?: () => number
   /** Replaces the secret of this installation. */
   replaceSecret: () => Promise<unknown>
   log: Log
@@ -100,6 +111,55 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
   const stopFollowing = deps.signIn.onChange(() => void endRevoked())
   const expiry = setInterval(() => void endRevoked(), EXPIRY_CHECK_MS).unref()
 
+  const oauth = createOAuth({
+    ask: (method, path, body, signal) => askRunner(method, path, body, signal),
+    secret: deps.secret,
+    tokens: deps.tokens,
+    async isOwnerSession({ personId, deviceId }) {
+      const accounts = await deps.signIn.accounts()
+      const isOwner = accounts.listPeople().some(({ id, role }) => id === personId && role === 'owner')
+      return isOwner && accounts.listDevices({ personId, thisDevice: null }).some(({ id }) => id === deviceId)
+    },
+    speech: deps.speech,
+    createToken: deps.createSignInToken,
+    now: deps.now ?? Date.now,
+  })
+
+  /** Calls a route of the runner that the dashboard uses itself. */
+  async function askRunner<Body>(method: 'GET' | 'POST', target: string, body: object | null, signal: AbortSignal) {
+    const unreachable = { status: 503, body: { error: 'runner_unavailable' } satisfies ErrorBody }
+    const runner = deps.runner()
+    if (runner === null) return unreachable
+    try {
+      const content = body === null ? null : Readable.from([JSON.stringify(body)])
+      const headers = content === null ? {} : { 'content-type': 'application/json' }
+      const incoming = await link.call(runner, { method, target, headers, body: content, signal })
+      const answer = (await readBody(incoming)) ?? '{"error":"internal"}'
+      return { status: incoming.statusCode!, body: JSON.parse(answer) as Body | ErrorBody }
+    } catch (error) {
+      deps.log.warn({ error: messageOf(error), path: target.split('?')[0] }, 'the runner did not respond')
+      return unreachable
+    }
+  }
+
+  /** Who asks for a sign-in at a service, or why they may not. A form cannot send the header with the page's key. */
+  async function mayStart(request: DashboardRequest, pageKey: string | null): Promise<Caller | ErrorCode> {
+    const isOfBrowser = request.via === 'http' && deps.authMode() === 'local-trust' && isFromBrowser(request)
+    if (isOfBrowser && !isOpened(request, pageKey ?? undefined)) return 'link_required'
+    const caller = await callerOf(request)
+    if (caller === null) return 'unauthorized'
+    return mayCall(caller, ROUTES.createAuthorization) ? caller : 'owner_only'
+  }
+
+  async function respondOAuth(request: DashboardRequest, path: string): Promise<DashboardResponse | null> {
+    try {
+      return await oauth.respond(request, path, (pageKey) => mayStart(request, pageKey))
+    } catch (error) {
+      deps.log.error({ error: messageOf(error) }, 'the sign-in at a service failed')
+      return refusal(error instanceof VaultError ? 'vault_unavailable' : 'accounts_unavailable')
+    }
+  }
+
   async function respond(request: DashboardRequest): Promise<DashboardResponse> {
     const queryAt = request.target.indexOf('?')
     const path = queryAt === -1 ? request.target : request.target.slice(0, queryAt)
@@ -109,6 +169,8 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     // Without a secret: which of the two a page needs is no secret.
     if (path === BROWSER_PATH && request.method === 'GET' && deps.authMode() === 'local-auth')
       return json(200, { isOpened: false, needsSignIn: true })
+    const ofSignIn = await respondOAuth(request, path)
+    if (ofSignIn !== null) return ofSignIn
     if (path.startsWith(LOCAL_PATH) && isLocalProgram(request)) return runLocal(request, path.slice(LOCAL_PATH.length))
     if (path === '/api' || path.startsWith('/api/')) return callApi(request, path)
     return isReading ? servePage(request, path) : refusal('not_found')
@@ -224,10 +286,10 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     }
   }
 
-  function isOpened(request: DashboardRequest): boolean {
+  function isOpened(request: DashboardRequest, pageKey = request.header(PAGE_KEY_HEADER) ?? null): boolean {
     if (hasBearer(request.authorizations, deps.secret())) return true
     const key = deps.browserProof.keyFor(request.header('cookie'))
-    return key !== null && isSame(request.header(PAGE_KEY_HEADER) ?? '', key)
+    return key !== null && isSame(pageKey ?? '', key)
   }
 
   /** With the page's key, if a person opened this page: no script of another page can do that and read it. */
@@ -251,6 +313,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
 
   return {
     respond,
+    linkToSignIn: oauth.linkTo,
     async handle(request, { via }) {
       const url = new URL(request.url)
       const authorization = request.headers.get('authorization')

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { isSame } from './bearer.ts'
 
-/** What a token is good for: opening the dashboard in a browser, or a command of the command line. */
-export type TokenPurpose = 'open' | LocalCommand
+/** What a token is good for: opening the dashboard in a browser, one sign-in at a service, or a command of the command line. */
+export type TokenPurpose = 'open' | `sign_in:${string}` | LocalCommand
 export type LocalCommand = 'replace_secret' | 'accounts_changed'
 export const LOCAL_COMMANDS: readonly string[] = ['replace_secret', 'accounts_changed'] satisfies LocalCommand[]
 

@@ -9,6 +9,7 @@ import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { messageOf, type Log } from '../log/log.ts'
 import { isOwnPeer } from '../net/own-peer.ts'
 import { boundNamesOf, namesOf, urlOf } from '../net/address.ts'
+import { FROM_OTHER_SITES } from '../oauth/oauth.ts'
 import type { Dashboard } from './dashboard.ts'
 import { API_HEADERS } from './hardening.ts'
 import { html, redirection, refusal, type DashboardResponse } from './responses.ts'
@@ -58,7 +59,7 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     serverFactory: (route) =>
       createHttpServer((request, response) => {
         const { httpVersion, rawHeaders } = request
-        const gate = gateNow()
+        const gate = { ...gateNow(), fromOtherSites: FROM_OTHER_SITES }
         const refusedAtGate = refuseAtGate({ method: request.method!, path: pathOf(request), httpVersion, rawHeaders }, gate)
         const isForeign = refusedAtGate === null && gate.authMode === 'local-trust' && !isOwnPeer(request.socket)
         const refused = isForeign ? 'forbidden_account' : refusedAtGate

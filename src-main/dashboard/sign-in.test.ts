@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ROUTES, type Route } from '../../src-runner/contract/routes.ts'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { AUTH_ROUTES } from '../contract/auth-api.ts'
+import { inEnglish } from '../../src-runner/lib/messages.ts'
 import { silentLog, type LogFields } from '../log/log.ts'
 import { createSignIn, type SignIn } from '../sign-in/sign-in.ts'
 import { createBrowserProof } from './browser-proof.ts'
@@ -50,7 +51,8 @@ beforeEach(async () => {
   dashboard = createDashboard({
     ...{ assets: null, runner: () => address, runnerSoon: async () => address, authMode: () => mode, secret: () => SECRET, signIn, log },
     browserProof: createBrowserProof({ tokens, secret: () => SECRET }),
-    ...{ tokens, replaceSecret: async () => undefined },
+    ...{ tokens, replaceSecret: async () => undefined, createSignInToken: () => '' },
+    speech: async () => ({ t: inEnglish, locale: 'en' }),
   })
   server = await startDashboardServer({ dashboard, host: '127.0.0.1', port: 0, authMode: () => mode, appUrl: null, tls: null, log })
 })

@@ -74,6 +74,12 @@ export function handleDesktopCalls(deps: {
     },
     pickFolder: () => abilities.pickFolder(),
     openExternal: ({ url }) => deps.openLink(url),
+    async openSignIn({ authorizationId }) {
+      // The person has clicked, and the address is ours, so nothing is asked again.
+      const link = await host.dashboard.linkToSignIn(authorizationId)
+      if (link === null) throw new Error('this sign-in has ended')
+      await abilities.openInBrowser(new URL(link))
+    },
     async showFolder(which) {
       const { dataDir } = host.environment
       await shell.openPath(which === 'data' ? dataDir : which === 'logs' ? logsDirOf(dataDir) : join(dataDir, 'backups'))

@@ -25,6 +25,8 @@ export type GateConfig = {
    * and serve its own page under that name.
    */
   origins: ReadonlySet<string>
+  /** Paths that another site may send a browser to. Left out: none. */
+  fromOtherSites?: RegExp
 }
 
 export type GateRefusal = 'forbidden_host' | 'forbidden_forwarded' | 'forbidden_origin'
@@ -43,12 +45,14 @@ export function refuseAtGate(request: GateRequest, config: GateConfig): GateRefu
   const origins: string[] = []
   let fetchSite: string | null = null
   let forwarded = false
+  let isNavigation = false
   for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
     const name = request.rawHeaders[i]!.toLowerCase()
     const value = request.rawHeaders[i + 1]!.trim()
     if (name === 'host') hosts.push(value)
     else if (name === 'origin') origins.push(value)
     else if (name === 'sec-fetch-site') fetchSite = value.toLowerCase()
+    else if (name === 'sec-fetch-dest') isNavigation = value.toLowerCase() === 'document'
     else if (FORWARDED.test(name)) forwarded = true
   }
   if (hosts.length !== 1 || !mayAskFor(hosts[0]!, config.hosts)) return 'forbidden_host'
@@ -56,6 +60,8 @@ export function refuseAtGate(request: GateRequest, config: GateConfig): GateRefu
   if (forwarded && config.authMode === 'local-trust') return 'forbidden_forwarded'
   if (origins.length > 0) return origins.every((origin) => config.origins.has(origin)) ? null : 'forbidden_origin'
   if (fetchSite === null || fetchSite === 'none') return null
+  // A service sends a browser back after a sign-in. Only a whole page that somebody sees, never a script, an image or a frame.
+  if (isNavigation && request.method === 'GET' && config.fromOtherSites?.test(request.path) === true) return null
   // A GET of our own page has no Origin header, but Sec-Fetch-Site says that page and request have the same host.
   return fetchSite === 'same-origin' && isHostOfOrigin(hosts[0]!, config.origins) ? null : 'forbidden_origin'
 }
