@@ -61,7 +61,7 @@ function environmentFor(options: SandboxOptions, home: string, temporary: string
 
 /**
  * Runs in the sandbox before the command: checks that each folder is still the one that was identified, since a link may
- * have replaced it before the mount; starts the network forwarder; and joins the two output streams in order.
+ * have replaced it before the mount, and starts the network forwarder. Then `streamsOf` follows.
  */
 const PREPARE = `stat=$1; shift
 while [ "$1" != -- ]; do
@@ -71,9 +71,12 @@ done
 shift
 if [ -n "$1" ]; then "$1" -I -c "$2" || { echo "sandbox: the network could not be opened" >&2; exit 125; }; fi
 shift 2
-exec "$@" 2>&1`
+`
 
-const JOIN_STREAMS = 'exec "$@" 2>&1'
+/** A command's two output streams are one, in order, unless its output is read by a protocol. */
+function streamsOf({ separatesErrors = false }: SandboxOptions): string {
+  return separatesErrors ? 'exec "$@"' : 'exec "$@" 2>&1'
+}
 
 /**
  * For root only: it joins a control group, and gets device files that are mounted read-only, because root could change their
@@ -135,7 +138,7 @@ export async function launchInBubblewrap(setup: BubblewrapSetup, options: Sandbo
     ...[
       sh,
       '-c',
-      PREPARE,
+      PREPARE + streamsOf(options),
       'sh',
       stat,
       ...[...folders, ...pinned, ...frozen].flatMap(({ path, identity }: FolderIdentity) => [path, identity]),
@@ -208,7 +211,7 @@ export async function launchInSeatbelt(setup: SeatbeltSetup, options: SandboxOpt
   const look = await keptForRecheck(before, options)
   return {
     file: setup.sandboxExec,
-    args: ['-p', profile, setup.sh, '-c', JOIN_STREAMS, 'sh', ...options.command],
+    args: ['-p', profile, setup.sh, '-c', streamsOf(options), 'sh', ...options.command],
     cwd: options.folder,
     env: environmentFor(options, temporary, temporary),
     descriptors: [],
@@ -224,9 +227,10 @@ export async function launchUnsandboxed(options: SandboxOptions): Promise<Launch
   const isWindows = process.platform === 'win32'
   return {
     file: isWindows ? program : '/bin/sh',
-    args: isWindows ? args : ['-c', JOIN_STREAMS, 'sh', program, ...args],
+    args: isWindows ? args : ['-c', streamsOf(options), 'sh', program, ...args],
     cwd: options.folder,
-    env: environmentFor(options, temporary, temporary),
+    // Nothing ends a program that is talked to with this process, so a later one does.
+    env: { ...environmentFor(options, temporary, temporary), ...(options.separatesErrors === true ? { [OWNER_VARIABLE]: ownMark() } : {}) },
     descriptors: [],
     recheck: async () => [],
     cleanUp: () => remove(temporary),

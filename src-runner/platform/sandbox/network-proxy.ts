@@ -16,7 +16,11 @@ export type NetworkProxy = { socketPath: string; close(): Promise<void> }
 export type NetworkProxyOptions = {
   /** Default: only addresses of the internet. */
   mayReach?: (address: string) => boolean
+  /** The only hosts that it reaches. `*` is any. Default: any. */
+  hosts?: readonly string[]
 }
+
+type Reach = Required<NetworkProxyOptions>
 
 export const PROXY_PORT = 3128
 export const SOCKET_IN_SANDBOX = '/sandbox/network'
@@ -28,16 +32,17 @@ const CLOSED_PORTS = new Set([25, 465, 587])
 const HOP_HEADERS = /^(connection|keep-alive|proxy-(authenticate|authorization|connection)|te|trailer|upgrade)$/
 
 /** Resolves names outside the sandbox. */
-export async function openNetworkProxy({ mayReach = isOutside }: NetworkProxyOptions = {}): Promise<NetworkProxy> {
+export async function openNetworkProxy({ mayReach = isOutside, hosts = ['*'] }: NetworkProxyOptions = {}): Promise<NetworkProxy> {
+  const allowed: Reach = { mayReach, hosts }
   const folder = await temporaryFolder('proxy')
   const socketPath = join(folder, 'network')
   const open = new Set<Duplex>()
-  const server = http.createServer((request, response) => void forward(request, response, mayReach))
+  const server = http.createServer((request, response) => void forward(request, response, allowed))
   server.on('connection', (socket) => {
     open.add(socket)
     socket.once('close', () => open.delete(socket))
   })
-  server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => void tunnel(request, socket, head, mayReach))
+  server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => void tunnel(request, socket, head, allowed))
   await once(server.listen(socketPath), 'listening')
   // Without a listener, a failed accept would end the process.
   server.on('error', () => {})
@@ -56,12 +61,12 @@ function isOutside(address: string): boolean {
   return kindOfAddress(address) === 'public' && !own.includes(canonicalAddress(address))
 }
 
-async function tunnel(request: IncomingMessage, socket: Duplex, head: Buffer, mayReach: (address: string) => boolean): Promise<void> {
+async function tunnel(request: IncomingMessage, socket: Duplex, head: Buffer, allowed: Reach): Promise<void> {
   socket.on('error', () => {})
   try {
     const [, host, port] = /^(?:\[([^\]]+)\]|[^:]+):(\d+)$/.exec(request.url ?? '') ?? []
     const name = host ?? request.url?.split(':')[0] ?? ''
-    const far = await reach(name, Number(port), mayReach)
+    const far = await reach(name, Number(port), allowed)
     if (socket.destroyed) return void far.destroy()
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
     far.write(head)
@@ -72,11 +77,11 @@ async function tunnel(request: IncomingMessage, socket: Duplex, head: Buffer, ma
   }
 }
 
-async function forward(request: IncomingMessage, response: ServerResponse, mayReach: (address: string) => boolean): Promise<void> {
+async function forward(request: IncomingMessage, response: ServerResponse, allowed: Reach): Promise<void> {
   try {
     const url = URL.canParse(request.url ?? '') ? new URL(request.url!) : null
     if (url?.protocol !== 'http:') throw new ClosedAddress('This proxy takes http addresses and CONNECT.')
-    const far = await reach(url.hostname.replace(/^\[|\]$/g, ''), Number(url.port || 80), mayReach)
+    const far = await reach(url.hostname.replace(/^\[|\]$/g, ''), Number(url.port || 80), allowed)
     if (response.destroyed) return void far.destroy()
     const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !HOP_HEADERS.test(name)))
     const onward = http.request({
@@ -109,7 +114,9 @@ function refusal(thrown: unknown): { status: string; text: string } {
     : { status: '502 Bad Gateway', text: `No connection: ${(thrown as NodeJS.ErrnoException).code ?? 'failed'}` }
 }
 
-async function reach(host: string, port: number, mayReach: (address: string) => boolean): Promise<Socket> {
+async function reach(host: string, port: number, { mayReach, hosts }: Reach): Promise<Socket> {
+  if (!hosts.some((one) => one === '*' || one.toLowerCase() === host.toLowerCase()))
+    throw new ClosedAddress(`${host} is not one of the hosts that the person opened to this program.`)
   if (!Number.isInteger(port) || port < 1 || port > 65_535 || CLOSED_PORTS.has(port))
     throw new ClosedAddress(`Port ${port} is closed to commands.`)
   const refusalOf = (address: string) => (mayReach(address) ? null : `${host} is not on the internet, and commands reach nothing else.`)

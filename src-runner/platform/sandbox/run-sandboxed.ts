@@ -72,7 +72,7 @@ const NOT_BEGUN: SandboxedOutcome = {
   ...{ output: '', outputBytes: 0, durationMs: 0, setAside: [] },
 }
 
-function prepare(options: SandboxOptions, limits: SandboxLimits): Promise<Launch> {
+export function prepare(options: SandboxOptions, limits: SandboxLimits): Promise<Launch> {
   switch (options.sandbox.setup?.kind) {
     case 'bubblewrap':
       return launchInBubblewrap(options.sandbox.setup, options, limits)
@@ -214,7 +214,7 @@ async function drained({ output, complaints, status }: Started, atMostMs: number
 }
 
 /** bubblewrap ends with the command, and the kernel then ends the rest. The first process ends last: after that nothing can write to the folder. */
-async function sandboxIsEmpty(firstProcess: number | undefined): Promise<void> {
+export async function sandboxIsEmpty(firstProcess: number | undefined): Promise<void> {
   if (firstProcess === undefined) return
   for (let waitMs = 1; waitMs < 1_000 && isRunning(firstProcess); waitMs *= 2) await new Promise((resolve) => setTimeout(resolve, waitMs))
 }
@@ -235,13 +235,13 @@ function signalOf(code: number | null, by: NodeJS.Signals | null, sandboxed: boo
   return (Object.entries(osConstants.signals).find(([, number]) => number === code - 128)?.[0] as NodeJS.Signals | undefined) ?? null
 }
 
-type SandboxStatus = {
+export type SandboxStatus = {
   /** The pid outside of the first process in the sandbox. */
   firstProcess(): number | undefined
   ran(): boolean
 }
 
-function readStatus(status: Readable): SandboxStatus {
+export function readStatus(status: Readable): SandboxStatus {
   let text = ''
   status.on('data', (chunk: Buffer) => void (text += chunk.toString('latin1')))
   return {
@@ -254,7 +254,7 @@ function readStatus(status: Readable): SandboxStatus {
 }
 
 /** In a sandbox of namespaces, killing the first process kills all. Elsewhere this reaches the group and all descendants that still have their parents. */
-async function endTree(child: ChildProcess, sandbox: SandboxStatus | null, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+export async function endTree(child: ChildProcess, sandbox: SandboxStatus | null, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
   if (child.pid === undefined) return
   if (process.platform === 'win32') {
     spawn(join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'taskkill.exe'), ['/pid', String(child.pid), '/T', '/F'], {
@@ -275,7 +275,7 @@ async function endTree(child: ChildProcess, sandbox: SandboxStatus | null, signa
 }
 
 /** Watches from outside what no limit of a single process covers: their number and what they use together. Also stops the command when the machine runs out of memory or disk. */
-function watchLimits(
+export function watchLimits(
   root: () => number | undefined,
   options: SandboxOptions,
   limits: SandboxLimits,

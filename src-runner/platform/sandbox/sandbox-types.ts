@@ -95,6 +95,8 @@ export type SandboxOptions = {
   closed?: readonly string[]
   /** Access to the internet through a proxy. No effect if the sandbox's `network` does not work. */
   network?: boolean | NetworkProxyOptions
+  /** Its errors are a stream of their own. Default: part of the output. */
+  separatesErrors?: boolean
   /** Added to the variables that every command gets. */
   env?: Readonly<Record<string, string>>
   timeoutMs: number

@@ -1,0 +1,56 @@
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it } from 'vitest'
+import { findSandboxHere } from '../../testing/sandbox-here.ts'
+import { scratchFolder } from '../../testing/scratch-folder.ts'
+import type { SandboxState } from './sandbox-types.ts'
+import { isRunning } from './process-tree.ts'
+import { startSandboxed } from './start-sandboxed.ts'
+
+const { sandbox, isMissing } = await findSandboxHere('bubblewrap')
+const NONE: SandboxState = { ...sandbox, kind: 'none', works: false, setup: null }
+
+describe.each([
+  ['in the sandbox', sandbox, isMissing],
+  ['without a sandbox', NONE, process.platform === 'win32'],
+])('a program that is talked to, %s', (_, state, skipped) => {
+  async function start(script: string, env: Record<string, string> = {}) {
+    const folder = (await scratchFolder('Work')).path
+    return startSandboxed({ sandbox: state, command: ['/bin/sh', '-c', script], folder, writable: [folder], env, timeoutMs: 60_000 })
+  }
+
+  it.skipIf(skipped)('has input, output and errors of its own', async () => {
+    const program = await start('echo "$WORD" >&2; while read line; do echo "got $line"; done', { WORD: 'noise' })
+    const errors = text(program.stderr)
+    program.stdin.write('one\n')
+    expect(String((await once(program.stdout, 'data'))[0])).toBe('got one\n')
+    program.stdin.end()
+    expect(await program.ended).toEqual({ exitCode: 0, signal: null, limit: null })
+    expect(await errors).toBe('noise\n')
+  })
+
+  it.skipIf(skipped)('leaves no process behind when it is stopped, also if it ignores that', async () => {
+    const program = await start(`trap '' TERM; (trap '' TERM; while :; do sleep 1; done) & echo started; while :; do sleep 1; done`)
+    await once(program.stdout, 'data')
+    await program.stop()
+    expect(program.stdout.destroyed).toBe(true)
+  })
+})
+
+it.skipIf(process.platform === 'win32')('ends the whole group of a program without a sandbox', async () => {
+  const folder = (await scratchFolder('Work')).path
+  const program = await startSandboxed({
+    ...{ sandbox: NONE, command: ['/bin/sh', '-c', 'sleep 60 & echo $!; wait'], folder, writable: [folder], timeoutMs: 60_000 },
+  })
+  const pid = Number(String((await once(program.stdout, 'data'))[0]))
+  expect(isRunning(pid)).toBe(true)
+  await program.stop()
+  expect(isRunning(pid)).toBe(false)
+})
+
+it.skipIf(process.platform === 'win32')('stops a program at its limit of processes', async () => {
+  const folder = (await scratchFolder('Work')).path
+  const command = ['/bin/sh', '-c', 'for i in 1 2 3 4 5 6 7 8; do sleep 60 & done; wait'] as const
+  const program = await startSandboxed({ sandbox: NONE, command, folder, writable: [folder], timeoutMs: 60_000, limits: { processes: 4 } })
+  expect((await program.ended).limit).toBe('processes')
+})

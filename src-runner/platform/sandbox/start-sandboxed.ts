@@ -1,0 +1,114 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
+import { SandboxFailed, type ReachedLimit, type SandboxOptions } from './sandbox-types.ts'
+import type { Launch } from './launch.ts'
+import { DEFAULT_LIMITS, endTree, prepare, readStatus, sandboxIsEmpty, watchLimits, type SandboxStatus } from './run-sandboxed.ts'
+
+/** Between SIGTERM and SIGKILL. */
+const TERM_GRACE_MS = 600
+const MAX_EXIT_WAIT_MS = 5_000
+
+/** `stdin`, `stdout` and `stderr` never throw: a program that has ended reads nothing. */
+export type RunningProgram = {
+  stdin: Writable
+  stdout: Readable
+  stderr: Readable
+  /** Resolves when no process of it is left. */
+  ended: Promise<ProgramEnd>
+  /** Ends every process of it: SIGTERM, then SIGKILL. Resolves like `ended`. */
+  stop(): Promise<ProgramEnd>
+}
+
+export type ProgramEnd = { exitCode: number | null; signal: NodeJS.Signals | null; limit: ReachedLimit | null }
+
+/**
+ * Starts a program that is talked to over its streams, in the sandbox, or without one if there is none. It runs until it ends, is
+ * stopped or reaches a limit. If this process is killed, so is the program. `options.timeoutMs` only says how long a later process
+ * looks for files that it left behind. Throws SandboxFailed.
+ */
+export async function startSandboxed(options: Omit<SandboxOptions, 'onOutput' | 'keepBytes' | 'signal'>): Promise<RunningProgram> {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  for (const word of [...options.command, options.folder])
+    if (word.includes('\0')) throw new SandboxFailed('A command cannot hold a NUL character.')
+  const launch = await prepare({ ...options, separatesErrors: true }, limits)
+  let child: ChildProcess
+  try {
+    child = await spawned(launch)
+  } catch (thrown) {
+    await launch.cleanUp()
+    throw thrown
+  }
+  const sandbox = giveDescriptors(child, launch, options.sandbox.setup?.kind === 'bubblewrap')
+  let limit: ReachedLimit | null = null
+  const watch = watchLimits(
+    () => sandbox?.firstProcess() ?? child.pid,
+    options,
+    limits,
+    (reached) => {
+      limit ??= reached
+      void endTree(child, sandbox, 'SIGKILL')
+    },
+  )
+  const exited = new Promise<[number | null, NodeJS.Signals | null]>((resolve) => child.once('exit', (...end) => resolve(end)))
+  const ended = exited.then(async ([exitCode, signal]): Promise<ProgramEnd> => {
+    watch.stop()
+    if (sandbox === null) await endTree(child, null, 'SIGKILL')
+    else await sandboxIsEmpty(sandbox.firstProcess())
+    await Promise.race([Promise.all([endOf(child.stdout!), endOf(child.stderr!)]), after(MAX_EXIT_WAIT_MS)])
+    child.stdin!.destroy()
+    child.stdout!.destroy()
+    child.stderr!.destroy()
+    await launch.recheck().catch(() => {})
+    await launch.cleanUp()
+    return { exitCode, signal, limit }
+  })
+  return {
+    stdin: child.stdin!,
+    stdout: child.stdout!,
+    stderr: child.stderr!,
+    ended,
+    stop() {
+      void endTree(child, sandbox, 'SIGTERM')
+      const kill = setTimeout(() => void endTree(child, sandbox, 'SIGKILL'), TERM_GRACE_MS)
+      return ended.finally(() => clearTimeout(kill))
+    },
+  }
+}
+
+function spawned(launch: Launch): Promise<ChildProcess> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(launch.file, launch.args, {
+      cwd: launch.cwd,
+      env: launch.env,
+      stdio: ['pipe', 'pipe', 'pipe', ...launch.descriptors.map(() => 'pipe' as const)],
+      // In a separate process group, so that one signal reaches all of it.
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    })
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {})
+    child.once('spawn', () => resolve(child))
+    child.once('error', (thrown) => reject(new SandboxFailed(`The program could not be started: ${thrown.message}`, { cause: thrown })))
+  })
+}
+
+function giveDescriptors(child: ChildProcess, { descriptors }: Launch, isSandboxed: boolean): SandboxStatus | null {
+  let status: SandboxStatus | null = null
+  descriptors.forEach((content, index) => {
+    const pipe = child.stdio[index + 3] as Readable & Writable
+    // A sandbox that fails early does not read it.
+    pipe.on('error', () => {})
+    if (content !== 'status') pipe.end(content)
+    else if (isSandboxed) status = readStatus(pipe)
+  })
+  return status
+}
+
+function endOf(stream: Readable): Promise<void> {
+  return stream.readableEnded || stream.closed
+    ? Promise.resolve()
+    : new Promise((resolve) => void stream.once('end', resolve).once('close', resolve))
+}
+
+function after(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms).unref())
+}
