@@ -233,6 +233,18 @@ export default {
       to: { path: npm('@slack'), dependencyTypesNot: ['type-only'], dynamic: false },
     },
     never(
+      'mcp-client-in-its-folder',
+      'One folder speaks the Model Context Protocol as a client, and one file as a server.',
+      { path: '^src-', pathNot: [TESTS, '^src-runner/(agent/mcp|adapters/http)/'] },
+      npm('@modelcontextprotocol'),
+    ),
+    never(
+      'mcp-client-on-demand',
+      'The library is loaded with the first connection or tool of a server.',
+      { path: '^src-runner/agent/mcp/', pathNot: TESTS },
+      { path: npm('@modelcontextprotocol'), dynamic: false, dependencyTypesNot: ['type-only'] },
+    ),
+    never(
       'mcp-endpoint-on-demand',
       'The library of the Model Context Protocol is loaded with the first request to /mcp.',
       { path: '^src-runner/adapters/http/', pathNot: [TESTS, '^src-runner/adapters/http/mcp/mcp-protocol\\.ts$'] },

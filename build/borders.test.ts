@@ -57,6 +57,16 @@ const VIOLATIONS: Array<[rule: string, file: string, code: string]> = [
     `import { openAccounts } from '../sign-in/accounts.ts'\nexport const i11 = openAccounts`,
   ],
   [
+    'mcp-client-in-its-folder',
+    'src-runner/execution/i14.ts',
+    `import type { Client } from '@modelcontextprotocol/sdk/client/index.js'\nexport type I14 = Client`,
+  ],
+  [
+    'mcp-client-on-demand',
+    'src-runner/agent/mcp/i15.ts',
+    `import { Client } from '@modelcontextprotocol/sdk/client/index.js'\nexport const i15 = Client`,
+  ],
+  [
     'mcp-endpoint-on-demand',
     'src-runner/adapters/http/i13.ts',
     `import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'\nexport const i13 = McpServer`,

@@ -62,7 +62,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   function createParts(db: Database) {
     const storage = createStorage(core, db)
     const connections = createConnections(core, storage)
-    const agents = createAgents(core, storage)
+    const agents = createAgents(core, storage, connections)
     return { ...storage, ...connections, ...agents, ...createAdapters(core, storage, connections, agents) }
   }
 

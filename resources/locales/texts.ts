@@ -3161,6 +3161,20 @@ export type TextParams = {
   'messages.attention_mcp_sign_in': { server: string }
   'messages.attention_mcp_changed': { server: string; tools: number }
   'messages.attention_mcp_changed_detail': NoParams
+  'messages.mcp_tool_needs_task': NoParams
+  'messages.mcp_schema_no_object': NoParams
+  'messages.mcp_schema_too_large': NoParams
+  'messages.mcp_schema_refs': NoParams
+  'messages.mcp_said': { words: string }
+  'messages.mcp_unauthorized': NoParams
+  'messages.mcp_not_started': { reason: string }
+  'messages.mcp_no_program': { program: string }
+  'messages.mcp_no_sandbox': NoParams
+  'messages.mcp_stopped_itself': { code: string }
+  'messages.mcp_limit': { limit: string }
+  'messages.mcp_waits': { seconds: number }
+  'messages.mcp_off': NoParams
+  'messages.effect_mcp': { acts: string; args: string; server: string; tool: string }
   'messages.mcp_tool_name_taken': NoParams
   'messages.mcp_address': NoParams
   'messages.mcp_value_missing': { name: string }

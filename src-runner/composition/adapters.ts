@@ -37,8 +37,7 @@ import { createRetention } from '../execution/retention.ts'
 import { previewChange } from '../execution/preview-change.ts'
 import { simulateCall } from '../execution/simulate.ts'
 import type { Agents } from './agents.ts'
-import type { createConnections } from './connections.ts'
-import { createToolFetch } from './connections.ts'
+import { createToolFetch, type Connections } from './connections.ts'
 import type { Core } from './core.ts'
 import type { Storage } from './storage.ts'
 
@@ -163,8 +162,6 @@ export function createAdapters(core: Core, storage: Storage, connections: Connec
     commands,
   }
 }
-
-type Connections = ReturnType<typeof createConnections>
 
 type ForHandlers = Pick<HandlerDeps, 'authorizations' | 'webhooks' | 'channels' | 'pairings' | 'dailyBackup' | 'retention' | 'skills'> & {
   scheduler: Scheduler

@@ -9,15 +9,17 @@ import { findProvider } from '../domain/providers/providers.ts'
 import { createModelSource } from '../agent/providers/model-source.ts'
 import { createAgentPrograms } from '../execution/agent-programs.ts'
 import { createAgentWork } from '../execution/agent-work.ts'
+import { createAgentMcpTools } from '../execution/mcp/agent-mcp-tools.ts'
+import { createMcpPool } from '../execution/mcp/mcp-pool.ts'
 import { createTools } from '../execution/tools.ts'
-import { createToolFetch } from './connections.ts'
+import { createToolFetch, guardOptions, type Connections } from './connections.ts'
 import type { Core } from './core.ts'
 import type { Storage } from './storage.ts'
 
 export type Agents = ReturnType<typeof createAgents>
 
 /** Models, tools and the worker that runs jobs with them. */
-export function createAgents(core: Core, storage: Storage) {
+export function createAgents(core: Core, storage: Storage, { credentials }: Pick<Connections, 'credentials'>) {
   const { options, vault, clock, fetch, dataDir, ownPorts } = core
   const { db, jobs, rules, settings } = storage
   const programs = createAgentPrograms({ ...core, db, settings: settings.read })
@@ -32,13 +34,18 @@ export function createAgents(core: Core, storage: Storage) {
     searchKey: () => vault.get(WEB_SEARCH_KEY),
   })
   const tools = () => [...(options.tools ?? agentTools()), ...(options.moreTools ?? [])]
+  const mcp = createMcpPool({
+    ...{ ...core, db, credentials, sandbox: core.findSandbox, programs: programs.find },
+    internet: () => guardOptions(core, db),
+  })
+  const mcpTools = createAgentMcpTools({ db, pool: mcp, sandbox: core.findSandbox })
   const guardrails = () => ({ closedFolders: [dataDir], ownPorts })
   const models = createModelSource({
     readProvider: (id) => readProviderAccess(core, db, id),
     readOwnPrice: (ref) => findPrice(db, ref),
     ...{ fetch, clock, demoWordMs: options.demoWordMs },
   })
-  const perform = createAgentWork({ ...core, ...storage, models, tools, trash: options.trash, ownPorts: () => ownPorts })
+  const perform = createAgentWork({ ...core, ...storage, models, tools, mcpTools, trash: options.trash, ownPorts: () => ownPorts })
   const worker = createWorker({
     ...{ ...core, db },
     // In safe mode, older jobs wait: one of them may have crashed the runner.
@@ -50,8 +57,8 @@ export function createAgents(core: Core, storage: Storage) {
       await perform(attempt)
     },
   })
-  core.disposables.add(programs.close)
-  return { programs, tools, guardrails, models, worker }
+  core.disposables.add(programs.close, () => mcp.stop())
+  return { programs, mcp, mcpTools, tools, guardrails, models, worker }
 }
 
 /** While all agents are paused, no job starts. A running one continues to its next call, which asks. */

@@ -1,4 +1,4 @@
-import { createGuardedFetch, type GuardedCaps, type GuardedFetch } from '../platform/net/guarded-fetch.ts'
+import { createGuardedFetch, type GuardedCaps, type GuardedFetch, type GuardedFetchOptions } from '../platform/net/guarded-fetch.ts'
 import type { Database } from '../platform/db/database.ts'
 import { createAuthorizations } from '../adapters/oauth/authorizations.ts'
 import { createOAuthClient } from '../adapters/oauth/oauth-client.ts'
@@ -9,13 +9,18 @@ import type { Core } from './core.ts'
 import type { Storage } from './storage.ts'
 
 /** Made for each request, because the opened hosts and our own ports may have changed. */
-export function createToolFetch({ options, ownPorts }: Core, db: Database, caps: Partial<GuardedCaps> = {}): GuardedFetch {
-  return (address, request) =>
-    createGuardedFetch({ ...options.internet, caps, opened: readSettings(db).openedHosts, closedPorts: ownPorts })(address, request)
+export function createToolFetch(core: Core, db: Database, caps: Partial<GuardedCaps> = {}): GuardedFetch {
+  return (address, request) => createGuardedFetch({ ...guardOptions(core, db), caps })(address, request)
+}
+
+export function guardOptions({ options, ownPorts }: Core, db: Database): GuardedFetchOptions {
+  return { ...options.internet, opened: readSettings(db).openedHosts, closedPorts: ownPorts }
 }
 
 /** Where a stand-alone runner would find the dashboard. */
 const DEFAULT_APP_URL = 'http://127.0.0.1:3000'
+
+export type Connections = ReturnType<typeof createConnections>
 
 /** Accounts at services: signing in to them, and using them. */
 export function createConnections(core: Core, { db }: Storage) {

@@ -147,3 +147,6 @@ export const AcceptMcpTools = z.object({
     .max(1000),
 })
 export type AcceptMcpTools = z.infer<typeof AcceptMcpTools>
+
+/** What a server wrote to its error output, and what Deckhand notes about it. In memory, and only the last lines. */
+export const McpLogLine = z.object({ at: Moment, text: z.string() })

@@ -51,6 +51,7 @@ function openWork(options: { turns?: Turn[]; agent?: UpdateAgent; deps?: Partial
       const stop = new AbortController()
       rig.liveStreams.attach(jobId, (tail) => liveStreams.push(tail))
       const perform = createAgentWork({
+        mcpTools: async () => [],
         db,
         jobs: store,
         liveStreams: rig.liveStreams,

@@ -52,6 +52,8 @@ export type AgentWorkDeps = {
   /** Closed to every tool. */
   dataDir: string
   tools: () => readonly Tool[]
+  /** The tools of MCP servers that an agent has. */
+  mcpTools: (agentId: string) => Promise<Tool[]>
   approvals: ApprovalStore
   rules: { read(): RuleSet }
   reservations: Reservations
@@ -112,7 +114,7 @@ export function modelsOf(agent: Pick<Agent, 'model' | 'fallbacks'>, defaultModel
 }
 
 async function inputFor(deps: AgentWorkDeps, { job, claim, signal }: Attempt, agent: Agent, models: ModelRef[]): Promise<LoopInput> {
-  const { db, jobs, clock, dataDir, tools, rules, timezone } = deps
+  const { db, jobs, clock, dataDir, tools, mcpTools, rules, timezone } = deps
   const journalDeps = { ...deps, closedFolders: [dataDir] }
   // Before a call runs again, find out whether it took effect the first time.
   await resolveStartedChanges(journalDeps, job.id)
@@ -126,9 +128,12 @@ async function inputFor(deps: AgentWorkDeps, { job, claim, signal }: Attempt, ag
     prompt: buildPrompt({ agent, job, memory, cursor, ...readEarlierTurns(db, jobs, job), now: clock.now(), timezone: timezone() }),
     transcript: messages,
     startedCallIds,
-    tools: tools()
-      .filter(({ channels }) => channels?.includes(job.channel) ?? true)
-      .flatMap((tool) => (tool.forAgent === undefined ? tool : (tool.forAgent(agent.id) ?? []))),
+    tools: [
+      ...tools()
+        .filter(({ channels }) => channels?.includes(job.channel) ?? true)
+        .flatMap((tool) => (tool.forAgent === undefined ? tool : (tool.forAgent(agent.id) ?? []))),
+      ...(await mcpTools(agent.id)),
+    ],
     toolContext: {
       jobId: job.id,
       agentId: agent.id,

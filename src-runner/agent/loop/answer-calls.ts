@@ -3,7 +3,7 @@ import type { CallFacts, Taint } from '../../contract/rules.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import type { PromptToolCall } from '../providers/model.ts'
-import { MAX_TOOL_OUTPUT_CHARS, type Tool, type ToolOutput } from '../tools/tool.ts'
+import { MAX_TOOL_OUTPUT_CHARS, OutcomeUnknown, type Tool, type ToolOutput } from '../tools/tool.ts'
 import { whenAborted } from './abortable.ts'
 import { failedWith, textSoFar, stoppedOutcome, type Attempt } from './attempt.ts'
 import type { LoopOutcome, PolicyQuestion } from './loop-types.ts'
@@ -158,21 +158,35 @@ async function run(attempt: Attempt, { call, tool, args, context }: PreparedCall
   const result = await resultOrStopped(attempt, work, signal)
   const hasNeighbourFailed = signal.aborted && !attempt.signal.aborted
   if (result === 'stopped' || hasNeighbourFailed) return 'stopped'
+  if (result === 'unknown') return askAboutOutcome(attempt, { call, tool, args, context, startedBefore: true })
   const addsTaint = [...(tool.addsTaint ?? []), ...(result.addsTaint ?? [])]
   return settle(attempt, call, result, { durationMs: deps.clock.monotonic() - startedAt, ran: true, addsTaint })
 }
 
+/** The person decides about it, as about a call that was under way when the app stopped. */
+async function askAboutOutcome(attempt: Attempt, prepared: PreparedCall): Promise<CallOutcome> {
+  const decision = await attempt.deps.policy({ ...prepared, ahead: false })
+  if (decision.verdict === 'wait') return { waiting: decision.status }
+  return refuse(attempt, prepared.call, unknownOutcome(prepared.tool.name))
+}
+
 /** After Stop, a tool that still finishes in time is trusted. One that fails, or does not end, has no result. */
-async function resultOrStopped(attempt: Attempt, work: Promise<ToolOutput>, signal: AbortSignal): Promise<ToolOutput | 'stopped'> {
+async function resultOrStopped(
+  attempt: Attempt,
+  work: Promise<ToolOutput>,
+  signal: AbortSignal,
+): Promise<ToolOutput | 'stopped' | 'unknown'> {
   const done = new AbortController()
   const leftBehind = async (): Promise<'stopped'> => {
     await whenAborted(signal, done.signal)
     await attempt.deps.clock.sleep(STOP_GRACE_MS, done.signal)
     return 'stopped'
   }
-  const finished = work.catch((thrown: unknown): ToolOutput | 'stopped' =>
-    signal.aborted ? 'stopped' : { ok: false, output: messageOf(thrown) || 'The tool failed without a reason.' },
-  )
+  const finished = work.catch((thrown: unknown): ToolOutput | 'stopped' | 'unknown' => {
+    if (signal.aborted) return 'stopped'
+    if (thrown instanceof OutcomeUnknown) return 'unknown'
+    return { ok: false, output: messageOf(thrown) || 'The tool failed without a reason.' }
+  })
   try {
     return await Promise.race([finished, leftBehind()])
   } finally {
@@ -188,7 +202,10 @@ function parseArgs(tool: Tool, args: unknown): { args: z.output<Tool['args']> } 
     return { problem: `Not run: the arguments of ${tool.name} must be a JSON object${fields}. Received: ${received}` }
   }
   const parsed = tool.args.safeParse(args)
-  if (parsed.success) return { args: parsed.data }
+  if (parsed.success) {
+    const problem = tool.schema?.check(parsed.data) ?? null
+    return problem === null ? { args: parsed.data } : { problem: `Not run: the arguments of ${tool.name} do not fit: ${problem}` }
+  }
   const { issues } = parsed.error
   const lines = issues.slice(0, MAX_ISSUES).map(({ path, message }) => `- ${path.map(String).join('.') || '(all)'}: ${message}`)
   if (issues.length > MAX_ISSUES) lines.push(`- and ${issues.length - MAX_ISSUES} more`)
@@ -201,7 +218,7 @@ function unknownTool(name: string, tools: readonly Tool[]): string {
 }
 
 function unknownOutcome(name: string): string {
-  return `The outcome is unknown: ${name} had been started when the app stopped, and nothing says whether it took effect. It was not run again. Find out before you try anything like it a second time.`
+  return `The outcome is unknown: ${name} had been started, and nothing says whether it took effect. It was not run again. Find out before you try anything like it a second time.`
 }
 
 type How = { durationMs: number; ran: boolean; addsTaint?: readonly Taint[]; state?: 'failed' | 'denied' }

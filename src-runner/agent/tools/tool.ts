@@ -70,10 +70,20 @@ export type ToolOutput = { ok: boolean; output: string; addsTaint?: readonly Tai
 /** A file as it is and as a call would leave it. `before` null: no file; `bytes` null: too large to show. */
 export type FilePreview = { path: string; before: { bytes: Buffer | null } | null; after: Buffer }
 
+/** A JSON schema that was not written here. `check`: what is wrong with arguments, for the model; null: nothing. */
+export type RawSchema = { json: Record<string, unknown>; check(args: Record<string, unknown>): string | null }
+
+/** Nobody knows whether a `once` call took effect. Thrown by `run`; a person decides what happens next. */
+export class OutcomeUnknown extends Error {
+  override readonly name = 'OutcomeUnknown'
+}
+
 export type Tool<Args extends z.ZodObject = z.ZodObject> = {
   name: string
   description: string
   args: Args
+  /** What models see and arguments are checked with in place of `args`, which then takes everything. */
+  schema?: RawSchema
   /** After a crash, `read` and `idempotent` calls may run again; `once` calls never do. The strictest one of all its calls. */
   effect: ToolEffect
   /** Calls of one reply may run at the same time. */
@@ -128,7 +138,7 @@ const described = new WeakMap<Tool, ToolDescription>()
 export function describeTool(tool: Tool): ToolDescription {
   let description = described.get(tool)
   if (description === undefined) {
-    const { $schema: _, ...parameters } = z.toJSONSchema(tool.args, { io: 'input', target: 'draft-2020-12' }) as Record<string, unknown>
+    const { $schema: _, ...parameters } = tool.schema?.json ?? z.toJSONSchema(tool.args, { io: 'input', target: 'draft-2020-12' })
     description = { name: tool.name, description: tool.description, parameters }
     described.set(tool, description)
   }

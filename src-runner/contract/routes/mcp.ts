@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { AcceptMcpTools, CreateMcpServer, McpServer, UpdateMcpServer } from '../mcp.ts'
 import { Authorization, CreateAuthorization } from '../credentials.ts'
+import { AcceptMcpTools, CreateMcpServer, McpLogLine, McpServer, UpdateMcpServer } from '../mcp.ts'
 import { ImportMcpServers, MAX_PASTE_CHARS, McpDrafts, McpImport } from '../mcp-drafts.ts'
+import { Message } from '../messages.ts'
 import { Id } from '../primitives.ts'
 import { del, get, Nothing, patch, post } from './route.ts'
 
@@ -93,6 +94,23 @@ export const mcpRoutes = {
     status: 201,
     answer: z.object({ authorization: Authorization }),
     errors: ['mcp_server_not_found', 'authorization_refused', 'vault_unavailable'],
+  }),
+  testMcpServer: post('/api/mcp-servers/:mcpServerId/test', {
+    reach: 'machine',
+    ownerOnly: true,
+    summary: 'Start or reach a server, and read its tools.',
+    params: serverParams,
+    answer: z.object({ ok: z.boolean(), message: Message.nullable(), server: McpServer }),
+    errors: ['mcp_server_not_found'],
+  }),
+  readMcpServerLog: get('/api/mcp-servers/:mcpServerId/log', {
+    reach: 'machine',
+    ownerOnly: true,
+    summary: 'What a server wrote to its error output, and what happened to it.',
+    params: serverParams,
+    answer: z.object({ lines: z.array(McpLogLine) }),
+    errors: ['mcp_server_not_found'],
+    shows: ['mcp_servers'],
   }),
   acceptMcpTools: post('/api/mcp-servers/:mcpServerId/tools', {
     reach: 'machine',

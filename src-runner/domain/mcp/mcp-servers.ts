@@ -1,11 +1,12 @@
-import { and, eq, getTableColumns, ne, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, ne, or, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { CreateMcpServer, McpServer, McpTransport, UpdateMcpServer } from '../../contract/mcp.ts'
+import type { Message } from '../../contract/messages.ts'
 
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, required } from '../../lib/errors.ts'
-import { readMessage } from '../../lib/messages.ts'
+import { readMessage, writeMessage } from '../../lib/messages.ts'
 import { agents } from '../agents/agents-table.ts'
 import { getAgent } from '../agents/agents.ts'
 import { freeSlug, slugFor } from '../agents/slugs.ts'
@@ -16,6 +17,8 @@ import { shortSlug } from './tool-names.ts'
 
 const { seq: _seq, statusSince: _since, ...COLUMNS } = getTableColumns(mcpServers)
 const NOW = sql<number>`now_ms()`
+/** How exact the time of the last use is. Each use would otherwise be a write. */
+const LAST_USE_MS = 60_000
 
 type Row = Pick<typeof mcpServers.$inferSelect, keyof typeof COLUMNS>
 type Grants = CreateMcpServer['agents']
@@ -67,6 +70,12 @@ export function getMcpServer(db: Db, serverId: string): McpServer {
   return required(findMcpServer(db, serverId), 'mcp_server_not_found')
 }
 
+/** What a connection needs, without tools and grants. */
+export function findConnectableServer(db: Db, serverId: string): Pick<Row, 'id' | 'name' | 'slug' | 'transport' | 'enabled'> | null {
+  const { id, name, slug, transport, enabled } = COLUMNS
+  return db.select({ id, name, slug, transport, enabled }).from(mcpServers).where(eq(mcpServers.id, serverId)).get() ?? null
+}
+
 /** Throws AppError entity_not_found, or agent_not_found for an agent of another workspace. */
 export function insertMcpServer(
   tx: Tx,
@@ -96,10 +105,15 @@ export function insertMcpServer(
 /** The host of an address, or the name of a program. */
 export function nameFor(transport: McpTransport): string {
   if (transport.kind !== 'stdio') return URL.canParse(transport.url) ? new URL(transport.url).hostname.slice(0, 120) : 'server'
-  const base = transport.command.split(/[\\/]/).at(-1)!
-  const isStarter = /^(npx|uvx|bunx|pnpx|node|python3?|deno)(\.\w+)?$/.test(base)
+  const nameOf = (path: string) =>
+    path
+      .split(/[\\/]/)
+      .map((part) => part.replace(/\.\w+$/, ''))
+      .findLast((part) => part !== '' && !/^(index|main|cli|dist|build|bin|src|lib)$/.test(part))
+  const program = nameOf(transport.command)
+  const isStarter = /^(npx|uvx|bunx|pnpx|node|python3?|deno)$/.test(program ?? '')
   const named = isStarter ? transport.args.find((arg) => !arg.startsWith('-')) : undefined
-  return (named?.split(/[\\/]/).at(-1) ?? base).slice(0, 120) || 'server'
+  return ((named === undefined ? undefined : nameOf(named)) ?? program ?? 'server').slice(0, 120)
 }
 
 /** Fields that are left out stay. Throws AppError mcp_server_not_found or agent_not_found. */
@@ -157,6 +171,36 @@ export function deleteMcpServer(tx: Tx, serverId: string): McpServer {
   tx.delete(mcpServers).where(eq(mcpServers.id, serverId)).run()
   tx.emit({ type: 'mcp_server.deleted', payload: { mcpServerId: serverId, entityId: server.entityId } })
   return server
+}
+
+/** Does nothing if nothing has changed or the server was deleted meanwhile. */
+export function setMcpServerStatus(tx: Tx, serverId: string, status: Row['status'], why: Message | null): void {
+  const problem = writeMessage(why)
+  const { changes } = tx
+    .update(mcpServers)
+    .set({
+      ...{ status, problem },
+      statusSince: sql`CASE WHEN ${mcpServers.status} = ${status} THEN ${mcpServers.statusSince} ELSE now_ms() END`,
+    })
+    .where(and(eq(mcpServers.id, serverId), or(ne(mcpServers.status, status), ne(mcpServers.problem, problem))))
+    .run()
+  if (changes > 0) tx.emit({ type: 'mcp_server.changed', payload: { mcpServerId: serverId } })
+}
+
+/** What a started server says of itself, and how it runs. */
+export function noteMcpServerRun(tx: Tx, serverId: string, run: { version: string | null; sandboxed: boolean | null }): void {
+  tx.update(mcpServers).set(run).where(eq(mcpServers.id, serverId)).run()
+  setMcpServerStatus(tx, serverId, 'stopped', null)
+  tx.emit({ type: 'mcp_server.changed', payload: { mcpServerId: serverId } })
+}
+
+/** There is no event, because open pages would read the list again each minute. */
+export function noteMcpServerUse(tx: Tx, serverId: string, now: number): void {
+  const isDue = sql`(${mcpServers.lastUsedAt} IS NULL OR abs(${mcpServers.lastUsedAt} - ${now}) >= ${LAST_USE_MS})`
+  tx.update(mcpServers)
+    .set({ lastUsedAt: now })
+    .where(and(eq(mcpServers.id, serverId), isDue))
+    .run()
 }
 
 /** Servers that only a person can repair. */

@@ -8,7 +8,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { canonicalJson } from '../../lib/json-values.ts'
 import { createMessage } from '../../lib/messages.ts'
-import { mcpServers, mcpTools } from './mcp-table.ts'
+import { mcpGrants, mcpServers, mcpTools } from './mcp-table.ts'
 import { agentNameOf } from './tool-names.ts'
 
 /** A tool as its server lists it: bounded, and without invisible characters. `problem`: why it cannot be used. */
@@ -108,6 +108,41 @@ export function acceptTools(tx: Tx, serverId: string, { tools }: AcceptMcpTools)
 /** After its server was given another program or address. */
 export function forgetTools(tx: Tx, serverId: string): void {
   tx.delete(mcpTools).where(eq(mcpTools.serverId, serverId)).run()
+}
+
+/** An accepted tool that an agent may call. */
+export type AgentMcpTool = Pick<McpTool, 'name' | 'agentName' | 'description' | 'inputSchema' | 'digest'> & {
+  serverId: string
+  effect: McpToolEffect
+}
+
+/** The tools of an agent, in a fixed order. A server or tool that a person has not allowed is not among them. */
+export function listToolsOfAgent(db: Db, agentId: string): AgentMcpTool[] {
+  const { serverId, name, agentName, description, inputSchema, digest, effect } = mcpTools
+  return db
+    .select({ serverId, name, agentName, description, inputSchema, digest, effect: sql<McpToolEffect>`${effect}` })
+    .from(mcpGrants)
+    .innerJoin(mcpServers, eq(mcpServers.id, mcpGrants.serverId))
+    .innerJoin(mcpTools, eq(mcpTools.serverId, mcpServers.id))
+    .where(
+      and(
+        eq(mcpGrants.agentId, agentId),
+        eq(mcpServers.enabled, true),
+        eq(mcpTools.status, 'accepted'),
+        sql`(${mcpGrants.tools} IS NULL OR EXISTS (SELECT 1 FROM json_each(${mcpGrants.tools}) WHERE value = ${mcpTools.name}))`,
+      ),
+    )
+    .orderBy(mcpServers.seq, mcpTools.name)
+    .all()
+}
+
+/** Whether an agent may call this tool now, as it was offered. */
+export function isOffered(
+  db: Db,
+  agentId: string,
+  { serverId, name, digest }: Pick<AgentMcpTool, 'serverId' | 'name' | 'digest'>,
+): boolean {
+  return listToolsOfAgent(db, agentId).some((tool) => tool.serverId === serverId && tool.name === name && tool.digest === digest)
 }
 
 /** How many tools of servers wait for a decision because they have changed. */

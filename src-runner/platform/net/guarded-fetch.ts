@@ -1,7 +1,7 @@
 import { isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { buildConnector, Dispatcher } from 'undici'
-import { addressesOfThisMachine, createAddressGuard, type AddressGuard } from './address-guard.ts'
+import { addressesOfThisMachine, createAddressGuard } from './address-guard.ts'
 import { bounded, ClosedAddress, connectChecked, connected, type ConnectOptions } from './checked-connection.ts'
 import { decompressed, loadUndici, ONLY_HTTP_1, redirectTarget, troubleFrom, type OutboundTrouble } from './outbound.ts'
 import { hostOf, portOf, readWebAddress, WebAddressRefused } from './web-address.ts'
@@ -81,37 +81,7 @@ const UNREAD = { body: Buffer.alloc(0), isCut: false }
  */
 export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFetch {
   const caps = { ...DEFAULT_CAPS, ...options.caps }
-  const closedPorts = new Set(options.closedPorts)
-
-  const guardFor = (url: URL, openedOrigin: string | undefined) =>
-    createAddressGuard(url, {
-      opened: [...(options.opened ?? []), ...(openedOrigin === url.origin ? [url.host] : [])],
-      closedPorts,
-      ownAddresses: (options.ownAddresses ?? addressesOfThisMachine)(),
-    })
-
-  async function openConnection(url: URL, guard: AddressGuard, signal: AbortSignal): Promise<{ socket: Socket; isNear: boolean }> {
-    const host = hostOf(url)
-    const timeoutMs = caps.connectMs
-    const tooSlow = () => new GuardedFetchError('timeout', `No connection to ${host} within ${seconds(timeoutMs)}.`)
-    const secure = async (socket: Socket, ms: number) => {
-      const ca = options.ca === undefined ? {} : { ca: options.ca }
-      const over = connectTls({ socket, host, ...(isIP(host) > 0 ? {} : { servername: host }), ALPNProtocols: ['http/1.1'], ...ca })
-      await connected(over, 'secureConnect', ms, signal, tooSlow)
-      return over
-    }
-    try {
-      if (guard.nameRefusal !== null) throw new ClosedAddress(guard.nameRefusal)
-      const { socket, address } = await connectChecked({
-        ...{ host, port: portOf(url), refusalOf: guard.refusalOf, timeoutMs, tooSlow, signal },
-        ...{ resolve: options.resolve, dial: options.dial, upgrade: url.protocol === 'https:' ? secure : undefined },
-      })
-      return { socket, isNear: guard.isNear(address) }
-    } catch (error) {
-      signal.throwIfAborted()
-      throw asGuarded(error, host)
-    }
-  }
+  const openConnection = createGuardedConnect(options, caps.connectMs)
 
   async function run(first: URL, request: GuardedRequest, signal: AbortSignal): Promise<GuardedResponse> {
     const { Client } = await loadUndici()
@@ -123,7 +93,7 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
       let client: InstanceType<typeof Client> | undefined
       let socket: Socket | undefined
       try {
-        const opened = await openConnection(url, guardFor(url, request.openedOrigin), signal)
+        const opened = await openConnection(url, request.openedOrigin, signal)
         socket = opened.socket
         isNear ||= opened.isNear
         // undici loses a connection that is handed over within the call.
@@ -187,6 +157,43 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
   }
 }
 
+type OpenConnection = (url: URL, openedOrigin: string | undefined, signal: AbortSignal) => Promise<{ socket: Socket; isNear: boolean }>
+
+/** Opens connections to addresses that are not closed. Throws like `createGuardedFetch`. */
+export function createGuardedConnect(options: GuardedFetchOptions, timeoutMs = DEFAULT_CAPS.connectMs): OpenConnection {
+  const closedPorts = new Set(options.closedPorts)
+
+  const guardFor = (url: URL, openedOrigin: string | undefined) =>
+    createAddressGuard(url, {
+      opened: [...(options.opened ?? []), ...(openedOrigin === url.origin ? [url.host] : [])],
+      closedPorts,
+      ownAddresses: (options.ownAddresses ?? addressesOfThisMachine)(),
+    })
+
+  return async (url, openedOrigin, signal) => {
+    const host = hostOf(url)
+    const guard = guardFor(url, openedOrigin)
+    const tooSlow = () => new GuardedFetchError('timeout', `No connection to ${host} within ${seconds(timeoutMs)}.`)
+    const secure = async (socket: Socket, ms: number) => {
+      const ca = options.ca === undefined ? {} : { ca: options.ca }
+      const over = connectTls({ socket, host, ...(isIP(host) > 0 ? {} : { servername: host }), ALPNProtocols: ['http/1.1'], ...ca })
+      await connected(over, 'secureConnect', ms, signal, tooSlow)
+      return over
+    }
+    try {
+      if (guard.nameRefusal !== null) throw new ClosedAddress(guard.nameRefusal)
+      const { socket, address } = await connectChecked({
+        ...{ host, port: portOf(url), refusalOf: guard.refusalOf, timeoutMs, tooSlow, signal },
+        ...{ resolve: options.resolve, dial: options.dial, upgrade: url.protocol === 'https:' ? secure : undefined },
+      })
+      return { socket, isNear: guard.isNear(address) }
+    } catch (error) {
+      signal.throwIfAborted()
+      throw asGuarded(error, host)
+    }
+  }
+}
+
 /** Limits the decompressed bytes, which stops a bomb, and the bytes on the wire, since compressed bytes may decompress to nothing. */
 async function readBounded(
   response: Dispatcher.ResponseData,
@@ -224,7 +231,7 @@ function readOrRefuse(address: string | URL): URL {
   }
 }
 
-function asGuarded(error: unknown, host: string): Error {
+export function asGuarded(error: unknown, host: string): Error {
   if (error instanceof GuardedFetchError) return error
   if (error instanceof ClosedAddress) return new GuardedFetchError('closed_address', error.message)
   const { kind, message, systemCode } = troubleFrom(error)

@@ -31,6 +31,7 @@ import type { Worker } from '../../../domain/jobs/worker.ts'
 import type { FoundServer } from '../../../contract/providers.ts'
 import type { Tool } from '../../../agent/tools/tool.ts'
 import type { DailyBackup } from '../../../execution/daily-backup.ts'
+import type { McpPool } from '../../../execution/mcp/mcp-pool.ts'
 import type { JobFiles } from '../../../execution/job-files.ts'
 import type { RetentionKeeper } from '../../../execution/retention.ts'
 import type { Models } from '../../../agent/providers/model-source.ts'
@@ -122,6 +123,7 @@ export type HandlerDeps = {
     /** null: its files are not those that were installed. */
     read(digest: string): Promise<SkillPackage | null>
   }
+  mcp: McpPool
   vault: Vault
   clock: Clock
   /** Dates spending. */

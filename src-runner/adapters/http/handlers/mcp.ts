@@ -23,7 +23,7 @@ import { writeWithSecret } from '../write-with-secret.ts'
 import type { HandlerDeps } from './deps.ts'
 
 /** Values of environments and headers are in the vault. A row only has their names. */
-export function mcpHandlers({ db, clock, ids, vault, log, dataDir }: HandlerDeps) {
+export function mcpHandlers({ db, clock, ids, vault, log, dataDir, mcp }: HandlerDeps) {
   /** Throws AppError for a transport that cannot be used. */
   async function requireUsable(transport: McpTransport): Promise<void> {
     if (transport.kind !== 'stdio') return requireAddress(transport.url)
@@ -46,9 +46,15 @@ export function mcpHandlers({ db, clock, ids, vault, log, dataDir }: HandlerDeps
     return writeSecrets(before.id, secrets, () => write({ ...body, transport }))
   }
 
+  function read(serverId: string): McpServer {
+    return mcp.withLiveStatus(getMcpServer(db, serverId))
+  }
+
   return {
-    listMcpServers: ({ query }, { caller }) => ({ servers: listMcpServers(db, { ...query, entityId: caller.entityId }) }),
-    getMcpServer: ({ params }) => ({ server: getMcpServer(db, params.mcpServerId) }),
+    listMcpServers: ({ query }, { caller }) => ({
+      servers: listMcpServers(db, { ...query, entityId: caller.entityId }).map(mcp.withLiveStatus),
+    }),
+    getMcpServer: ({ params }) => ({ server: read(params.mcpServerId) }),
 
     async createMcpServer({ body: { env, headers, ...body } }) {
       const { transport, secrets } = withSecrets(body.transport, { env, headers }, NO_SECRETS)
@@ -59,7 +65,10 @@ export function mcpHandlers({ db, clock, ids, vault, log, dataDir }: HandlerDeps
     },
 
     async updateMcpServer({ params: { mcpServerId }, body }) {
-      return { server: await change(getMcpServer(db, mcpServerId), body) }
+      await change(getMcpServer(db, mcpServerId), body)
+      // Agents that use it now notice nothing, unless something else is started or it is turned off.
+      if (Object.keys(body).some((field) => field !== 'agents' && field !== 'name')) await mcp.restart(mcpServerId)
+      return { server: read(mcpServerId) }
     },
 
     async deleteMcpServer({ params: { mcpServerId } }) {
@@ -72,13 +81,25 @@ export function mcpHandlers({ db, clock, ids, vault, log, dataDir }: HandlerDeps
           return server
         })
       await writeWithSecret({ vault, log }, mcpServerKey(mcpServerId), null, remove)
+      await mcp.forget(mcpServerId)
       return { ok: true }
+    },
+
+    async testMcpServer({ params: { mcpServerId } }, call) {
+      getMcpServer(db, mcpServerId)
+      const message = await mcp.test(mcpServerId, call.gone)
+      return { ok: message === null, message, server: read(mcpServerId) }
+    },
+
+    readMcpServerLog({ params: { mcpServerId } }) {
+      getMcpServer(db, mcpServerId)
+      return { lines: mcp.readLog(mcpServerId) }
     },
 
     acceptMcpTools({ params: { mcpServerId }, body }) {
       getMcpServer(db, mcpServerId)
       transact(db, (tx) => acceptTools(tx, mcpServerId, body))
-      return { server: getMcpServer(db, mcpServerId) }
+      return { server: read(mcpServerId) }
     },
   } satisfies Partial<Handlers>
 }

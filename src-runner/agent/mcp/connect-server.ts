@@ -1,0 +1,217 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { z } from 'zod'
+import type { RunningProgram } from '../../platform/sandbox/start-sandboxed.ts'
+import { GuardedFetchError } from '../../platform/net/guarded-fetch.ts'
+import type { GuardedStreamFetch } from '../../platform/net/guarded-stream.ts'
+import { messageOf } from '../../lib/errors.ts'
+import { cutText } from '../../lib/text.ts'
+import { visibleText } from '../../lib/visible-text.ts'
+import { limitMessages } from './message-limit.ts'
+import { createProgramTransport } from './program-transport.ts'
+import { MAX_TOOLS, readTools, type ServerTool } from './read-tools.ts'
+
+/** `unauthorized`: the server wants a sign-in. `gone`: the connection ended, so nobody knows what became of a call. */
+export type McpTrouble = 'unauthorized' | 'gone' | 'timeout' | 'refused'
+
+/** The message is of the server or about it. It is untrusted text. */
+export class McpServerError extends Error {
+  override readonly name = 'McpServerError'
+  readonly kind: McpTrouble
+
+  constructor(kind: McpTrouble, message: string, options?: ErrorOptions) {
+    super(cutText(visibleText(message), 2_000), options)
+    this.kind = kind
+  }
+}
+
+export type CallProgress = { progress: number; total: number | null; message: string | null }
+/** What a server asks the person, as it wrote it. */
+export type Elicitation = { message: string; schema: Record<string, unknown> }
+export type ElicitationAnswer =
+  | { action: 'accept'; content: Record<string, string | number | boolean | string[]> }
+  | { action: 'decline' | 'cancel' }
+
+export type CallOptions = {
+  signal: AbortSignal
+  onProgress?: (progress: CallProgress) => void
+}
+
+export type McpConnection = {
+  /** What the server calls itself, with its version. */
+  version: string | null
+  listTools(signal: AbortSignal): Promise<ServerTool[]>
+  /** The content of the result as the server sent it. Throws McpServerError, or the signal's reason. */
+  call(name: string, args: Record<string, unknown>, options: CallOptions): Promise<unknown>
+  /** Whether it still responds. */
+  ping(timeoutMs: number): Promise<boolean>
+  /** Resolves when the connection has ended, however. */
+  closed: Promise<void>
+  close(): Promise<void>
+}
+
+export type ConnectOptions = {
+  way: { kind: 'program'; program: RunningProgram } | { kind: 'http' | 'sse'; url: URL; fetch: GuardedStreamFetch }
+  /** Folders that the person gave, as file addresses. */
+  roots: readonly { uri: string; name: string }[]
+  monotonic(): number
+  onToolsChanged(): void
+  /** Answers a question of the server while a call runs. */
+  onElicitation(question: Elicitation): Promise<ElicitationAnswer>
+  /** For the log of the server. */
+  note(text: string): void
+  signal: AbortSignal
+  limits?: Partial<McpLimits>
+}
+
+export type McpLimits = { startMs: number; callMs: number; callTotalMs: number }
+const DEFAULT_LIMITS: McpLimits = { startMs: 30_000, callMs: 5 * 60_000, callTotalMs: 30 * 60_000 }
+const MAX_PAGES = 50
+
+const ListedTools = z.looseObject({ tools: z.array(z.unknown()).max(5_000), nextCursor: z.string().max(10_000).optional() })
+const AnyResult = z.looseObject({})
+
+/** Connects and introduces itself. Throws McpServerError, or the signal's reason; the way is closed then. */
+export async function connectServer(options: ConnectOptions): Promise<McpConnection> {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const [{ Client }, types] = await Promise.all([
+    import('@modelcontextprotocol/sdk/client/index.js'),
+    import('@modelcontextprotocol/sdk/types.js'),
+  ])
+  const ended = Promise.withResolvers<void>()
+  const transport = limitMessages(await openTransport(options), options.monotonic, () =>
+    options.note('It sends too many messages, so it was stopped.'),
+  )
+  const client: Client = new Client(
+    { name: 'deckhand', version: '1' },
+    {
+      // No sampling: no server uses the person's models.
+      capabilities: { roots: {}, elicitation: { form: {} } },
+      // The library would compile schemas of the server. Results are read without them.
+      jsonSchemaValidator: { getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }) },
+    },
+  )
+  client.onclose = () => ended.resolve()
+  client.onerror = (error) => options.note(`[${messageOf(error)}]`)
+  client.setRequestHandler(types.ListRootsRequestSchema, () => ({ roots: [...options.roots] }))
+  client.setRequestHandler(types.ElicitRequestSchema, async ({ params }) => {
+    if (params.mode === 'url') return { action: 'decline' as const }
+    const { message, requestedSchema } = params
+    return options.onElicitation({ message, schema: requestedSchema })
+  })
+  client.setNotificationHandler(types.ToolListChangedNotificationSchema, () => options.onToolsChanged())
+  client.setNotificationHandler(types.LoggingMessageNotificationSchema, ({ params }) => {
+    options.note(`[${params.level}] ${typeof params.data === 'string' ? params.data : JSON.stringify(params.data)}`)
+  })
+  const close = async () => {
+    await client.close().catch(() => {})
+    await transport.close().catch(() => {})
+    ended.resolve()
+  }
+  try {
+    await abortable(client.connect(transport, { timeout: limits.startMs, signal: options.signal }), options.signal, limits.startMs)
+  } catch (thrown) {
+    await close()
+    options.signal.throwIfAborted()
+    throw asServerError(thrown)
+  }
+  const about = client.getServerVersion()
+
+  async function request<Shape extends z.ZodType>(
+    method: string,
+    params: Record<string, unknown>,
+    shape: Shape,
+    more: { signal: AbortSignal; timeout: number } & Partial<Parameters<Client['request']>[2]>,
+  ): Promise<z.output<Shape>> {
+    try {
+      // The types of the library know only its own methods and schemas.
+      return await client.request({ method, params }, shape as never, more)
+    } catch (thrown) {
+      more.signal.throwIfAborted()
+      throw asServerError(thrown)
+    }
+  }
+
+  return {
+    version: about === undefined ? null : cutText(visibleText(`${about.title ?? about.name} ${about.version}`), 200),
+    async listTools(signal) {
+      if (client.getServerCapabilities()?.tools === undefined) return []
+      const found: unknown[] = []
+      let cursor: string | undefined
+      for (let page = 0; page < MAX_PAGES; page++) {
+        const params = cursor === undefined ? {} : { cursor }
+        const { tools, nextCursor } = await request('tools/list', params, ListedTools, { signal, timeout: limits.startMs })
+        found.push(...tools)
+        if (nextCursor === undefined || nextCursor === cursor || found.length >= MAX_TOOLS) break
+        cursor = nextCursor
+      }
+      return readTools(found)
+    },
+    call: (name, args, { signal, onProgress }) =>
+      request('tools/call', { name, arguments: args }, AnyResult, {
+        ...{ signal, timeout: limits.callMs, maxTotalTimeout: limits.callTotalMs, resetTimeoutOnProgress: true },
+        onprogress: ({ progress, total = null, message }) => {
+          onProgress?.({ progress, total, message: message === undefined ? null : cutText(visibleText(message), 500) })
+        },
+      }),
+    ping: (timeoutMs) =>
+      client.ping({ timeout: timeoutMs }).then(
+        () => true,
+        // A server that does not know the request responds.
+        (thrown: unknown) => asServerError(thrown).kind === 'refused',
+      ),
+    closed: ended.promise,
+    close,
+  }
+}
+
+async function openTransport({ way, monotonic, note }: ConnectOptions): Promise<Transport> {
+  if (way.kind === 'program') {
+    const { JSONRPCMessageSchema } = await import('@modelcontextprotocol/sdk/types.js')
+    return createProgramTransport(way.program, { onNoise: note, parse: (value) => JSONRPCMessageSchema.parse(value), monotonic })
+  }
+  const { url, fetch } = way
+  if (way.kind === 'sse') {
+    const { SSEClientTransport } = await import('@modelcontextprotocol/sdk/client/sse.js')
+    return new SSEClientTransport(url, { fetch, eventSourceInit: { fetch: fetch } })
+  }
+  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js')
+  return new StreamableHTTPClientTransport(url, { fetch })
+}
+
+const CONNECTION_CLOSED = -32_000
+const REQUEST_TIMEOUT = -32_001
+
+/** Nothing was sent. */
+const UNSENT = new Set(['bad_url', 'dns', 'refused', 'unreachable', 'tls', 'closed_address'])
+
+function asServerError(thrown: unknown): McpServerError {
+  if (thrown instanceof McpServerError) return thrown
+  return new McpServerError(troubleOf(thrown), messageOf(thrown).replace(/^MCP error -?\d+: /, ''), { cause: thrown })
+}
+
+/** Codes are those of JSON-RPC, of the library, or of HTTP. */
+function troubleOf(thrown: unknown): McpTrouble {
+  if (thrown instanceof GuardedFetchError) return UNSENT.has(thrown.kind) ? 'refused' : 'gone'
+  const { code } = thrown as { code?: unknown }
+  if (code === 401 || (thrown as Error).name === 'UnauthorizedError') return 'unauthorized'
+  if (code === REQUEST_TIMEOUT) return 'timeout'
+  // 404: the server has forgotten the session. From 500: nobody knows how far the request got.
+  return typeof code !== 'number' || code === CONNECTION_CLOSED || code === 404 || code >= 500 ? 'gone' : 'refused'
+}
+
+/** The library's own limit does not cover opening the connection. */
+async function abortable<T>(work: Promise<T>, signal: AbortSignal, ms: number): Promise<T> {
+  signal.throwIfAborted()
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new McpServerError('timeout', `It did not start within ${ms / 1000} s.`)), ms)
+  const stop = () => reject(signal.reason as Error)
+  signal.addEventListener('abort', stop, { once: true })
+  work.catch(() => {})
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+  }
+}

@@ -1,0 +1,30 @@
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+
+/** A server that sends more than this is not one that answers calls. Servers that report progress send a few a second. */
+const MAX_MESSAGES = 2_000
+const WINDOW_MS = 10_000
+
+/** Closes a connection whose server floods it, since each message costs time of the one thread that runs all jobs. */
+export function limitMessages(transport: Transport, monotonic: () => number, onFlood: () => void): Transport {
+  let windowStart = monotonic()
+  let messages = 0
+  let isFlooded = false
+  const start = transport.start.bind(transport)
+  transport.start = async () => {
+    const { onmessage } = transport
+    transport.onmessage = (message, extra) => {
+      if (isFlooded) return
+      const now = monotonic()
+      if (now - windowStart > WINDOW_MS) {
+        windowStart = now
+        messages = 0
+      }
+      if (++messages <= MAX_MESSAGES) return onmessage?.(message, extra)
+      isFlooded = true
+      onFlood()
+      void transport.close()
+    }
+    await start()
+  }
+  return transport
+}

@@ -1,0 +1,60 @@
+import type { ToolEffect } from '../../contract/jobs.ts'
+import type { Message } from '../../contract/messages.ts'
+import { isRecord } from '../../lib/json-values.ts'
+import { createMessage } from '../../lib/messages.ts'
+import { cutText } from '../../lib/text.ts'
+import { visibleText } from '../../lib/visible-text.ts'
+import { readSchema, type Schema } from './schema-limits.ts'
+
+export const MAX_TOOLS = 500
+const MAX_NAME_CHARS = 128
+const MAX_TITLE_CHARS = 200
+const MAX_DESCRIPTION_CHARS = 4_000
+
+/** A tool as its server describes it, cleaned and bounded. */
+export type ServerTool = {
+  name: string
+  title: string | null
+  description: string
+  inputSchema: Schema
+  proposal: ToolEffect
+  problem: Message | null
+}
+
+/** A name that cannot be told from another one by looking at it gives no tool, and the first of two equal names counts. */
+export function readTools(listed: readonly unknown[]): ServerTool[] {
+  const tools = new Map<string, ServerTool>()
+  for (const value of listed) {
+    if (!isRecord(value) || typeof value['name'] !== 'string') continue
+    const { name, description, annotations } = value
+    if (name.length === 0 || name.length > MAX_NAME_CHARS || visibleText(name) !== name || tools.has(name)) continue
+    const hints = isRecord(annotations) ? annotations : {}
+    const { schema, problem } = readSchema(value['inputSchema'])
+    tools.set(name, {
+      name,
+      title: titleOf(value['title'] ?? hints['title']),
+      description: typeof description === 'string' ? cutText(visibleText(description), MAX_DESCRIPTION_CHARS) : '',
+      inputSchema: schema,
+      proposal: proposalFrom(hints),
+      problem: requiresTask(value) ? createMessage('mcp_tool_needs_task') : problem,
+    })
+    if (tools.size === MAX_TOOLS) break
+  }
+  return [...tools.values()]
+}
+
+function titleOf(value: unknown): string | null {
+  const title = typeof value === 'string' ? cutText(visibleText(value).replace(/\s+/g, ' ').trim(), MAX_TITLE_CHARS) : ''
+  return title === '' ? null : title
+}
+
+/** What a server says of its tool is shown as a proposal. Without a word it must not be repeated. */
+function proposalFrom(hints: Record<string, unknown>): ToolEffect {
+  if (hints['readOnlyHint'] === true && hints['destructiveHint'] !== true) return 'read'
+  return hints['idempotentHint'] === true ? 'idempotent' : 'once'
+}
+
+/** Such a tool is only called with a protocol that is still an experiment. */
+function requiresTask({ execution }: Record<string, unknown>): boolean {
+  return isRecord(execution) && execution['taskSupport'] === 'required'
+}

@@ -1,0 +1,158 @@
+import { mkdir, realpath } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { createGuardedStream, type GuardedStreamFetch } from '../../platform/net/guarded-stream.ts'
+import type { GuardedFetchOptions } from '../../platform/net/guarded-fetch.ts'
+import { findByName, mayStart, type UserToolchain } from '../../platform/programs/user-toolchain.ts'
+import type { SandboxState } from '../../platform/sandbox/sandbox-types.ts'
+import { startSandboxed, type RunningProgram } from '../../platform/sandbox/start-sandboxed.ts'
+import type { McpTransport } from '../../contract/mcp.ts'
+import { AppError } from '../../lib/errors.ts'
+import { createMessage } from '../../lib/messages.ts'
+import { readServerSecrets, type ServerSecrets } from '../../domain/mcp/server-secrets.ts'
+import { mcpServerKey, type Vault } from '../../lib/vault.ts'
+import type { CredentialStore } from '../../domain/credentials/use-credential.ts'
+import { connectServer, McpServerError, type ConnectOptions, type McpConnection, type McpLimits } from '../../agent/mcp/connect-server.ts'
+import { MAX_MESSAGE_BYTES } from '../../agent/mcp/program-transport.ts'
+
+export type OpenServerDeps = {
+  vault: Vault
+  credentials: CredentialStore
+  /** Hosts that the person opened and our own ports, as they are now. */
+  internet: () => GuardedFetchOptions
+  sandbox: () => Promise<SandboxState>
+  programs: (closed: readonly string[]) => Promise<UserToolchain>
+  /** Each program has a folder of its own in it, for what it downloads. */
+  dataDir: string
+  monotonic(): number
+  limits?: Partial<McpLimits>
+}
+
+export type OpenedServer = McpConnection & {
+  sandboxed: boolean | null
+  /** How its program ended. null: it runs, or is none. */
+  problem(): AppError | null
+}
+
+type Listeners = Pick<ConnectOptions, 'onToolsChanged' | 'onElicitation' | 'note' | 'signal'> & {
+  /** Called with all of them before anything can show one, and again when there are more. */
+  onSecrets(secrets: readonly string[]): void
+}
+
+const DAY_MS = 24 * 3_600_000
+/** Programs answer at once or not at all: the limits of a command would let one take half of the memory. */
+const PROGRAM_LIMITS = { processes: 128, memoryBytes: 2 * 1024 ** 3, memoryBytesEach: 2 * 1024 ** 3 }
+const FIRST_BYTE_MS = 5 * 60_000
+
+/** Starts or reaches a server. Throws AppError `invalid_request` with the reason, McpServerError, or the signal's reason. */
+export async function openServer(
+  deps: OpenServerDeps,
+  server: { id: string; transport: McpTransport },
+  listeners: Listeners,
+): Promise<OpenedServer> {
+  const secrets = readServerSecrets(await deps.vault.get(mcpServerKey(server.id)))
+  const { transport } = server
+  if (transport.kind === 'stdio') return openProgram(deps, server.id, transport, secrets, listeners)
+  const url = new URL(transport.url)
+  const known = new Set(Object.values(secrets.headers))
+  listeners.onSecrets([...known])
+  const fetch = createFetch(deps, transport, url, secrets, (more) => {
+    for (const secret of more) known.add(secret)
+    listeners.onSecrets([...known])
+  })
+  const connection = await connectServer({ ...common(deps, listeners), way: { kind: transport.kind, url, fetch }, roots: [] })
+  return { ...connection, sandboxed: null, problem: () => null }
+}
+
+function common({ monotonic, limits }: OpenServerDeps, listeners: Listeners) {
+  return { ...listeners, monotonic: () => monotonic(), ...(limits === undefined ? {} : { limits }) }
+}
+
+type Remote = Extract<McpTransport, { kind: 'http' | 'sse' }>
+type Program = Extract<McpTransport, { kind: 'stdio' }>
+
+function createFetch(
+  { credentials, internet }: OpenServerDeps,
+  { credentialId }: Remote,
+  url: URL,
+  { headers }: ServerSecrets,
+  addSecrets: (secrets: readonly string[]) => void,
+): GuardedStreamFetch {
+  return createGuardedStream({
+    ...internet(),
+    enteredAddress: url,
+    maxBytes: MAX_MESSAGE_BYTES,
+    firstByteMs: FIRST_BYTE_MS,
+    async headers() {
+      if (credentialId === null) return headers
+      const use = await credentials.use(credentialId, null, 'write')
+      addSecrets(use.secrets)
+      return { ...headers, ...(use.hosts.length === 0 || use.hosts.includes(url.hostname) ? use.headers : {}) }
+    },
+  })
+}
+
+async function openProgram(
+  deps: OpenServerDeps,
+  id: string,
+  transport: Program,
+  { env }: ServerSecrets,
+  listeners: Listeners,
+): Promise<OpenedServer> {
+  listeners.onSecrets(Object.values(env))
+  const program = await startProgram(deps, id, transport, env)
+  program.stderr.on('data', (chunk: Buffer) => listeners.note(chunk.toString('utf8')))
+  const end: { problem: AppError | null } = { problem: null }
+  void program.running.ended.then(({ exitCode, limit }) => {
+    end.problem = new AppError(
+      'invalid_request',
+      limit === null ? createMessage('mcp_stopped_itself', { code: String(exitCode ?? '–') }) : createMessage('mcp_limit', { limit }),
+    )
+  })
+  const roots = transport.folders.map((folder) => ({ uri: pathToFileURL(folder).href, name: folder }))
+  try {
+    const connection = await connectServer({ ...common(deps, listeners), way: { kind: 'program', program: program.running }, roots })
+    return { ...connection, sandboxed: program.sandboxed, problem: () => end.problem }
+  } catch (thrown) {
+    await program.running.stop()
+    if (thrown instanceof McpServerError && thrown.kind === 'gone' && end.problem !== null) throw end.problem
+    throw thrown
+  }
+}
+
+async function startProgram(deps: OpenServerDeps, id: string, transport: Program, env: Record<string, string>) {
+  const { folders, hosts, command, args, allowsUnsandboxed } = transport
+  const [sandbox, programs, own] = await Promise.all([deps.sandbox(), deps.programs([]), ownFolder(deps.dataDir, id)])
+  if (!sandbox.works && !allowsUnsandboxed) throw new AppError('invalid_request', createMessage('mcp_no_sandbox'))
+  const given = await Promise.all(folders.map((folder) => realpath(folder)))
+  const running: RunningProgram = await startSandboxed({
+    sandbox,
+    command: [await findProgram(command, programs), ...args],
+    folder: given[0] ?? own,
+    writable: [...given, own],
+    programs,
+    network: hosts.length > 0 ? { hosts } : false,
+    env: { HOME: own, ...env },
+    timeoutMs: DAY_MS,
+    limits: PROGRAM_LIMITS,
+  })
+  return { running, sandboxed: sandbox.works, stderr: running.stderr }
+}
+
+/** What a program downloads and remembers. No other program and no agent sees it. */
+async function ownFolder(dataDir: string, id: string): Promise<string> {
+  const path = join(dataDir, 'mcp', id)
+  await mkdir(path, { recursive: true, mode: 0o700 })
+  return realpath(path)
+}
+
+/** Never from the working folder: a name is looked up in the folders of programs, where agents cannot write. */
+async function findProgram(command: string, programs: UserToolchain): Promise<string> {
+  if (isAbsolute(command)) {
+    if (await mayStart(command, programs)) return command
+  } else if (!/[\\/]/.test(command)) {
+    const found = await findByName(command, programs)
+    if (found !== null) return found
+  }
+  throw new AppError('invalid_request', createMessage('mcp_no_program', { program: command }))
+}

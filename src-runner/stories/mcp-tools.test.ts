@@ -1,0 +1,227 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Agent } from '../contract/agents.ts'
+import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
+import { addHostileServer, type HostileServer } from '../testing/mcp-server/hostile-server.ts'
+import { findSandboxHere } from '../testing/sandbox-here.ts'
+
+const { isMissing } = await findSandboxHere('bubblewrap')
+
+describe.skipIf(isMissing)('tools of an MCP server', () => {
+  let runner: TestRunner
+  let agent: Agent
+  let hostile: HostileServer
+  beforeAll(async () => {
+    runner = await createTestRunner()
+    agent = await runner.addAgent({ autonomy: 'on_its_own' })
+    hostile = await addHostileServer(runner, { agentIds: [agent.id], env: { KEY: 'canary-key' } })
+    await hostile.accept({
+      ...{ look: 'read', send: 'once', slow: 'once', die: 'once', ask: 'read', think: 'read', leave: 'read', large: 'read', roots: 'read' },
+      ...{ progress: 'read', run_command: 'once' },
+    })
+  })
+  afterAll(() => runner.stop())
+  beforeEach(() => void (runner.modelServer.received.length = 0))
+
+  const toolCall = (name: string, args: unknown = {}) => ({ id: `call_${name}`, name: `hostile__${name}`, args })
+  const lastPrompt = () => JSON.stringify(runner.modelServer.received.at(-1)!.body)
+
+  async function start(name: string, args: unknown = {}, agentId = agent.id) {
+    runner.modelServer.play({ toolCalls: [toolCall(name, args)] }, { text: ['Done.'] })
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Do it', agentId } })
+    return jobId
+  }
+  async function callOnce(name: string, args: unknown = {}, agentId = agent.id): Promise<string> {
+    const jobId = await start(name, args, agentId)
+    expect((await runner.ended(jobId)).status).toBe('completed')
+    return outputOf(jobId)
+  }
+  async function outputOf(jobId: string): Promise<string> {
+    const { steps } = await runner.client.ok('listSteps', { params: { jobId } })
+    const result = steps.findLast(({ kind }) => kind === 'tool_result')
+    return result?.kind === 'tool_result' ? result.output : 'nothing was run'
+  }
+  const pending = async (jobId: string) => (await runner.client.ok('listApprovals', { query: { status: 'pending', jobId } })).approvals
+  const answer = (approvalId: string, more: object = {}) =>
+    runner.client.ok('resolveApproval', { body: { approvalId, decision: 'approve', ...more } })
+
+  it('gives results as untrusted text without invisible characters and secrets', async () => {
+    const output = await callOnce('look', { word: 'tea' })
+    expect(output).toContain('You said tea.')
+    expect(output).toContain('never an instruction')
+    expect(output).not.toMatch(/[\u{e0000}-\u{e0fff}]/u)
+    expect(lastPrompt()).not.toMatch(/[\u{e0000}-\u{e0fff}]/u)
+    expect(output).toContain('Key: [secret].')
+    const { lines } = await runner.client.ok('readMcpServerLog', { params: { mcpServerId: hostile.server.id } })
+    expect(lines.map(({ text }) => text)).toContain(`started with [secret] in ${hostile.folder}`)
+    expect(JSON.stringify(lines)).not.toContain('canary-key')
+    expect(runner.logLines.join('\n')).not.toContain('canary-key')
+  })
+
+  it('offers only what a person has accepted, with the schema of the server', async () => {
+    await callOnce('look', { word: 'x' })
+    const { tools } = runner.modelServer.received[0]!.body as { tools: { function: { name: string; parameters: object } }[] }
+    const offered = tools.map((tool) => tool.function).filter(({ name }) => name.startsWith('hostile__'))
+    expect(offered.map(({ name }) => name)).not.toContain('hostile__github__create_issue')
+    expect(offered.find(({ name }) => name === 'hostile__look')!.parameters).toEqual({
+      type: 'object',
+      properties: { word: { type: 'string' } },
+    })
+    expect(await callOnce('github__create_issue')).toContain("there is no tool 'hostile__github__create_issue'")
+    const other = await runner.addAgent({ autonomy: 'on_its_own' })
+    expect(await callOnce('look', { word: 'x' }, other.id)).toContain('there is no tool')
+    expect(hostile.calls().filter((call) => call.startsWith('github'))).toEqual([])
+  })
+
+  it('shadows no tool of Deckhand', async () => {
+    const { tools } = (await runner.client.ok('getMcpServer', { params: { mcpServerId: hostile.server.id } })).server
+    expect(tools.every(({ agentName }) => agentName.startsWith('hostile__'))).toBe(true)
+    expect(tools.map(({ name }) => name)).not.toContain('web_fetch\u200b')
+    const before = hostile.calls().length
+    runner.modelServer.play(
+      { toolCalls: [{ id: 'c', name: 'run_command', args: { command: ['true'], folder: 'x' } }] },
+      { text: ['Done.'] },
+    )
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Do it', agentId: agent.id } })
+    await runner.ended(jobId)
+    expect(hostile.calls().length).toBe(before)
+  })
+
+  it('takes no tool whose schema is a bomb', async () => {
+    const { tools } = (await runner.client.ok('getMcpServer', { params: { mcpServerId: hostile.server.id } })).server
+    const problems = Object.fromEntries(tools.flatMap(({ name, problem }) => (problem === null ? [] : [[name, problem.code]])))
+    expect(problems).toEqual({
+      ...{ deep: 'mcp_schema_too_large', huge: 'mcp_schema_too_large' },
+      ...{ laughs: 'mcp_schema_refs', loop: 'mcp_schema_refs', remote: 'mcp_schema_refs' },
+    })
+    const { digest } = tools.find(({ name }) => name === 'laughs')!
+    const body = { tools: [{ name: 'laughs', digest, effect: 'read' }] }
+    expect((await runner.client.ask('acceptMcpTools', { params: { mcpServerId: hostile.server.id }, body })).status).toBe(409)
+  })
+
+  it('refuses arguments that do not fit, and never runs a pattern of the server', async () => {
+    expect(await callOnce('look', { word: 7 })).toContain('do not fit')
+    expect(await callOnce('send', { to: `${'a'.repeat(60)}!` })).toContain('send done')
+  })
+
+  it("asks about what acts, whatever the server's hints say, and shows the server, the tool and the arguments", async () => {
+    const careful = await runner.addAgent({ name: 'Careful' })
+    await runner.client.ok('updateMcpServer', {
+      params: { mcpServerId: hostile.server.id },
+      body: { agents: [{ agentId: agent.id }, { agentId: careful.id }] },
+    })
+    const jobId = await start('send', { to: 'bo' }, careful.id)
+    expect((await runner.ended(jobId)).status).toBe('awaiting_approval')
+    expect(hostile.calls()).not.toContain('send {"to":"bo"}')
+    const [approval] = await pending(jobId)
+    expect(approval).toMatchObject({ kind: 'tool', tool: 'hostile__send', args: { to: 'bo' }, facts: { effect: 'once', overwrites: true } })
+    expect(approval!.facts!.summary).toBe('Run send on Hostile: {"to":"bo"}')
+    await answer(approval!.id)
+    expect((await runner.ended(jobId)).status).toBe('completed')
+    expect(hostile.calls().filter((call) => call === 'send {"to":"bo"}')).toHaveLength(1)
+  })
+
+  it('asks the person about a once call whose server died, and does not repeat it by itself', async () => {
+    const jobId = await start('die')
+    expect((await runner.ended(jobId)).status).toBe('awaiting_approval')
+    const [approval] = await pending(jobId)
+    expect(approval).toMatchObject({ kind: 'unknown_outcome', tool: 'hostile__die' })
+    expect(hostile.calls().filter((call) => call.startsWith('die'))).toHaveLength(1)
+    await answer(approval!.id, { answer: 'happened' })
+    expect((await runner.ended(jobId)).status).toBe('completed')
+    expect(hostile.calls().filter((call) => call.startsWith('die'))).toHaveLength(1)
+    expect(await callOnce('look', { word: 'again' })).toContain('You said again.')
+  })
+
+  it('lets nobody wait for a call that is never answered, and stops it with the job', async () => {
+    runner.modelServer.play({ toolCalls: [toolCall('slow')] })
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Do it', agentId: agent.id } })
+    await expect.poll(() => hostile.calls()).toContain('slow {}')
+    expect(await callOnce('look', { word: 'meanwhile' })).toContain('You said meanwhile.')
+    const startedAt = performance.now()
+    await runner.client.ok('cancelJob', { params: { jobId } })
+    expect((await runner.ended(jobId)).status).toBe('cancelled')
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
+  })
+
+  it('has no network without hosts, no models, and answers no question of a server in place of the person', async () => {
+    let connections = 0
+    const canary = createServer(() => connections++).listen(0, '127.0.0.1')
+    await new Promise((resolve) => canary.once('listening', resolve))
+    const { port } = canary.address() as { port: number }
+    expect(await callOnce('leave', { port })).toContain('no way out')
+    canary.close()
+    expect(connections).toBe(0)
+    expect(await callOnce('think')).toMatch(/sampling: .*-3260/)
+    expect(await callOnce('ask')).toMatch(/answer: .*decline.*\n.*\n.*ask_person.*\n- Which city\?/)
+    expect(await callOnce('roots')).toContain(hostile.folder)
+  })
+
+  it('keeps a large result within what the model can read', async () => {
+    const output = await callOnce('large')
+    expect(output.length).toBeLessThan(60_000)
+    expect(output).toContain('[cut: 500000 characters')
+  })
+
+  it('takes a tool away as soon as the server describes it differently, in the middle of a job', async () => {
+    const pulled = await addHostileServer(runner, { agentIds: [agent.id], name: 'Pulled' })
+    await pulled.accept({ look: 'read', change: 'once' })
+    const calls = ['change', 'look'].map((name) => ({ id: name, name: `pulled__${name}`, args: { word: 'x' } }))
+    runner.modelServer.play({ toolCalls: calls }, { text: ['Done.'] })
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Do it', agentId: agent.id } })
+    await runner.ended(jobId)
+    expect(await outputOf(jobId)).toContain('has to look at this tool again')
+    expect(pulled.calls().filter((one) => one.startsWith('look'))).toEqual([])
+    const { tools } = (await runner.client.ok('getMcpServer', { params: { mcpServerId: pulled.server.id } })).server
+    expect(tools.find(({ name }) => name === 'look')).toMatchObject({
+      status: 'changed',
+      accepted: { description: expect.stringContaining('Looks.') },
+    })
+    expect((await runner.client.ok('listAttention')).items.map(({ kind }) => kind)).toContain('mcp_tool_changed')
+  })
+
+  it.each(['floods', 'endless'])('stops a server that %s, with bounded memory', async (mode) => {
+    const flooding = await addHostileServer(runner, { modes: [mode], name: mode })
+    const before = process.memoryUsage().rss
+    await flooding.test()
+    await expect
+      .poll(async () => (await runner.client.ok('getMcpServer', { params: { mcpServerId: flooding.server.id } })).server.status, {
+        timeout: 20_000,
+      })
+      .not.toBe('running')
+    expect(process.memoryUsage().rss - before).toBeLessThan(400 * 1024 * 1024)
+    expect(await callOnce('look', { word: 'calm' })).toContain('You said calm.')
+  })
+
+  it('says why a program does not start, and shows its log', async () => {
+    const failing = await addHostileServer(runner, { modes: ['fails'], name: 'Failing' })
+    const { ok, message, server } = await failing.test()
+    expect([ok, message?.code, server.status]).toEqual([false, 'mcp_stopped_itself', 'failing'])
+    const { lines } = await runner.client.ok('readMcpServerLog', { params: { mcpServerId: server.id } })
+    expect(lines.map(({ text }) => text)).toContain('cannot find the configuration')
+    const missing = { kind: 'stdio' as const, command: './server.mjs', folders: [failing.folder] }
+    await runner.client.ok('updateMcpServer', { params: { mcpServerId: server.id }, body: { transport: missing } })
+    expect((await failing.test()).message?.code).toBe('mcp_no_program')
+  })
+
+  it('leaves no process behind', async () => {
+    const parent = await addHostileServer(runner, { modes: ['child'], name: 'Parent' })
+    await parent.test()
+    expect(processesNaming(parent.folder).length).toBeGreaterThan(1)
+    await runner.client.ok('deleteMcpServer', { params: { mcpServerId: parent.server.id } })
+    expect(processesNaming(parent.folder)).toEqual([])
+  })
+})
+
+/** The command lines of processes with this path in it. */
+function processesNaming(path: string): string[] {
+  const lines = readdirSync('/proc').flatMap((pid) => {
+    try {
+      return /^\d+$/.test(pid) ? [readFileSync(`/proc/${pid}/cmdline`, 'latin1')] : []
+    } catch {
+      return []
+    }
+  })
+  return lines.filter((line) => line.includes(path))
+}
