@@ -49,10 +49,10 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
         <div class="min-w-0 flex-1">
           <div class="flex flex-wrap items-center gap-x-2 gap-y-1">
             <h2 class="truncate text-md font-semibold text-ink">{visibleText(props.channel.name)}</h2>
+            <Pill tone={TONES[props.channel.status]}>{t(`channels.status.${props.channel.status}`)}</Pill>
             <Show when={props.channel.link}>
               {(link) => <CopyButton size="sm" text={link()} label={t('channels.copyLink')} copy={desktop.copyText} />}
             </Show>
-            <Pill tone={TONES[props.channel.status]}>{t(`channels.status.${props.channel.status}`)}</Pill>
           </div>
           <p class="text-xs text-ink-3">
             {t(`channels.kinds.${props.channel.kind}`)} ·{' '}

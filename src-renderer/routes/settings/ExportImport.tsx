@@ -128,7 +128,10 @@ function Import() {
             <div class="flex flex-col gap-3">
               <Checkbox label={t('settings.export.withSetup')} checked={withSetup()} onChecked={setWithSetup} />
               <Show when={withSetup()}>
-                <Preview result={found().result} />
+                {/* Below the words of the checkbox, not below its box. */}
+                <div class="pl-6.5">
+                  <Preview result={found().result} />
+                </div>
               </Show>
               <Checkbox
                 label={t('settings.export.withHistory')}
