@@ -2277,6 +2277,8 @@ export type TextParams = {
   'turn.tool.remember.doing': { what: string }
   'turn.tool.keepState.done': { what: string }
   'turn.tool.keepState.doing': { what: string }
+  'turn.tool.skill.done': { what: string }
+  'turn.tool.skill.doing': { what: string }
   'turn.tool.nothingNew.done': NoParams
   'turn.tool.nothingNew.doing': NoParams
   'turn.tool.recall.done': { what: string }

@@ -80,7 +80,7 @@ export function createAdapters(core: Core, storage: Storage, connections: Connec
   const outbox = createOutboxSender({ ...core, ...storage, deliver: channels.deliver })
   const dailyBackup = createDailyBackup({ ...core, ...storage })
   const retention = createRetention({ ...core, ...storage })
-  const skills = createSkillInstaller({ ...core, db, fetch: createToolFetch(core, db, { totalMs: ARCHIVE_MS }) })
+  const skills = createSkillInstaller({ ...core, ...storage, fetch: createToolFetch(core, db, { totalMs: ARCHIVE_MS }) })
   const http = createHttpServer({
     ...{ clock, log },
     handlers: createHandlers(

@@ -8,6 +8,7 @@ import { findPrice } from '../domain/prices/prices.ts'
 import { findProvider } from '../domain/providers/providers.ts'
 import { createModelSource } from '../agent/providers/model-source.ts'
 import { createAgentPrograms } from '../execution/agent-programs.ts'
+import { createAgentSkills } from '../execution/agent-skills.ts'
 import { createAgentWork } from '../execution/agent-work.ts'
 import { createAgentMcpTools } from '../execution/mcp/agent-mcp-tools.ts'
 import { createMcpPool } from '../execution/mcp/mcp-pool.ts'
@@ -32,6 +33,7 @@ export function createAgents(core: Core, storage: Storage, { credentials }: Pick
     rules: rules.read,
     settings: settings.read,
     searchKey: () => vault.get(WEB_SEARCH_KEY),
+    skills: createAgentSkills({ clock, ...storage }),
   })
   const tools = () => [...(options.tools ?? agentTools()), ...(options.moreTools ?? [])]
   const mcp = createMcpPool({

@@ -14,6 +14,7 @@ import { createBlobs } from '../domain/files/blobs.ts'
 import { createJobStore, type JobStore } from '../domain/jobs/job-store.ts'
 import { createRuleBook } from '../domain/rules/rules.ts'
 import { createScheduleStore, type ScheduleStore } from '../domain/schedules/schedule-store.ts'
+import { createSkillFolders } from '../domain/skills/skill-folders.ts'
 import { createSettingsBook } from '../domain/settings/settings.ts'
 import type { Core } from './core.ts'
 
@@ -53,6 +54,7 @@ export function createStorage({ config, machine, clock, ids, log, speech, bootId
   const timezone = createMachineTimezone(clock)
   const reservations = createReservations({ db, money, timezone })
   const blobs = createBlobs(join(config.dataDir, 'files'))
+  const skillFolders = createSkillFolders(join(config.dataDir, 'skills'))
   disposables.add(rules.close, settings.close)
   return {
     db,
@@ -70,6 +72,7 @@ export function createStorage({ config, machine, clock, ids, log, speech, bootId
     timezone,
     reservations,
     blobs,
+    skillFolders,
   }
 }
 

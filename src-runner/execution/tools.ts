@@ -8,6 +8,7 @@ import { rulesFor, type RuleSet } from '../domain/rules/rule-set.ts'
 import { ALL_TOOLS } from '../agent/tools/all-tools.ts'
 import { runCommandTool, type RunCommandDeps } from '../agent/tools/run-command/run-command.ts'
 import type { Tool } from '../agent/tools/tool.ts'
+import { useSkillTool, type SkillsOfAgents } from '../agent/tools/use-skill/use-skill.ts'
 import { webFetchTool } from '../agent/tools/web-fetch/web-fetch.ts'
 import { createWebSearch } from '../agent/tools/web-search/web-search.ts'
 
@@ -21,6 +22,7 @@ export type ToolsDeps = {
   rules: () => RuleSet
   settings: () => Pick<Settings, 'webSearch'>
   searchKey: () => Promise<string | null>
+  skills: SkillsOfAgents
 }
 
 /**
@@ -28,7 +30,8 @@ export type ToolsDeps = {
  * a setting stays the same object while the setting stays the same.
  */
 export function createTools(deps: ToolsDeps): () => readonly Tool[] {
-  const { clock, fetch, sandbox, programs, programNames, rules, settings, searchKey } = deps
+  const { clock, fetch, sandbox, programs, programNames, rules, settings, searchKey, skills } = deps
+  const useSkill = useSkillTool(skills)
   const webFetch = webFetchTool({ fetch, clock })
   const network: RunCommandDeps['network'] = async ({ agentId, onBehalfOf = [] }, call) =>
     [agentId, ...onBehalfOf].every((one) => isNetworkAllowed(rules(), call, one))
@@ -36,7 +39,7 @@ export function createTools(deps: ToolsDeps): () => readonly Tool[] {
   const webSearch = cacheLast((held: Settings['webSearch']) => {
     return held === null ? [] : [createWebSearch(held, { fetch, apiKey: searchKey })]
   })
-  const all = (): readonly Tool[] => [...ALL_TOOLS, webFetch, runCommand(programNames()), ...webSearch(settings().webSearch)]
+  const all = (): readonly Tool[] => [...ALL_TOOLS, webFetch, runCommand(programNames()), ...webSearch(settings().webSearch), useSkill]
   let known: readonly Tool[] = []
   return () => {
     const tools = all()

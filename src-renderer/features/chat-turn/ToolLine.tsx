@@ -1,3 +1,4 @@
+import BookOpen from 'lucide-solid/icons/book-open'
 import Brain from 'lucide-solid/icons/brain'
 import CircleSlash from 'lucide-solid/icons/circle-slash'
 import CircleHelp from 'lucide-solid/icons/circle-question-mark'
@@ -46,6 +47,7 @@ const ICONS: Record<ToolKind, Icon> = {
   delegate: Users,
   ask: CircleHelp,
   result: PackageCheck,
+  skill: BookOpen,
   other: Wrench,
 }
 const STATE_TONES: Record<ToolItem['state'], string> = {

@@ -15,6 +15,7 @@ const TOOLS: Record<string, { kind: ToolKind; subject: string | null; quoted?: t
   search_files: { kind: 'search', subject: 'query', quoted: true },
   run_command: { kind: 'run', subject: 'command' },
   web_fetch: { kind: 'fetch', subject: 'url' },
+  use_skill: { kind: 'skill', subject: 'skill' },
   web_search: { kind: 'webSearch', subject: 'query', quoted: true },
   remember: { kind: 'remember', subject: 'text', quoted: true },
   recall: { kind: 'recall', subject: 'query', quoted: true },

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createGuardedFetch } from '../../platform/net/guarded-fetch.ts'
 import { silentLog } from '../../lib/log.ts'
+import { createSkillFolders } from '../../domain/skills/skill-folders.ts'
 import { listSkills } from '../../domain/skills/skills.ts'
 import { buildTar, buildZip, paxRecord, skillText, type TarEntry, type ZipEntry } from '../../testing/archive-builders.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
@@ -115,7 +116,10 @@ let place: ScratchFolder
 beforeEach(async () => {
   rig = openRecordsRig()
   place = await scratchFolder('sources')
-  installer = createSkillInstaller({ ...rig, log: silentLog, dataDir: rig.folder, fetch: createGuardedFetch() })
+  installer = createSkillInstaller({
+    ...{ ...rig, log: silentLog, dataDir: rig.folder, fetch: createGuardedFetch() },
+    skillFolders: createSkillFolders(join(rig.folder, 'skills')),
+  })
 })
 afterEach(async () => {
   await installer.stop()

@@ -1,11 +1,8 @@
-import { join } from 'node:path'
-import type { Database } from '../../platform/db/database.ts'
 import { transact } from '../../platform/db/transact.ts'
 import { GuardedFetchError } from '../../platform/net/guarded-fetch.ts'
 import type { ErrorCode } from '../../contract/errors.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { Skill, SkillContents, SkillPreview, SkillUpdated, SkillUpdatePreview } from '../../contract/skills.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { AppError, messageOf, required } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
@@ -13,12 +10,11 @@ import { createMessage, quote } from '../../lib/messages.ts'
 import { findDefaultEntity, findEntity } from '../../domain/entities/entities.ts'
 import { compareSkills } from '../../domain/skills/compare-skills.ts'
 import { examineSkill, revealText } from '../../domain/skills/examine-skill.ts'
-import { createSkillFolders } from '../../domain/skills/skill-folders.ts'
+import { loadSkill, type LoadDeps } from '../../domain/skills/load-skill.ts'
 import { readSkillHead } from '../../domain/skills/skill-head.ts'
 import { SkillRefused, type SkillPackage } from '../../domain/skills/skill-package.ts'
 import {
   acknowledgeUpdate,
-  blockSkill,
   deleteSkill,
   findSkillBySlug,
   getSkill,
@@ -33,7 +29,7 @@ import { fetchSkill, isRefusal, type SourceDeps } from './skill-source.ts'
 
 export type SkillInstaller = ReturnType<typeof createSkillInstaller>
 
-type InstallerDeps = SourceDeps & { db: Database; clock: Clock; ids: Ids; log: Log }
+type InstallerDeps = SourceDeps & LoadDeps & { ids: Ids; log: Log }
 
 const LOOK_EVERY_MS = 3_600_000
 const DAY_MS = 24 * LOOK_EVERY_MS
@@ -47,8 +43,7 @@ type Fetched = { skill: SkillPackage; contents: SkillContents }
  * version before go afterwards: a crash at any moment leaves one whole version. Nothing of a skill runs here.
  */
 export function createSkillInstaller(deps: InstallerDeps) {
-  const { db, clock, ids, log, dataDir } = deps
-  const folders = createSkillFolders(join(dataDir, 'skills'))
+  const { db, clock, ids, log, skillFolders: folders } = deps
   const stopping = new AbortController()
   const stops: (() => void)[] = []
   let last: Promise<unknown> = Promise.resolve()
@@ -67,13 +62,6 @@ export function createSkillInstaller(deps: InstallerDeps) {
   }
 
   const sweep = () => folders.sweep(listSkills(db).map(({ digest }) => digest))
-
-  /** The files of the installed version. Others than those that were installed block the skill. */
-  async function load(skill: Pick<Skill, 'id' | 'digest'>): Promise<SkillPackage | null> {
-    const found = await folders.load(skill.digest)
-    if (found === null) transact(db, (tx) => blockSkill(tx, deps, skill))
-    return found
-  }
 
   async function install({ source, expectedDigest, entityId, agents }: NewInstall): Promise<Skill> {
     const entity = entityId === undefined ? findDefaultEntity(db) : required(findEntity(db, entityId), 'entity_not_found')
@@ -109,7 +97,7 @@ export function createSkillInstaller(deps: InstallerDeps) {
 
   async function check(skillId: string): Promise<void> {
     const skill = getSkill(db, skillId)
-    await load(skill)
+    await loadSkill(deps, skill)
     const found = await fetchFrom(skill.source).then(
       ({ contents }) => ({ digest: contents.digest }),
       (thrown: unknown) => ({ problem: problemOf(thrown) ?? quote(messageOf(thrown)) }),
@@ -126,7 +114,6 @@ export function createSkillInstaller(deps: InstallerDeps) {
   }
 
   return {
-    load,
     read: folders.load,
 
     /** Writes nothing. Throws AppError preview_failed. */
@@ -149,7 +136,7 @@ export function createSkillInstaller(deps: InstallerDeps) {
           const before = find()
           const { skill, contents } = await fetchFrom(before.source)
           requireName(before, contents)
-          const { changes } = compareSkills(await load(before), skill)
+          const { changes } = compareSkills(await loadSkill(deps, before), skill)
           transact(db, (tx) => recordCheck(tx, deps, before.id, { digest: contents.digest }))
           return {
             ...{ ok: true as const, changed: changes.length > 0, files: changes },

@@ -1,0 +1,27 @@
+import { loadSkill, type LoadDeps } from '../domain/skills/load-skill.ts'
+import { readSkillHead } from '../domain/skills/skill-head.ts'
+import { textOf } from '../domain/skills/skill-package.ts'
+import { listSkills } from '../domain/skills/skills.ts'
+import type { SkillsOfAgents } from '../agent/tools/use-skill/use-skill.ts'
+
+/** The skills that a person selected for an agent, without those that are blocked or wait for consent. Read at each use. */
+export function createAgentSkills(deps: LoadDeps): SkillsOfAgents {
+  const usable = (agentId: string) => listSkills(deps.db, { agentId }).filter(({ status }) => status === 'ready')
+  return {
+    list: (agentId) => usable(agentId).map(({ name, description }) => ({ name, description })),
+    async read(agentId, name) {
+      const skill = usable(agentId).find(({ slug }) => slug === name)
+      const files = skill === undefined ? null : await loadSkill(deps, skill)
+      if (files === null) return null
+      const { head, body } = readSkillHead(files)
+      return {
+        ...{ body, author: head.author, allowedTools: head.allowedTools },
+        files: files.files.map(({ path, bytes }) => ({ path, bytes: bytes.length })),
+        readFile(path) {
+          const file = files.files.find((one) => one.path === path)
+          return file === undefined ? null : { text: textOf(file) }
+        },
+      }
+    },
+  }
+}
