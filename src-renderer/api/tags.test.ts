@@ -33,13 +33,21 @@ describe('tags', () => {
   })
 
   it('make every GET of the page stale with some event', () => {
-    const payload = { jobId: JOB, agentId: JOB, conversationId: JOB, providerId: 'p', triggerId: JOB, scheduleId: JOB }
+    const payload = {
+      jobId: JOB,
+      agentId: JOB,
+      conversationId: JOB,
+      providerId: 'p',
+      triggerId: JOB,
+      scheduleId: JOB,
+      authorizationId: JOB,
+    }
     const everything = new Set(
       (Object.keys(RECORDED_EVENTS) as (keyof typeof RECORDED_EVENTS)[]).flatMap((type) =>
         staleTagsOf({ type, payload } as unknown as RecordedEvent),
       ),
     )
-    const params = { jobId: JOB, conversationId: JOB, triggerId: JOB, scheduleId: JOB }
+    const params = { jobId: JOB, conversationId: JOB, triggerId: JOB, scheduleId: JOB, authorizationId: JOB }
     for (const name of Object.keys(ROUTES) as RouteName[]) {
       const route: Route = ROUTES[name]
       if (route.shows === undefined) continue
