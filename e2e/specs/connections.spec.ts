@@ -1,7 +1,26 @@
 import type { Page } from '@playwright/test'
-import { expect, test } from '../fixtures/deckhand.ts'
+import { startOAuthServer, type OAuthServer } from '../../src-runner/testing/oauth-server/oauth-server.ts'
+import { type Browser, startBrowser } from '../fixtures/browser.ts'
+import { expect, test as base } from '../fixtures/deckhand.ts'
 import { lookAt } from '../fixtures/look-at.ts'
 import { setUpAgent } from '../fixtures/set-up-agent.ts'
+
+const test = base.extend<{ elsewhere: Browser; service: OAuthServer }>({
+  // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs from here.
+  elsewhere: async ({}, use) => {
+    const browser = await startBrowser()
+    await use(browser)
+    await browser.close()
+  },
+  /** A service on this machine to which people sign in. */
+  service: async ({ deckhand }, use) => {
+    const server = await startOAuthServer({ redirectUris: [`${deckhand.dashboardUrl}/api/oauth/oauth2/callback`], asks: true })
+    // Private addresses are closed unless a person opened them.
+    await deckhand.client.ok('updateSettings', { body: { openedHosts: [server.host] } })
+    await use(server)
+    await server.stop()
+  },
+})
 
 const KEY = 'notes-key-canary-5d1c'
 const CONFIG = JSON.stringify({
@@ -55,4 +74,45 @@ test('a person adds an MCP server by paste, and sees exactly what will run befor
     ],
     'new-server',
   )
+})
+
+test('a person connects an account in their browser, and disconnects it', async ({ deckhand, page, models, service, elsewhere }) => {
+  const agent = await setUpAgent(deckhand.client, models)
+  await page.goto('app://deckhand/connections?connect=generic-oauth2')
+  const dialog = page.getByRole('dialog')
+  await expect(dialog.getByText(`${deckhand.dashboardUrl}/api/oauth/oauth2/callback`, { exact: true })).toBeVisible()
+  await dialog.getByLabel(/^Issuer/).fill(service.url)
+  await dialog.getByLabel('Hosts').fill(service.host)
+  await dialog.getByLabel(/^Scopes/).fill('openid offline_access notes:read')
+  await dialog.getByLabel('Client ID').fill(service.clientId)
+  await dialog.getByLabel('Client secret').fill(service.clientSecret)
+  await dialog.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await expect(page.getByText('Waiting for your browser')).toBeVisible()
+
+  await expect.poll(async () => (await deckhand.hooks()).opened.length).toBe(1)
+  const tab = await elsewhere.openTab((await deckhand.hooks()).opened[0]!)
+  await tab.getByRole('button', { name: 'Allow access' }).click()
+  // The window goes on by itself.
+  const heading = page.getByRole('heading', { level: 1 })
+  await expect(page.getByText('What the account allows')).toBeVisible()
+  const { credentials } = await deckhand.client.ok('listCredentials', { query: {} })
+  expect(credentials).toMatchObject([{ status: 'connected', hosts: [service.host], agents: [{ agentId: agent.id, access: 'read' }] }])
+  await expect(heading).toHaveText(credentials[0]!.name)
+
+  await lookAt(
+    deckhand,
+    [
+      { name: 'account', path: `/connections/${credentials[0]!.id}`, shows: (on) => on.getByText('What the account allows') },
+      { name: 'connections', path: '/connections', shows: (on) => on.getByRole('list', { name: 'Connected' }) },
+    ],
+    'account',
+  )
+
+  await page.goto(`app://deckhand/connections/${credentials[0]!.id}`)
+  await page.getByRole('button', { name: /^Actions for/ }).click()
+  await page.getByRole('menuitem', { name: 'Disconnect' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Disconnect' }).click()
+  await expect(page.getByText('The service revoked the access.')).toBeVisible()
+  expect(service.of('/token/revocation').length).toBeGreaterThan(0)
+  expect((await deckhand.client.ok('listCredentials', { query: {} })).credentials).toEqual([])
 })

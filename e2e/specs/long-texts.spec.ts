@@ -63,6 +63,7 @@ test('texts that are 40 % longer break no layout, in a narrow window and on a ph
     `/agents/${agent.id}`,
     '/channels',
     '/connections',
+    '/connections?connect=github',
     '/connections?add=mcp',
     '/models',
     '/models?add=openai-compatible',

@@ -11,6 +11,8 @@ export type PageSpeech = { t: Translate; locale: Language }
  */
 const CONNECT_HEADERS = {
   ...PAGE_HEADERS,
+  // Without a referrer Chromium sends `Origin: null` with a form, which the gate refuses.
+  'referrer-policy': 'same-origin',
   'content-security-policy': "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
 }
 

@@ -167,6 +167,10 @@ export const useCredentials = (agentId: Given = () => undefined) =>
 export const useCredential = (credentialId: Given) =>
   useRoute('getCredential', () => withId(credentialId, (id) => ({ params: { credentialId: id } })))
 
+/** One sign-in at a service, as it goes on in the browser. */
+export const useAuthorization = (authorizationId: Given) =>
+  useRoute('getAuthorization', () => withId(authorizationId, (id) => ({ params: { authorizationId: id } })))
+
 /** The MCP servers, or those of an agent. */
 export const useMcpServers = (agentId: Given = () => undefined) =>
   useRoute('listMcpServers', () => ({ query: { agentId: agentId() ?? undefined } }))

@@ -1,3 +1,4 @@
+import { createSignInLink } from '../api/sign-in-link.ts'
 import type { DesktopApi, DesktopCommand, DesktopState, MachineSettings } from '../../src-main/contract/desktop-api.ts'
 
 export type Theme = MachineSettings['theme']
@@ -16,6 +17,8 @@ export type Desktop = {
   copyText: (text: string) => Promise<void>
   /** Opens an address in the browser. In the app, the desktop asks first; in a browser, the page has asked before. */
   openExternal: (url: string) => Promise<boolean>
+  /** Opens the sign-in page of a service in a browser: the system's in the app, else a new tab of this one. */
+  openSignIn: (authorizationId: string) => Promise<void>
   readTheme: () => Theme
   writeTheme: (theme: Theme) => Promise<void>
 }
@@ -40,6 +43,9 @@ export function createAppDesktop(api: DesktopApi): Desktop {
     pickFolder: () => api.pickFolder(undefined),
     copyText: (text) => api.copyText(text),
     openExternal: (url) => api.openExternal({ url }),
+    async openSignIn(authorizationId) {
+      await api.openSignIn({ authorizationId })
+    },
     readTheme: readStoredTheme,
     async writeTheme(theme) {
       storeTheme(theme)
@@ -60,6 +66,9 @@ export function createBrowserDesktop(): Desktop {
       if (protocol !== 'http:' && protocol !== 'https:') return Promise.resolve(false)
       window.open(url, '_blank', 'noopener,noreferrer')
       return Promise.resolve(true)
+    },
+    async openSignIn(authorizationId) {
+      window.open(await createSignInLink(authorizationId), '_blank', 'noopener,noreferrer')
     },
     readTheme: readStoredTheme,
     writeTheme(theme) {

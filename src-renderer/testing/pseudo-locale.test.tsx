@@ -100,6 +100,7 @@ const SCREENS: [route: string, path: string, screen: Component][] = [
   ['/agents/:agentId', `/agents/${agent.id}`, AgentScreen],
   ['/channels', '/channels', ChannelsScreen],
   ['/connections', '/connections', ConnectionsScreen],
+  ['/connections', '/connections?connect=github', ConnectionsScreen],
   ['/connections', '/connections?add=mcp', ConnectionsScreen],
   ['/connections/:credentialId', `/connections/${credential.id}`, CredentialScreen],
   ['/connections/mcp/:mcpServerId', `/connections/mcp/${server.id}`, McpServerScreen],

@@ -1,49 +1,64 @@
 import { screen, waitFor, within } from '@solidjs/testing-library'
 import { expect, it } from 'vitest'
-import type { Credential } from '../../../src-runner/contract/credentials.ts'
+import type { Connector } from '../../../src-runner/contract/connectors.ts'
+import type { Authorization, Credential } from '../../../src-runner/contract/credentials.ts'
 import type { McpServer } from '../../../src-runner/contract/mcp.ts'
 import type { McpDraft, McpImport } from '../../../src-runner/contract/mcp-drafts.ts'
-import { createFakeRunner } from '../../testing/fake-runner.ts'
-import { renderScreen } from '../../testing/render.tsx'
-import { makeAgent, makeConnector, makeCredential, makeMcpServer, makeMcpTool, quote } from '../../testing/things.ts'
+import { type Answers, createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
+import { renderScreen, type RenderOptions } from '../../testing/render.tsx'
+import { makeAgent, makeConnector, makeCredential, makeId, makeMcpServer, makeMcpTool, quote } from '../../testing/things.ts'
 import { ConnectionsScreen } from './ConnectionsScreen.tsx'
 
 const agent = makeAgent({ name: 'File guide', isDefault: true })
-function open(credentials: Credential[], servers: McpServer[]) {
-  const runner = createFakeRunner({
-    listAgents: () => ({ agents: [agent], nextCursor: null }),
-    listConnectors: () => ({ connectors: [makeConnector()] }),
-    listCredentials: () => ({ credentials }),
-    listMcpServers: () => ({ servers }),
-    createMcpServer: () => ({ server: makeMcpServer() }),
-  })
-  return renderScreen(ConnectionsScreen, { route: '/connections', path: '/connections', runner })
+const github = makeConnector()
+const todoist = makeConnector({
+  ...{ slug: 'todoist', name: 'Todoist', category: 'tasks' },
+  description: { en: 'Read and change tasks.', de: 'Aufgaben lesen und ändern.' },
+})
+
+function makeAuthorization(fields: Partial<Authorization> = {}): Authorization {
+  return {
+    ...{ id: makeId(), connector: 'github', method: 'browser', status: 'waiting', problem: null, device: null },
+    ...{ redirectUri: 'http://127.0.0.1:3000/api/oauth/github/callback', credentialId: null, mcpServerId: null },
+    ...{ createdAt: 1_700_000_000_000, expiresAt: 1_700_000_600_000 },
+    ...fields,
+  }
 }
 
-it('explains connections when there are none, and adds an MCP server that is not started', async () => {
-  const { user, runner, path } = open([], [])
-  expect(await screen.findByText('Let agents work with your services')).toBeVisible()
-  await user.click(screen.getByRole('button', { name: 'Add MCP server' }))
-  await user.click(await screen.findByRole('button', { name: 'Program on this machine' }))
-  await user.type(await screen.findByLabelText('Program'), 'npx')
-  await user.type(screen.getByLabelText(/Arguments/), '-y{Enter}notes server')
-  await user.click(screen.getByRole('button', { name: 'Add variable' }))
-  await user.type(screen.getAllByLabelText('Name').at(-1)!, 'NOTES_KEY')
-  await user.type(screen.getByLabelText('Value'), 'hush')
-  await user.click(screen.getByRole('button', { name: 'Add server' }))
-  await waitFor(() => expect(path()).toMatch(/^\/connections\/mcp\//))
-  expect(runner.callsOf('createMcpServer')[0]!.body).toMatchObject({
-    transport: { kind: 'stdio', command: 'npx', args: ['-y', 'notes server'], envNames: ['NOTES_KEY'], hosts: [], folders: [] },
-    env: { NOTES_KEY: 'hush' },
-    agents: [{ agentId: agent.id, tools: null }],
+type Given = { connectors?: Connector[]; credentials?: Credential[]; servers?: McpServer[]; answers?: Answers }
+
+function open({ connectors = [github, todoist], credentials = [], servers = [], answers = {} }: Given = {}, options: RenderOptions = {}) {
+  const runner = createFakeRunner({
+    listAgents: () => ({ agents: [agent], nextCursor: null }),
+    listConnectors: () => ({ connectors }),
+    listCredentials: () => ({ credentials }),
+    listMcpServers: () => ({ servers }),
+    ...answers,
   })
+  return { ...renderScreen(ConnectionsScreen, { route: '/connections', path: '/connections', runner, ...options }), runner }
+}
+
+it('explains connections when there are none, and finds a service by words and category', async () => {
+  const { user, path } = open()
+  expect(await screen.findByText('Let agents work with your services')).toBeVisible()
+  const catalogue = await screen.findByRole('region', { name: 'Catalogue' })
+  expect(within(catalogue).getByRole('button', { name: /GitHub/ })).toHaveTextContent('Read and change repositories.')
+  await user.type(within(catalogue).getByRole('searchbox'), 'tasks')
+  await waitFor(() => expect(within(catalogue).queryByRole('button', { name: /GitHub/ })).toBeNull())
+  expect(path()).toBe('/connections?q=tasks')
+  await user.clear(within(catalogue).getByRole('searchbox'))
+  await user.click(within(catalogue).getByRole('button', { name: 'Code' }))
+  expect(await within(catalogue).findByRole('button', { name: /GitHub/ })).toBeVisible()
+  expect(within(catalogue).queryByRole('button', { name: /Todoist/ })).toBeNull()
+  await user.type(within(catalogue).getByRole('searchbox'), 'zzz')
+  expect(await within(catalogue).findByText(/No service matches/)).toBeVisible()
 })
 
 it('lists accounts and MCP servers together, first what needs the person', async () => {
   const refused = makeCredential({ name: 'Work', accountName: 'ada@example.com', status: 'needs_sign_in', problem: quote('Expired.') })
   const fine = makeCredential({ name: 'Home', agents: [{ agentId: agent.id, agentName: 'File guide', access: 'read' }] })
   const server = makeMcpServer({ name: 'Notes\u202E', tools: [makeMcpTool({ status: 'new', effect: null })] })
-  open([fine, refused, makeCredential({ name: 'Hidden', mcpServerId: server.id })], [server])
+  open({ credentials: [fine, refused, makeCredential({ name: 'Hidden', mcpServerId: server.id })], servers: [server] })
   const list = await screen.findByRole('list', { name: 'Connected' })
   const rows = within(list).getAllByRole('link')
   expect(rows.map((row) => row.getAttribute('href'))).toEqual([
@@ -59,6 +74,114 @@ it('lists accounts and MCP servers together, first what needs the person', async
   expect(list).not.toHaveTextContent('Hidden')
 })
 
+it('connects an account in the browser, and goes on by itself', async () => {
+  const credential = makeCredential()
+  const authorization = makeAuthorization()
+  const opened: string[] = []
+  let current: Authorization = authorization
+  const { user, runner, path } = open(
+    {
+      answers: {
+        createAuthorization: ({ body }) =>
+          body.clientId === 'wrong'
+            ? new Refusal('authorization_refused', undefined, undefined, quote('GitHub does not know this client ID.'))
+            : { authorization },
+        getAuthorization: () => ({ authorization: current }),
+      },
+    },
+    {
+      desktop: {
+        openSignIn: (id) => {
+          opened.push(id)
+          return Promise.resolve()
+        },
+      },
+    },
+  )
+  await user.click(await screen.findByRole('button', { name: /GitHub/ }))
+  const dialog = await screen.findByRole('dialog', { name: 'Connect GitHub' })
+  expect(dialog).toHaveTextContent('Register an app with http://localhost:3000/api/oauth/github/callback.')
+  expect(within(dialog).getByRole('checkbox', { name: 'See your profile' })).toBeChecked()
+  await user.click(within(dialog).getByRole('checkbox', { name: 'Change your repositories' }))
+  await user.click(within(dialog).getByRole('button', { name: 'Sign in' }))
+  expect(await within(dialog).findByText('Enter the client ID.')).toBeVisible()
+  expect(runner.callsOf('createAuthorization')).toEqual([])
+
+  await user.type(within(dialog).getByLabelText('Client ID'), 'wrong')
+  const secret = within(dialog).getByLabelText(/Client secret/)
+  expect(secret).toHaveAttribute('type', 'password')
+  await user.type(secret, 'hush')
+  await user.click(within(dialog).getByRole('button', { name: 'Sign in' }))
+  expect(await within(dialog).findByText('GitHub does not know this client ID.')).toBeVisible()
+  await user.clear(within(dialog).getByLabelText('Client ID'))
+  await user.type(within(dialog).getByLabelText('Client ID'), 'right')
+  await user.click(within(dialog).getByRole('button', { name: 'Sign in' }))
+
+  expect(await screen.findByText('Waiting for your browser')).toBeVisible()
+  expect(runner.callsOf('createAuthorization').at(-1)!.body).toMatchObject({
+    connector: 'github',
+    method: 'browser',
+    clientId: 'right',
+    clientSecret: 'hush',
+    scopes: ['read:user', 'repo'],
+    agents: [{ agentId: agent.id, access: 'read' }],
+  })
+  expect(opened).toEqual([authorization.id])
+  await user.click(screen.getByRole('button', { name: 'Open again' }))
+  expect(opened).toEqual([authorization.id, authorization.id])
+
+  current = { ...authorization, status: 'connected', credentialId: credential.id }
+  runner.happen({ type: 'authorization.changed', payload: { authorizationId: authorization.id } })
+  await waitFor(() => expect(path()).toBe(`/connections/${credential.id}`))
+  expect(screen.queryByRole('dialog')).toBeNull()
+})
+
+it('says why a sign-in failed, keeps what was typed, and takes a cancelled one back', async () => {
+  const authorization = makeAuthorization({ status: 'failed', problem: quote('You denied the access.') })
+  let current = authorization
+  const { user, runner } = open(
+    {
+      answers: {
+        createAuthorization: () => ({ authorization: current }),
+        getAuthorization: () => ({ authorization: current }),
+        cancelAuthorization: () => ({ authorization: current }),
+      },
+    },
+    { path: '/connections?connect=github', desktop: { openSignIn: () => Promise.resolve() } },
+  )
+  await user.type(await screen.findByLabelText('Client ID'), 'mine')
+  await user.click(screen.getByRole('button', { name: 'Sign in' }))
+  expect(await screen.findByText('You denied the access.')).toBeVisible()
+  await user.click(screen.getByRole('button', { name: 'Try again' }))
+  expect(await screen.findByLabelText('Client ID')).toHaveValue('mine')
+
+  current = makeAuthorization({ method: 'device', device: { userCode: 'WDJB-MJHT', verificationUrl: 'https://github.com/login/device' } })
+  await user.click(screen.getByRole('button', { name: 'Sign in' }))
+  expect(await screen.findByText('WDJB-MJHT')).toBeVisible()
+  expect(screen.getByText('https://github.com/login/device')).toBeVisible()
+  await user.click(screen.getByRole('button', { name: 'Cancel' }))
+  await waitFor(() => expect(runner.callsOf('cancelAuthorization').map(({ params }) => params)).toEqual([{ authorizationId: current.id }]))
+  expect(screen.queryByRole('dialog')).toBeNull()
+})
+
+it('adds an MCP server that is not started', async () => {
+  const { user, runner, path } = open({ answers: { createMcpServer: () => ({ server: makeMcpServer() }) } })
+  await user.click(await screen.findByRole('button', { name: 'Add MCP server' }))
+  await user.click(await screen.findByRole('button', { name: 'Program on this machine' }))
+  await user.type(await screen.findByLabelText('Program'), 'npx')
+  await user.type(screen.getByLabelText(/Arguments/), '-y{Enter}notes server')
+  await user.click(screen.getByRole('button', { name: 'Add variable' }))
+  await user.type(screen.getAllByLabelText('Name').at(-1)!, 'NOTES_KEY')
+  await user.type(screen.getByLabelText('Value'), 'hush')
+  await user.click(screen.getByRole('button', { name: 'Add server' }))
+  await waitFor(() => expect(path()).toMatch(/^\/connections\/mcp\//))
+  expect(runner.callsOf('createMcpServer')[0]!.body).toMatchObject({
+    transport: { kind: 'stdio', command: 'npx', args: ['-y', 'notes server'], envNames: ['NOTES_KEY'], hosts: [], folders: [] },
+    env: { NOTES_KEY: 'hush' },
+    agents: [{ agentId: agent.id, tools: null }],
+  })
+})
+
 it('adds a pasted MCP server after it was shown what would run', async () => {
   const draft: McpDraft = {
     name: 'memory\u200B',
@@ -70,9 +193,11 @@ it('adds a pasted MCP server after it was shown what would run', async () => {
     values: [{ place: 'env', name: 'MEMORY_KEY', value: 'hush', description: 'From the settings.', isRequired: true }],
     notes: [quote('It downloads itself from npm.')],
   }
-  const { user, runner } = open([], [])
-  runner.answer({
-    readMcpPaste: () => ({ servers: [draft], skipped: [{ name: 'other', problem: quote('It has no command.') }] }),
+  const { user, runner } = open({
+    answers: {
+      readMcpPaste: () => ({ servers: [draft], skipped: [{ name: 'other', problem: quote('It has no command.') }] }),
+      createMcpServer: () => ({ server: makeMcpServer() }),
+    },
   })
   await user.click(await screen.findByRole('button', { name: 'Add MCP server' }))
   await user.type(await screen.findByLabelText('Address, command or JSON'), 'npx -y memory')
@@ -96,20 +221,21 @@ it('takes over servers of another app one by one, and none by itself', async () 
     ...{ id: name.padEnd(64, '0'), isAdded, name, description: null, values: [], notes: [] },
     transport: { kind: 'http', url: `https://${name}.example/mcp`, headerNames: [], credentialId: null },
   })
-  const { user, runner, path } = open([], [])
-  runner.answer({
-    listMcpImports: () => ({
-      found: [
-        {
-          app: 'cursor',
-          path: '/home/ada/.cursor/mcp.json',
-          servers: [server('tickets', false), server('notes', true)],
-          skipped: [],
-          problem: null,
-        },
-      ],
-    }),
-    importMcpServers: () => ({ servers: [makeMcpServer(), makeMcpServer()] }),
+  const { user, runner, path } = open({
+    answers: {
+      listMcpImports: () => ({
+        found: [
+          {
+            app: 'cursor',
+            path: '/home/ada/.cursor/mcp.json',
+            servers: [server('tickets', false), server('notes', true)],
+            skipped: [],
+            problem: null,
+          },
+        ],
+      }),
+      importMcpServers: () => ({ servers: [makeMcpServer(), makeMcpServer()] }),
+    },
   })
   await user.click(await screen.findByRole('button', { name: 'Add MCP server' }))
   await user.click(await screen.findByRole('tab', { name: 'From other apps' }))
@@ -133,8 +259,7 @@ it('searches the registry, and leads to the review', async () => {
     ...{ name: 'io.example/notes', description: 'Keeps\u202E notes.', values: [], notes: [] },
     transport: { kind: 'http', url: 'https://notes.example/mcp', headerNames: [], credentialId: null },
   }
-  const { user, runner } = open([], [])
-  runner.answer({ searchMcpRegistry: () => ({ servers: [draft], skipped: [], nextCursor: null }) })
+  const { user, runner } = open({ answers: { searchMcpRegistry: () => ({ servers: [draft], skipped: [], nextCursor: null }) } })
   await user.click(await screen.findByRole('button', { name: 'Add MCP server' }))
   await user.click(await screen.findByRole('tab', { name: 'Registry' }))
   await user.type(await screen.findByRole('searchbox', { name: 'Search the MCP registry' }), 'notes')

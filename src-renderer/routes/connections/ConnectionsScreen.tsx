@@ -2,6 +2,7 @@ import { useSearchParams } from '@solidjs/router'
 import Cable from 'lucide-solid/icons/cable'
 import Plus from 'lucide-solid/icons/plus'
 import { createMemo, type JSX, Show } from 'solid-js'
+import { AnswerState } from '../../api/AnswerState.tsx'
 import { NothingYet } from '../../api/NothingYet.tsx'
 import { useAgents, useConnectors, useCredentials, useMcpServers } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
@@ -9,13 +10,15 @@ import { Button } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { PageHeader } from '../../ui/PageHeader.tsx'
 import { Screen } from '../../ui/Screen.tsx'
+import { Catalogue, type Category } from './Catalogue.tsx'
+import { ConnectDialog } from './ConnectDialog.tsx'
 import { ConnectedList } from './ConnectedList.tsx'
 import { connectionsOf } from './connection.ts'
 import { AddServerDialog } from './mcp/AddServerDialog.tsx'
 
-type Search = { add?: string; agent?: string }
+type Search = { q?: string; category?: string; connect?: string; add?: string; agent?: string }
 
-/** The accounts and MCP servers that agents may use. */
+/** The accounts and MCP servers that agents may use, and the catalogue of services. */
 export function ConnectionsScreen(): JSX.Element {
   // In the URL, so that other screens can lead to a service, and a reload keeps the place.
   const [search, setSearch] = useSearchParams<Search>()
@@ -26,8 +29,10 @@ export function ConnectionsScreen(): JSX.Element {
   const all = createMemo(() => connectionsOf(credentials.data?.credentials ?? [], servers.data?.servers ?? []))
   const isLoaded = () => credentials.data !== undefined && servers.data !== undefined
   const failed = () => (credentials.error ? credentials : servers)
-  const close = () => setSearch({ add: undefined, agent: undefined }, { replace: true })
+  const connected = createMemo(() => new Set(credentials.data?.credentials.map(({ connector }) => connector)))
+  const close = () => setSearch({ connect: undefined, add: undefined, agent: undefined }, { replace: true })
   const add = () => setSearch({ add: 'mcp' })
+  const chosen = () => connectors.data?.connectors.find(({ slug }) => slug === search.connect)
   return (
     <Screen width="medium">
       <PageHeader
@@ -57,7 +62,24 @@ export function ConnectionsScreen(): JSX.Element {
             <ConnectedList connections={all()} connectors={connectors.data?.connectors ?? []} />
           </section>
         </Show>
+        <Show when={connectors.data} fallback={<AnswerState answer={connectors} />}>
+          {(data) => (
+            <Catalogue
+              connectors={data().connectors.filter(({ kind }) => kind === 'oauth2')}
+              query={search.q ?? ''}
+              onQuery={(q) => setSearch({ q: q === '' ? undefined : q }, { replace: true })}
+              category={(search.category as Category | undefined) ?? null}
+              onCategory={(category) => setSearch({ category: category ?? undefined }, { replace: true })}
+              connected={connected()}
+              onConnect={(slug) => setSearch({ connect: slug })}
+              onAddServer={add}
+            />
+          )}
+        </Show>
       </div>
+      <Show when={agents.data !== undefined && chosen()}>
+        {(connector) => <ConnectDialog connector={connector()} agents={agents.data?.agents ?? []} agentId={search.agent} onClose={close} />}
+      </Show>
       <Show when={search.add === 'mcp' && agents.data !== undefined}>
         <AddServerDialog agents={agents.data?.agents ?? []} agentId={search.agent} onClose={close} />
       </Show>

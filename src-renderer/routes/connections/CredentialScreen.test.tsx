@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { Credential } from '../../../src-runner/contract/credentials.ts'
 import { type Answers, createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
-import { makeAgent, makeConnector, makeCredential } from '../../testing/things.ts'
+import { makeAgent, makeConnector, makeCredential, quote } from '../../testing/things.ts'
 import { CredentialScreen } from './CredentialScreen.tsx'
 
 const ada = makeAgent({ name: 'Ada' })
@@ -47,6 +47,18 @@ it('shows what an account allows in words, and gives an agent access', async () 
     }),
   )
   await waitFor(() => expect(screen.getByRole('button', { name: /Access of Emil/ })).toHaveTextContent('Read and write'))
+})
+
+it('offers to sign in again where the service refuses the account', async () => {
+  const { user, runner } = open(makeCredential({ name: 'Work', status: 'needs_sign_in', problem: quote('GitHub refused the renewal.') }), {
+    createAuthorization: () => new Refusal('authorization_refused', undefined, undefined, quote('No answer.')),
+  })
+  expect(await screen.findByRole('alert')).toHaveTextContent('GitHub refused the renewal.')
+  await user.click(await screen.findByRole('button', { name: 'Sign in again' }))
+  const dialog = await screen.findByRole('dialog', { name: 'Sign in to Work again' })
+  await user.click(within(dialog).getByRole('button', { name: 'Sign in' }))
+  expect(await within(dialog).findByText('No answer.')).toBeVisible()
+  expect(runner.callsOf('createAuthorization')[0]!.body).toMatchObject({ connector: 'github', credentialId: expect.any(String) })
 })
 
 it.each([

@@ -1,5 +1,7 @@
-import { useNavigate, useParams } from '@solidjs/router'
+import { useNavigate, useParams, useSearchParams } from '@solidjs/router'
+import KeyRound from 'lucide-solid/icons/key-round'
 import Pencil from 'lucide-solid/icons/pencil'
+import RefreshCw from 'lucide-solid/icons/refresh-cw'
 import Unplug from 'lucide-solid/icons/unplug'
 import { createSignal, For, type JSX, Show } from 'solid-js'
 import type { Connector } from '../../../src-runner/contract/connectors.ts'
@@ -12,6 +14,7 @@ import { toastError } from '../../api/toast-error.ts'
 import { localText, t } from '../../lib/language.ts'
 import { messageText } from '../../lib/message-text.ts'
 import { visibleText } from '../../lib/visible-text.ts'
+import { Button } from '../../ui/Button.tsx'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
 import { Menu } from '../../ui/Menu.tsx'
 import { PageHeader } from '../../ui/PageHeader.tsx'
@@ -25,6 +28,7 @@ import { AccessPill } from './AccessPill.tsx'
 import { AgentGrants } from './AgentGrants.tsx'
 import { BackLink } from './BackLink.tsx'
 import { serviceName } from './connection.ts'
+import { ConnectDialog } from './ConnectDialog.tsx'
 import { ACCOUNT_TONES } from './ConnectedList.tsx'
 import { ConnectorLogo } from './ConnectorLogo.tsx'
 import { RenameDialog } from './RenameDialog.tsx'
@@ -54,19 +58,25 @@ export function CredentialScreen(): JSX.Element {
 }
 
 function Account(props: { credential: Credential; connector: Connector | undefined }): JSX.Element {
+  const [search, setSearch] = useSearchParams<{ again?: string }>()
   const agents = useAgents()
   const change = useAction('updateCredential')
   const params = () => ({ credentialId: props.credential.id })
   const service = () => (props.connector === undefined ? props.credential.connector : serviceName(props.connector))
   return (
     <>
-      <Head credential={props.credential} connector={props.connector} />
+      <Head credential={props.credential} connector={props.connector} onSignIn={() => setSearch({ again: '1' })} />
       <div class="flex flex-col gap-4">
         <Show when={props.credential.status === 'needs_sign_in'}>
           <div class="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-lg bg-warn-soft px-4 py-3">
             <p role="alert" class="min-w-60 flex-1 text-sm wrap-anywhere text-ink">
               {messageText(props.credential.problem) || t('connections.needsSignIn', { service: service() })}
             </p>
+            <Show when={props.connector !== undefined}>
+              <Button size="sm" icon={KeyRound} onClick={() => setSearch({ again: '1' })}>
+                {t(props.credential.kind === 'oauth2' ? 'connections.signInAgain' : 'connections.newKey')}
+              </Button>
+            </Show>
           </div>
         </Show>
         <Panel title={t('connections.agents.title')} description={t('connections.agents.about')}>
@@ -80,16 +90,27 @@ function Account(props: { credential: Credential; connector: Connector | undefin
         <Scopes credential={props.credential} connector={props.connector} />
         <Details credential={props.credential} service={service()} />
       </div>
+      <Show when={search.again !== undefined && agents.data && props.connector}>
+        {(connector) => (
+          <ConnectDialog
+            connector={connector()}
+            agents={agents.data!.agents}
+            existing={props.credential}
+            onClose={() => setSearch({ again: undefined }, { replace: true })}
+          />
+        )}
+      </Show>
     </>
   )
 }
 
-function Head(props: { credential: Credential; connector: Connector | undefined }): JSX.Element {
+function Head(props: { credential: Credential; connector: Connector | undefined; onSignIn: () => void }): JSX.Element {
   const navigate = useNavigate()
   const change = useAction('updateCredential')
   const remove = useAction('deleteCredential')
   const [dialog, setDialog] = createSignal<'disconnect' | 'rename' | null>(null)
   const params = () => ({ credentialId: props.credential.id })
+  const isOAuth = () => props.credential.kind === 'oauth2'
   const disconnect = async () => {
     const { name } = props.credential
     const { revoked } = await remove.run({ params: params() })
@@ -119,7 +140,16 @@ function Head(props: { credential: Credential; connector: Connector | undefined 
               label={t('connections.actions', { name: props.credential.name })}
               items={[
                 { label: t('connections.rename'), icon: Pencil, onSelect: () => setDialog('rename') },
-                'separator',
+                ...(props.connector === undefined
+                  ? []
+                  : [
+                      {
+                        label: t(isOAuth() ? 'connections.signInAgain' : 'connections.newKey'),
+                        icon: RefreshCw,
+                        onSelect: () => props.onSignIn(),
+                      },
+                    ]),
+                'separator' as const,
                 { label: t('connections.disconnect'), icon: Unplug, tone: 'bad', onSelect: () => setDialog('disconnect') },
               ]}
             />

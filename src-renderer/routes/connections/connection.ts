@@ -65,6 +65,16 @@ export function serviceName({ name, localName }: Connector): string {
   return localName === null ? name : localText(localName)
 }
 
+/** The parts of its addresses that the person fills in, as they are at first. */
+export function firstFields({ fields }: Connector): Record<string, string> {
+  return Object.fromEntries(fields.map(({ name, preset }) => [name, preset]))
+}
+
+/** A connector without hosts of its own: the person says where it leads. */
+export function isGeneric(connector: Connector): boolean {
+  return connector.hosts.length === 0
+}
+
 /** Hosts as a person types them: separated by spaces, commas or lines. */
 export function hostsIn(text: string): string[] {
   return text.split(/[\s,]+/).filter((host) => host !== '')

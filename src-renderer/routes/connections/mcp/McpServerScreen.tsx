@@ -13,6 +13,7 @@ import { isUnknown } from '../connection.ts'
 import { EditServerDialog } from './EditServerDialog.tsx'
 import { ServerAgents } from './ServerAgents.tsx'
 import { ServerHead } from './ServerHead.tsx'
+import { ServerSignIn } from './ServerSignIn.tsx'
 import { ToolsPanel } from './ToolsPanel.tsx'
 import { WhatRuns } from './WhatRuns.tsx'
 
@@ -53,6 +54,7 @@ function Server(props: { server: McpServer }): JSX.Element {
             </p>
           )}
         </Show>
+        <ServerSignIn server={props.server} />
         <Show
           when={!isUnknown(props.server)}
           fallback={

@@ -1,0 +1,53 @@
+import { useNavigate } from '@solidjs/router'
+import { createSignal, type JSX, Match, Switch } from 'solid-js'
+import type { Agent } from '../../../src-runner/contract/agents.ts'
+import type { Connector } from '../../../src-runner/contract/connectors.ts'
+import type { Credential } from '../../../src-runner/contract/credentials.ts'
+import { t } from '../../lib/language.ts'
+import { toast } from '../../ui/Toasts.tsx'
+import { createOAuthDraft, OAuthForm } from './OAuthForm.tsx'
+import { SignInDialog } from './SignInDialog.tsx'
+
+/** Connects an account. With `existing`, that account signs in again. */
+export function ConnectDialog(props: {
+  connector: Connector
+  agents: readonly Agent[]
+  agentId?: string | undefined
+  existing?: Credential | undefined
+  onClose: () => void
+}): JSX.Element {
+  const navigate = useNavigate()
+  // Kept while the browser is open, so that nothing must be typed again after a failure.
+  const draft = createOAuthDraft(props)
+  const [authorizationId, setAuthorizationId] = createSignal<string | null>(null)
+  const show = (credentialId: string | null) => {
+    props.onClose()
+    toast({ text: t('connections.connect.done', { service: props.connector.name }) })
+    if (props.existing === undefined && credentialId !== null) navigate(`/connections/${credentialId}`)
+  }
+  return (
+    <Switch>
+      <Match when={authorizationId()}>
+        {(id) => (
+          <SignInDialog
+            authorizationId={id()}
+            service={props.connector.name}
+            onDone={show}
+            onAgain={() => setAuthorizationId(null)}
+            onClose={props.onClose}
+          />
+        )}
+      </Match>
+      <Match when={true}>
+        <OAuthForm
+          draft={draft}
+          connector={props.connector}
+          agents={props.agents}
+          existing={props.existing}
+          onStarted={setAuthorizationId}
+          onClose={props.onClose}
+        />
+      </Match>
+    </Switch>
+  )
+}
