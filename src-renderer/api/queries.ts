@@ -178,6 +178,10 @@ export const useMcpServers = (agentId: Given = () => undefined) =>
 export const useMcpServer = (mcpServerId: Given) =>
   useRoute('getMcpServer', () => withId(mcpServerId, (id) => ({ params: { mcpServerId: id } })))
 
+/** What an MCP server wrote to its log. No event announces a line. */
+export const useMcpServerLog = (mcpServerId: Given) =>
+  useRoute('readMcpServerLog', () => withId(mcpServerId, (id) => ({ params: { mcpServerId: id } })), { isOutside: true })
+
 /** The MCP servers in the files of other apps on this machine. */
 export const useMcpImports = () => useRoute('listMcpImports', () => ({}), { isOutside: true })
 

@@ -46,11 +46,16 @@ it('shows exactly what will run before it is started, with hidden characters wri
       ...{ hosts: [], allowsUnsandboxed: false },
     },
   })
-  const { change } = open(server)
+  const { user, runner, change } = open(server, {
+    testMcpServer: () => ({ ok: false, message: quote('The program ended at once.'), server }),
+  })
   expect(await screen.findByText('This program will run')).toBeVisible()
   for (const part of ['/opt/notes', '--dir', 'my notes⟨U+200B⟩', 'NOTES_KEY', '/home/ada/Notes', 'No network']) {
     expect(screen.getByText(part)).toBeVisible()
   }
+  expect(runner.callsOf('testMcpServer')).toEqual([])
+  await user.click(screen.getByRole('button', { name: 'Start and list tools' }))
+  expect(await screen.findByText('The program ended at once.')).toBeVisible()
   change({ version: 'Notes 1.0', tools: [makeMcpTool({ status: 'new', effect: null })] })
   expect(await screen.findByRole('button', { name: 'Accept search_notes' })).toBeVisible()
 })

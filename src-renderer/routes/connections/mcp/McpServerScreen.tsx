@@ -2,17 +2,21 @@ import { useParams } from '@solidjs/router'
 import { createSignal, type JSX, Show } from 'solid-js'
 import type { McpServer } from '../../../../src-runner/contract/mcp.ts'
 import { AnswerState } from '../../../api/AnswerState.tsx'
+import { useAction } from '../../../api/mutations.ts'
+import { sentenceOf } from '../../../api/problem.ts'
 import { useMcpServer } from '../../../api/queries.ts'
 import { t } from '../../../lib/language.ts'
 import { messageText } from '../../../lib/message-text.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { Panel } from '../../../ui/Panel.tsx'
 import { Screen } from '../../../ui/Screen.tsx'
+import { toast } from '../../../ui/Toasts.tsx'
 import { BackLink } from '../BackLink.tsx'
 import { isUnknown } from '../connection.ts'
 import { EditServerDialog } from './EditServerDialog.tsx'
 import { ServerAgents } from './ServerAgents.tsx'
 import { ServerHead } from './ServerHead.tsx'
+import { ServerLog } from './ServerLog.tsx'
 import { ServerSignIn } from './ServerSignIn.tsx'
 import { ToolsPanel } from './ToolsPanel.tsx'
 import { WhatRuns } from './WhatRuns.tsx'
@@ -41,13 +45,25 @@ export function McpServerScreen(): JSX.Element {
 }
 
 function Server(props: { server: McpServer }): JSX.Element {
+  const test = useAction('testMcpServer')
   const [isEditing, setEditing] = createSignal(false)
+  const [problem, setProblem] = createSignal<string | null>(null)
   const isProgram = () => props.server.transport.kind === 'stdio'
+  const runTest = async () => {
+    setProblem(null)
+    try {
+      const { ok, message } = await test.run({ params: { mcpServerId: props.server.id } })
+      if (!ok) setProblem(messageText(message) || t('connections.testFailed'))
+      else if (!isUnknown(props.server)) toast({ text: t('connections.testOk') })
+    } catch (thrown) {
+      setProblem(sentenceOf(thrown))
+    }
+  }
   return (
     <>
-      <ServerHead server={props.server} onEdit={() => setEditing(true)} />
+      <ServerHead server={props.server} isTesting={test.isRunning} onTest={() => void runTest()} onEdit={() => setEditing(true)} />
       <div class="flex flex-col gap-4">
-        <Show when={messageText(props.server.problem)}>
+        <Show when={problem() ?? messageText(props.server.problem)}>
           {(text) => (
             <p role="alert" class="rounded-lg bg-bad-soft px-4 py-3 text-sm wrap-anywhere text-bad">
               {text()}
@@ -60,10 +76,11 @@ function Server(props: { server: McpServer }): JSX.Element {
           fallback={
             <Panel title={t(isProgram() ? 'connections.mcp.first.program' : 'connections.mcp.first.remote')}>
               <WhatRuns transport={props.server.transport} />
-              <p class="mt-3 text-xs text-ink-3">
-                {t(isProgram() ? 'connections.mcp.first.programWhy' : 'connections.mcp.first.remoteWhy')}
-              </p>
+              <p class="mt-3 text-xs text-ink-3">{t(`connections.mcp.first.${firstWhy(props.server)}`)}</p>
               <div class="mt-3 flex flex-wrap gap-2">
+                <Button variant="primary" busy={test.isRunning} disabled={!props.server.enabled} onClick={() => void runTest()}>
+                  {t(isProgram() ? 'connections.mcp.first.start' : 'connections.mcp.first.connect')}
+                </Button>
                 <Button onClick={() => setEditing(true)}>{t('common.edit')}</Button>
               </div>
             </Panel>
@@ -84,10 +101,16 @@ function Server(props: { server: McpServer }): JSX.Element {
             <WhatRuns transport={props.server.transport} />
           </Panel>
         </Show>
+        <ServerLog mcpServerId={props.server.id} />
       </div>
       <Show when={isEditing()}>
         <EditServerDialog server={props.server} onClose={() => setEditing(false)} />
       </Show>
     </>
   )
+}
+
+function firstWhy({ transport }: McpServer): 'programWhy' | 'openWhy' | 'remoteWhy' {
+  if (transport.kind !== 'stdio') return 'remoteWhy'
+  return transport.allowsUnsandboxed ? 'openWhy' : 'programWhy'
 }

@@ -10,6 +10,7 @@ import { sentenceOf } from '../../../api/problem.ts'
 import { toastError } from '../../../api/toast-error.ts'
 import { t } from '../../../lib/language.ts'
 import { visibleText } from '../../../lib/visible-text.ts'
+import { Button } from '../../../ui/Button.tsx'
 import { ConfirmDialog } from '../../../ui/ConfirmDialog.tsx'
 import { Menu } from '../../../ui/Menu.tsx'
 import { PageHeader } from '../../../ui/PageHeader.tsx'
@@ -20,7 +21,7 @@ import { SERVER_TONES } from '../ConnectedList.tsx'
 import { IconTile } from '../ConnectorLogo.tsx'
 
 /** The name of a server, its state, and what can be done with it. */
-export function ServerHead(props: { server: McpServer; onEdit: () => void }): JSX.Element {
+export function ServerHead(props: { server: McpServer; isTesting: boolean; onTest: () => void; onEdit: () => void }): JSX.Element {
   const navigate = useNavigate()
   const change = useAction('updateMcpServer')
   const remove = useAction('deleteMcpServer')
@@ -55,6 +56,9 @@ export function ServerHead(props: { server: McpServer; onEdit: () => void }): JS
                 onChecked={(enabled) => void change.run({ params: params(), body: { enabled } }).catch(toastError)}
               />
             </div>
+            <Button busy={props.isTesting} disabled={!props.server.enabled} onClick={() => props.onTest()}>
+              {t('connections.test')}
+            </Button>
             <Menu
               label={t('connections.actions', { name: props.server.name })}
               items={[
