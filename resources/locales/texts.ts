@@ -1015,6 +1015,7 @@ export type TextParams = {
   'agents.reach.none': NoParams
   'agents.reach.commands': NoParams
   'agents.reach.commandsText': NoParams
+  'agents.reach.commandsNone': NoParams
   'agents.reach.web': NoParams
   'agents.reach.webText': NoParams
   'agents.reach.accounts': NoParams

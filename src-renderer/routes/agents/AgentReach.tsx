@@ -31,7 +31,9 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
           </Show>
         </Line>
         <Line label={t('agents.reach.commands')} href="/settings/tools" link={t('agents.reach.change')}>
-          {t('agents.reach.commandsText')}
+          <Show when={props.agent.folders.length > 0} fallback={<None text={t('agents.reach.commandsNone')} />}>
+            {t('agents.reach.commandsText')}
+          </Show>
         </Line>
         <Line label={t('agents.reach.web')} href="/rules" link={t('agents.reach.rules')}>
           {t('agents.reach.webText')}
