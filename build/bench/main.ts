@@ -1,6 +1,7 @@
 import { benchDiscord } from './discord.ts'
 import { benchIdle } from './idle.ts'
 import { benchJobs } from './jobs.ts'
+import { benchMcpCalls } from './mcp-calls.ts'
 import { benchMcpStart } from './mcp-start.ts'
 import { benchPolicy } from './policy.ts'
 import { benchQueries } from './queries.ts'
@@ -21,6 +22,7 @@ const benches: Record<string, () => Promise<void>> = {
   discord: benchDiscord,
   idle: benchIdle,
   jobs: benchJobs,
+  'mcp-calls': benchMcpCalls,
   'mcp-start': benchMcpStart,
   policy: benchPolicy,
   queries: benchQueries,
