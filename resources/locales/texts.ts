@@ -1808,6 +1808,7 @@ export type TextParams = {
   'settings.notifications.kinds.budget_exhausted': NoParams
   'settings.notifications.kinds.delivery_impossible': NoParams
   'settings.notifications.kinds.channel_logged_out': NoParams
+  'settings.notifications.kinds.credential_refused': NoParams
   'settings.notifications.kinds.channel_request': NoParams
   'settings.notifications.kinds.public_address_unreachable': NoParams
   'settings.notifications.quiet': NoParams
@@ -2799,6 +2800,7 @@ export type TextParams = {
   'messages.refused_job_creation_failed': NoParams
   'messages.not_delivered': { agentName: string }
   'messages.channel_logged_out': { agentName: string; service: string }
+  'messages.credential_refused': { name: string }
   'messages.channel_request': { agentName: string; person: string }
   'messages.channel_request_detail': { service: string }
   'messages.address_exposed': NoParams
@@ -2834,6 +2836,7 @@ export type TextParams = {
   'messages.notify_count_budget_exhausted': { count: number }
   'messages.notify_count_delivery_impossible': { count: number }
   'messages.notify_count_channel_logged_out': { count: number }
+  'messages.notify_count_credential_refused': { count: number }
   'messages.notify_count_channel_request': { count: number }
   'messages.notify_count_public_address_unreachable': { count: number }
   'messages.asked_outcome': { tool: string }
@@ -3042,6 +3045,7 @@ export type TextParams = {
   'messages.oauth_denied': { service: string }
   'messages.oauth_code_expired': { service: string }
   'messages.oauth_client_refused': { service: string }
+  'messages.oauth_no_device': { service: string }
   'messages.oauth_waiting': { service: string }
   'messages.oauth_wrong_issuer': { service: string }
   'messages.oauth_token_useless': { service: string }

@@ -13,6 +13,7 @@ export const NotificationKind = z.enum([
   'delivery_impossible',
   'channel_logged_out',
   'channel_request',
+  'credential_refused',
   'public_address_unreachable',
 ])
 export type NotificationKind = z.infer<typeof NotificationKind>
@@ -22,9 +23,14 @@ export const ShownNotificationKind = z.enum([...NotificationKind.options, 'datab
 
 const ClockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/)
 
+function kindsOf<Kind extends string>({ options }: { options: readonly Kind[] }): Record<Kind, z.ZodBoolean> {
+  return Object.fromEntries(options.map((kind) => [kind, z.boolean()])) as Record<Kind, z.ZodBoolean>
+}
+
 /** `quietHours` are in the machine's local time. */
 export const NotificationSettings = z.object({
-  kinds: z.record(NotificationKind, z.boolean()),
+  // The default is for settings that were stored before there was this kind.
+  kinds: z.object({ ...kindsOf(NotificationKind.exclude(['credential_refused'])), credential_refused: z.boolean().default(true) }),
   /** May span midnight: from 22:00 until 07:00. */
   quietHours: z.object({ from: ClockTime, until: ClockTime }).nullable(),
 })
@@ -49,13 +55,15 @@ export const AttentionItem = z.object({
     'channel_logged_out',
     'channel_failing',
     'channel_request',
+    /** A connected account that a person must sign in with again. */
+    'credential_refused',
     'mcp_server_failing',
     'mcp_tool_changed',
     'public_address_unreachable',
     'skill_changed',
     'database_trouble',
   ]),
-  /** The id of a schedule, trigger, channel, MCP server, skill or outbound message. null: the machine. */
+  /** The id of a schedule, trigger, channel, account, MCP server, skill or outbound message. null: the machine. */
   subjectId: Id.nullable(),
   title: Message,
   detail: Message.nullable(),

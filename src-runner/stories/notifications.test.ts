@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { NotificationSettings } from '../contract/notifications.ts'
 import { DEFAULT_NOTIFICATIONS } from '../contract/notifications.ts'
 import { startBotApiServer, type BotApiServer } from '../testing/bot-api-server/bot-api-server.ts'
+import { insertCredential, requireSignIn } from '../domain/credentials/credentials.ts'
 import { createMessage, englishText, quote } from '../lib/messages.ts'
 import { saying } from '../testing/saying.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
@@ -33,6 +34,21 @@ describe('notifications', () => {
   const timeOnTheWall = (inMs: number) =>
     new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(clock.now() + inMs)
   const titles = () => runner.notifications.map(({ title }) => englishText(title))
+
+  it('report an account that needs a new sign-in, once', async () => {
+    const agent = await runner.addAgent()
+    const id = '019a0000-0000-7000-8000-000000000001'
+    const account = { id, entityId: agent.entityId, connector: 'shop', kind: 'api_key', name: 'Shop', accountName: null } as const
+    runner.write((tx) => insertCredential(tx, { clock }, { ...account, hosts: ['shop.example'], scopes: [], agents: [] }))
+    runner.write((tx) => requireSignIn(tx, id, quote('It expired.')))
+    const expected = [
+      { kind: 'credential_refused', title: saying('Sign in to Shop again'), body: quote('It expired.'), path: `/connections/${id}` },
+    ]
+    expect(runner.notifications).toMatchObject(expected)
+    await runner.client.ok('updateCredential', { params: { credentialId: id }, body: { name: 'Shop' } })
+    await runner.restart()
+    expect(runner.notifications).toHaveLength(1)
+  })
 
   it('report a failed job with the reason and a link', async () => {
     const agent = await runner.addAgent()

@@ -92,6 +92,7 @@ const ITEM_ICONS: Record<AttentionItem['kind'], Icon> = {
   channel_logged_out: Unplug,
   channel_failing: Unplug,
   channel_request: UserPlus,
+  credential_refused: Unplug,
   mcp_server_failing: Unplug,
   mcp_tool_changed: Wrench,
   public_address_unreachable: CloudOff,

@@ -82,6 +82,7 @@ const NOUN_OF_ITEM: Record<AttentionItem['kind'], Noun | null> = {
   channel_logged_out: 'channel',
   channel_failing: 'channel',
   channel_request: 'channel',
+  credential_refused: 'credential',
   mcp_server_failing: 'mcpServer',
   mcp_tool_changed: 'mcpServer',
   public_address_unreachable: null,

@@ -11,6 +11,7 @@ import { createMessage, quote } from '../../lib/messages.ts'
 import { findApproval } from '../../domain/approvals/find-approval.ts'
 import { questionOf } from '../../domain/approvals/question-of.ts'
 import { findChannel } from '../../domain/channels/channels.ts'
+import { findCredential } from '../../domain/credentials/credentials.ts'
 import { findJob } from '../../domain/jobs/read-jobs.ts'
 import { findOutbound } from '../../domain/outbox/outbox.ts'
 
@@ -65,6 +66,14 @@ export function notificationFor(event: StoredEvent, sources: NotificationSources
       const title = createMessage('channel_logged_out', { agentName: channel.agentName, service: SERVICE_NAMES[channel.kind] })
       return candidate('channel_logged_out', title, channel.problem, '/channels', isLoggedOut)
     }
+    case 'credential.changed': {
+      const { credentialId } = event.payload
+      const isRefused = () => findCredential(db, credentialId)?.status === 'needs_sign_in'
+      const credential = findCredential(db, credentialId)
+      if (credential === null || !isRefused()) return null
+      const title = createMessage('credential_refused', { name: shorten(credential.name) })
+      return candidate('credential_refused', title, credential.problem, `/connections/${credentialId}`, isRefused)
+    }
     case 'channel.access_requested': {
       const { channelId, personId } = event.payload
       const findAsker = () => findChannel(db, channelId)?.people.find(({ id, role }) => id === personId && role === 'requested')
@@ -113,6 +122,7 @@ const SUMMARY_PATHS: Record<NotificationKind, string> = {
   budget_reached: '/approvals',
   channel_request: '/channels',
   channel_logged_out: '/channels',
+  credential_refused: '/connections',
   public_address_unreachable: '/settings/webhooks',
   job_failed: '/activity?status=failed',
   delivery_impossible: '/channels',

@@ -3,6 +3,7 @@ import type { StoredEvent } from '../../contract/events.ts'
 import type { NotificationKind, NotificationSettings } from '../../contract/notifications.ts'
 import type { Notification } from '../../contract/port.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { listCredentials } from '../../domain/credentials/credentials.ts'
 import { listChannels } from '../../domain/channels/channels.ts'
 import { readSettings } from '../../domain/settings/settings.ts'
 import {
@@ -41,6 +42,8 @@ export function createNotifications(deps: NotificationsDeps) {
   let held: Candidate[] = []
   /** Channels already reported as logged out: their rows change for other reasons too. */
   const loggedOut = new Set(listChannels(db).flatMap(({ id, status }) => (status === 'logged_out' ? [id] : [])))
+  /** The same for accounts. */
+  const signedOut = new Set(listCredentials(db).flatMap(({ id, status }) => (status === 'needs_sign_in' ? [id] : [])))
   let isUnreachable = false
 
   function onEvent(event: StoredEvent): void {
@@ -60,13 +63,16 @@ export function createNotifications(deps: NotificationsDeps) {
       isUnreachable = found !== null
       return found !== null && !was
     }
-    if (event.type === 'channel.changed') {
-      const was = loggedOut.has(event.payload.channelId)
-      if (found === null) loggedOut.delete(event.payload.channelId)
-      else loggedOut.add(event.payload.channelId)
-      return found !== null && !was
-    }
+    if (event.type === 'channel.changed') return isChange(loggedOut, event.payload.channelId, found)
+    if (event.type === 'credential.changed') return isChange(signedOut, event.payload.credentialId, found)
     return found !== null
+  }
+
+  function isChange(known: Set<string>, id: string, found: Candidate | null): found is Candidate {
+    const was = known.has(id)
+    if (found === null) known.delete(id)
+    else known.add(id)
+    return found !== null && !was
   }
 
   function show(found: Candidate): void {

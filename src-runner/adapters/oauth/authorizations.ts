@@ -23,11 +23,14 @@ import {
   pruneAuthorizations,
   takeAnswer,
   type AuthorizationRow,
+  type DeviceCode,
 } from '../../domain/credentials/authorizations.ts'
 import { deleteCredential, findCredentialRow, getCredential } from '../../domain/credentials/credentials.ts'
 import { readCredentialSecret } from '../../domain/credentials/credential-secret.ts'
 import { readAuthorizationSecret, writeAuthorizationSecret, type AuthorizationSecret } from './authorization-secret.ts'
 import type { OAuthClient, OAuthService } from './oauth-client.ts'
+import { createDevicePolls, type PollResult } from './device-polls.ts'
+import { isSafeAddress } from './safe-endpoints.ts'
 import { MCP_CONNECTOR, planAuthorization } from './plan-authorization.ts'
 import { serviceOf } from './renewals.ts'
 import { createStoreAccount } from './store-account.ts'
@@ -50,6 +53,8 @@ export type AuthorizationsDeps = {
 export type BrowserAnswer = { provider: string; session: string; query: string }
 
 const LOOK_EVERY_MS = 30_000
+const MAX_DEVICE_LIVES_MS = 30 * 60_000
+const MAX_POLL_S = 60
 const STATE_BYTES = 32
 const VERIFIER_BYTES = 32
 
@@ -61,6 +66,7 @@ export function createAuthorizations(deps: AuthorizationsDeps) {
   const { db, vault, clock, ids, log, client } = deps
   const findService = deps.findConnector ?? findConnector
   const storeAccount = createStoreAccount({ ...deps, findConnector: findService })
+  const devices = createDevicePolls({ db, clock, log, poll })
   let stop = () => {}
 
   /** The segment of the redirect address. An MCP server has its own, so that no server gets the answer of another one. */
@@ -83,10 +89,66 @@ export function createAuthorizations(deps: AuthorizationsDeps) {
     const id = ids.next()
     const secret: AuthorizationSecret = { clientId, clientSecret, verifier: randomText(VERIFIER_BYTES), nonce: null, deviceCode: null }
     const { connector } = input
-    const row = { id, entityId, connector, method: input.method, plan, redirectUri: redirectUriOf({ connector, mcpServerId }) }
+    const redirectUri = redirectUriOf({ connector, mcpServerId })
+    const row = {
+      id,
+      entityId,
+      connector,
+      method: input.method,
+      plan,
+      redirectUri,
+      credentialId: credential?.id ?? null,
+      mcpServerId,
+      resource,
+    }
+    const device = input.method === 'device' ? await startDevice(signInService(row, secret), plan.scopes) : null
     // First the secret: a row without it could not go on, a secret without its row is deleted with the sign-in.
-    await writeAuthorizationSecret(vault, id, secret)
-    return transact(db, (tx) => insertAuthorization(tx, { clock }, { ...row, credentialId: credential?.id ?? null, mcpServerId, resource }))
+    await writeAuthorizationSecret(vault, id, { ...secret, deviceCode: device?.deviceCode ?? null })
+    const made = transact(db, (tx) => insertAuthorization(tx, { clock }, row, device?.shown))
+    devices.plan()
+    return made
+  }
+
+  /** Throws AppError authorization_refused. */
+  async function startDevice(service: OAuthService, scopes: readonly string[]): Promise<{ deviceCode: string; shown: DeviceCode }> {
+    if (service.endpoints.deviceUrl === null)
+      throw new AppError('authorization_refused', createMessage('oauth_no_device', { service: service.name }))
+    const given = await client.startDevice(service, scopes)
+    if (given.state !== 'started') throw new AppError('authorization_refused', given.problem)
+    const { device_code: deviceCode, user_code: userCode, verification_uri_complete: complete, interval = 5, expires_in: expiresIn } = given
+    const verificationUrl = complete !== undefined && isSafeAddress(complete) ? complete : given.verification_uri
+    if (!isSafeAddress(verificationUrl) || !/^[\x21-\x7e]{1,40}$/.test(userCode)) {
+      throw new AppError('authorization_refused', createMessage('oauth_bad_answer', { service: service.name }))
+    }
+    const livesMs = Math.min(expiresIn * 1000, MAX_DEVICE_LIVES_MS)
+    const pollIntervalMs = Math.min(Math.max(interval, 1), MAX_POLL_S) * 1000
+    return { deviceCode, shown: { userCode, verificationUrl, pollIntervalMs, expiresAt: clock.now() + livesMs } }
+  }
+
+  async function poll(row: AuthorizationRow): Promise<PollResult> {
+    const secret = await readAuthorizationSecret(vault, row.id)
+    if (row.expiresAt <= clock.now() || secret?.deviceCode == null) {
+      await endOld()
+      return secret?.deviceCode == null ? endWith(row.id, createMessage('error_authorization_over')) : 'ended'
+    }
+    const service = signInService(row, secret)
+    const answer = await client.pollDevice(service, secret.deviceCode)
+    if (answer.state === 'refused') return endWith(row.id, answer.problem)
+    if (answer.state !== 'issued') return answer.state
+    try {
+      await storeAccount(row, service, answer.tokens)
+      await forgetSecret(row.id)
+      return 'ended'
+    } catch (error) {
+      // The code counts once, so asking again would change nothing.
+      return endWith(row.id, problemOf(error))
+    }
+  }
+
+  async function endWith(authorizationId: string, problem: Message): Promise<'ended'> {
+    await fail(authorizationId, problem)
+    await forgetSecret(authorizationId)
+    return 'ended'
   }
 
   /** Where to send the browser. Throws AppError authorization_over. */
@@ -181,7 +243,10 @@ export function createAuthorizations(deps: AuthorizationsDeps) {
     }
   }
 
-  function signInService({ plan, resource }: AuthorizationRow, { clientId, clientSecret }: AuthorizationSecret): OAuthService {
+  function signInService(
+    { plan, resource }: Pick<AuthorizationRow, 'plan' | 'resource'>,
+    { clientId, clientSecret }: AuthorizationSecret,
+  ): OAuthService {
     return { name: plan.name, endpoints: plan.endpoints, clientId, clientSecret, resource }
   }
 
@@ -208,8 +273,12 @@ export function createAuthorizations(deps: AuthorizationsDeps) {
       }
       inBackground(endInterrupted)()
       stop = clock.every(LOOK_EVERY_MS, inBackground(endOld))
+      devices.plan()
     },
-    stop: () => stop(),
+    stop(): void {
+      devices.stop()
+      stop()
+    },
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Db } from '../../platform/db/database.ts'
 import type { channels } from '../channels/channels-table.ts'
+import type { credentials } from '../credentials/credentials-table.ts'
 import type { schedules } from '../schedules/schedules-table.ts'
 import type { refusals } from '../triggers/triggers-table.ts'
 
@@ -89,5 +90,13 @@ export function listRequests(db: Db): RequestRow[] {
        FROM channel_people AS person JOIN channels AS channel ON channel.id = person.channel_id JOIN agents AS agent ON agent.id = channel.agent_id
        WHERE person.role = 'requested' ORDER BY person.first_seen_at DESC LIMIT 50`,
     )
+    .all()
+}
+
+type RefusedCredentialRow = Pick<typeof credentials.$inferSelect, 'id' | 'name' | 'problem'> & { at: number }
+
+export function listRefusedCredentials(db: Db): RefusedCredentialRow[] {
+  return db
+    .prepare<RefusedCredentialRow>(`SELECT id, name, problem, status_since AS at FROM credentials WHERE status = 'needs_sign_in'`)
     .all()
 }

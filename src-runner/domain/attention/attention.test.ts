@@ -8,6 +8,7 @@ import { plansOf } from '../../testing/query-plans.ts'
 import { openScheduleRig, type ScheduleRig } from '../../testing/schedule-rig.ts'
 import { deleteChannel, insertChannel, setChannelStatus } from '../channels/channels.ts'
 import { addRequest, setPersonRole } from '../channels/people.ts'
+import { insertCredential, reconnectCredential, requireSignIn } from '../credentials/credentials.ts'
 import { beginTry, recordTry } from '../outbox/send-message.ts'
 import { writeOutbound } from '../outbox/write-message.ts'
 import { listAttention } from './attention.ts'
@@ -152,6 +153,21 @@ describe('the attention list', () => {
     expect(list()).toEqual([])
     rig.clock.advance(-7 * DAY)
     transact(db, (tx) => deleteChannel(tx, channelId))
+    expect(list()).toEqual([])
+  })
+
+  it('lists an account that a person must sign in with again, until they have', () => {
+    const id = rig.records.ids.next()
+    const { entityId } = rig.records.db.prepare<{ entityId: string }>('SELECT id AS entityId FROM entities').get()!
+    const account = { id, entityId, connector: 'shop', kind: 'api_key', name: 'Shop', accountName: null } as const
+    write((tx) => insertCredential(tx, rig, { ...account, hosts: ['shop.example'], scopes: [], agents: [] }))
+    expect(list()).toEqual([])
+    write((tx) => requireSignIn(tx, id, quote('It expired.')))
+    const title = createMessage('credential_refused', { name: 'Shop' })
+    expect(list()).toMatchObject([
+      { kind: 'credential_refused', subjectId: id, title, detail: quote('It expired.'), path: `/connections/${id}` },
+    ])
+    write((tx) => reconnectCredential(tx, id, {}))
     expect(list()).toEqual([])
   })
 

@@ -7,7 +7,16 @@ import { createMessage, readMessage } from '../../lib/messages.ts'
 import { toUsd } from '../../lib/micros.ts'
 import { listFailingServers } from '../mcp/mcp-servers.ts'
 import { listServersWithChangedTools } from '../mcp/mcp-tools.ts'
-import { listBroken, listChangedSkills, listExhausted, listMissed, listRefused, listRequests, listUndeliverable } from './attention.sql.ts'
+import {
+  listBroken,
+  listChangedSkills,
+  listExhausted,
+  listMissed,
+  listRefused,
+  listRefusedCredentials,
+  listRequests,
+  listUndeliverable,
+} from './attention.sql.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -31,6 +40,7 @@ export function listAttention(db: Database, { now, publicAddress }: { now: numbe
     ...undeliverableMessages(db, now),
     ...brokenChannels(db, now),
     ...accessRequests(db),
+    ...refusedCredentials(db),
     ...failingMcpServers(db, now),
     ...changedMcpTools(db),
     ...changedSkills(db),
@@ -82,6 +92,14 @@ function brokenChannels(db: Db, now: number): AttentionItem[] {
       if (status === 'failing') return { ...about, kind: 'channel_failing', title: createMessage('attention_channel_failing', names) }
       return { ...about, kind: 'channel_logged_out', title: createMessage('channel_logged_out', names) }
     })
+}
+
+function refusedCredentials(db: Db): AttentionItem[] {
+  return listRefusedCredentials(db).map(({ id, name, problem, at }) => ({
+    ...{ kind: 'credential_refused', subjectId: id, path: `/connections/${id}`, at },
+    title: createMessage('credential_refused', { name }),
+    detail: readMessage(problem),
+  }))
 }
 
 function accessRequests(db: Db): AttentionItem[] {

@@ -147,6 +147,22 @@ export function listInterrupted(db: Db): AuthorizationRow[] {
     .all()
 }
 
+/** Sign-ins by a code that somebody types elsewhere, the one to ask about first at the beginning. */
+export function listWaitingDevices(db: Db): AuthorizationRow[] {
+  return db
+    .select()
+    .from(authorizations)
+    .where(
+      and(sql`status IN ('waiting', 'begun', 'exchanging')`, eq(authorizations.status, 'waiting'), eq(authorizations.method, 'device')),
+    )
+    .orderBy(authorizations.nextPollAt)
+    .all()
+}
+
+export function postponePoll(tx: Tx, authorizationId: string, next: { pollIntervalMs: number; nextPollAt: number }): void {
+  tx.update(authorizations).set(next).where(eq(authorizations.id, authorizationId)).run()
+}
+
 /** Forgets the ones that have ended long ago. */
 export function pruneAuthorizations(tx: Tx, now: number): void {
   tx.delete(authorizations)

@@ -1,0 +1,197 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { shiftClock, systemClock } from '../../lib/clock.ts'
+import { createMemoryVault, type Vault } from '../../lib/vault.ts'
+import { getCredential } from '../../domain/credentials/credentials.ts'
+import { startOAuthServer, type OAuthServer } from '../../testing/oauth-server/oauth-server.ts'
+import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
+import { createFileVault, openRenewalRig } from '../../testing/renewal-rig.ts'
+
+const CHILD = fileURLToPath(new URL('../../testing/renewal-kill-child.ts', import.meta.url))
+const HOUR_MS = 3_600_000
+const REDIRECT = 'http://127.0.0.1:3000/api/oauth/notes/callback'
+
+let notes: OAuthServer
+let records: RecordsRig
+let kept: Vault
+let vault: Vault
+let rig: ReturnType<typeof openRenewalRig>
+
+beforeEach(async () => {
+  records = openRecordsRig()
+  kept = createMemoryVault()
+  vault = { get: (key) => kept.get(key), set: (key, value) => kept.set(key, value), delete: (key) => kept.delete(key) }
+})
+afterEach(async () => {
+  records.close()
+  await notes.stop()
+})
+
+async function open(options: { refreshTokens?: 'rotate' | 'keep' | 'none' } = {}): Promise<string> {
+  notes = await startOAuthServer({ redirectUris: [REDIRECT], ...options })
+  rig = openRenewalRig({ db: records.db, vault, clock: records.clock, ids: records.ids }, notes.host, notes)
+  return rig.signIn()
+}
+
+const use = (id: string, options = {}) => rig.credentials.use(id, null, 'read', options)
+const tokensOf = async (id: string) => JSON.parse((await kept.get(`credential:${id}`))!) as Record<'accessToken' | 'refreshToken', string>
+const renewals = () => notes.of('/token').filter(({ body }) => body.includes('grant_type=refresh_token'))
+
+describe('an access token', () => {
+  it('is renewed with one request, however many need it at once, and the next refresh token is stored first', async () => {
+    const id = await open()
+    const before = await tokensOf(id)
+    records.clock.advance(HOUR_MS - 59_000)
+    const used = await Promise.all(Array.from({ length: 500 }, () => use(id)))
+    const after = await tokensOf(id)
+    expect(renewals()).toHaveLength(1)
+    expect(new Set(used.map(({ headers }) => headers['authorization']))).toEqual(new Set([`Bearer ${after.accessToken}`]))
+    expect(after.refreshToken).not.toBe(before.refreshToken)
+    expect(getCredential(records.db, id)).toMatchObject({ status: 'connected', expiresAt: records.clock.now() + HOUR_MS })
+    // The service ends a grant whose old refresh token comes again, so the chain proves that each one was stored.
+    for (let round = 0; round < 3; round++) {
+      records.clock.advance(HOUR_MS)
+      await use(id)
+    }
+    expect(renewals()).toHaveLength(4)
+  })
+
+  it('is not renewed before it is needed', async () => {
+    const id = await open()
+    records.clock.advance(HOUR_MS - 61_000)
+    await use(id)
+    expect(renewals()).toEqual([])
+  })
+
+  it('that the service refuses is renewed once, also if many learn of it', async () => {
+    const id = await open()
+    const { secrets } = await use(id)
+    const again = await Promise.all(Array.from({ length: 20 }, () => use(id, { refused: secrets })))
+    expect(renewals()).toHaveLength(1)
+    expect(again[0]!.headers).not.toEqual({ authorization: `Bearer ${secrets[0]}` })
+    // Whoever learns of it later gets the new one.
+    await use(id, { refused: secrets })
+    expect(renewals()).toHaveLength(1)
+  })
+
+  it('keeps the refresh token of a service that sends no other', async () => {
+    const id = await open({ refreshTokens: 'keep' })
+    const { refreshToken } = await tokensOf(id)
+    notes.fail('/token', { kind: 'fields', fields: { refresh_token: null } })
+    records.clock.advance(HOUR_MS)
+    await use(id)
+    expect((await tokensOf(id)).refreshToken).toBe(refreshToken)
+  })
+
+  it('without a refresh token ends with a request to sign in', async () => {
+    const id = await open({ refreshTokens: 'none' })
+    records.clock.advance(HOUR_MS)
+    await expect(use(id)).rejects.toMatchObject({ code: 'credential_refused' })
+    expect(getCredential(records.db, id)).toMatchObject({ status: 'needs_sign_in', problem: { code: 'credential_expired' } })
+  })
+
+  it.each([
+    ['cut off', { kind: 'reset' }],
+    ['down', { kind: 'answer', status: 503, body: '{"error":"temporarily_unavailable"}' }],
+    ['behind a network that wants a sign-in', { kind: 'answer', status: 200, type: 'text/html', body: '<form>' }],
+    ['busy', { kind: 'answer', status: 429, body: '{"error":"rate_limited"}' }],
+    ['endless', { kind: 'huge' }],
+    ['strange', { kind: 'fields', fields: { expires_in: -1 } }],
+  ] as const)('of a service that is %s is asked for again, and nobody is signed out', async (_name, fault) => {
+    const id = await open({ refreshTokens: 'keep' })
+    records.clock.advance(HOUR_MS)
+    notes.fail('/token', fault)
+    await expect(use(id)).rejects.toMatchObject({ code: 'credential_refused' })
+    expect(getCredential(records.db, id).status).toBe('connected')
+    await expect(use(id)).resolves.toBeDefined()
+  })
+
+  it.each(['invalid_grant', 'invalid_client', 'unauthorized_client', 'bad_refresh_token'])(
+    'that is refused with %s asks the person to sign in, and the service no more',
+    async (error) => {
+      const id = await open()
+      records.clock.advance(HOUR_MS)
+      notes.fail('/token', { kind: 'answer', status: 400, body: JSON.stringify({ error }) })
+      await expect(use(id)).rejects.toMatchObject({ code: 'credential_refused' })
+      for (let i = 0; i < 3; i++) await expect(use(id)).rejects.toMatchObject({ code: 'credential_refused' })
+      expect(renewals()).toHaveLength(1)
+      expect(getCredential(records.db, id).status).toBe('needs_sign_in')
+    },
+  )
+
+  it('is stored later if the keychain is locked when it comes, without asking the service again', async () => {
+    const id = await open()
+    records.clock.advance(HOUR_MS)
+    const { set } = vault
+    vault.set = () => Promise.reject(new Error('locked'))
+    await expect(use(id)).rejects.toThrow('locked')
+    await expect(use(id)).rejects.toThrow('locked')
+    vault.set = set
+    await expect(use(id)).resolves.toBeDefined()
+    expect(renewals()).toHaveLength(1)
+    records.clock.advance(HOUR_MS)
+    await expect(use(id)).resolves.toBeDefined()
+  })
+
+  it('does not come back after the account was disconnected', async () => {
+    const id = await open()
+    records.clock.advance(HOUR_MS)
+    const answer = Promise.withResolvers<void>()
+    notes.fail('/token', { kind: 'late', until: answer.promise })
+    const late = use(id)
+    await expect.poll(() => renewals().length).toBe(1)
+    await rig.authorizations.disconnect(id)
+    answer.resolve()
+    await expect(late).rejects.toMatchObject({ code: 'credential_not_found' })
+    expect(await kept.get(`credential:${id}`)).toBeNull()
+  })
+
+  it('does not replace that of a person who signed in meanwhile', async () => {
+    const id = await open()
+    records.clock.advance(HOUR_MS)
+    const answer = Promise.withResolvers<void>()
+    notes.fail('/token', { kind: 'late', until: answer.promise })
+    const late = use(id)
+    await expect.poll(() => renewals().length).toBe(1)
+    await rig.signIn(['notes:read'], id)
+    const { accessToken } = await tokensOf(id)
+    answer.resolve()
+    await expect(late).resolves.toMatchObject({ headers: { authorization: `Bearer ${accessToken}` } })
+    expect((await tokensOf(id)).accessToken).toBe(accessToken)
+  })
+
+  it('is revoked at the service when the account is disconnected', async () => {
+    const id = await open()
+    const { refreshToken } = await tokensOf(id)
+    expect(await rig.authorizations.disconnect(id)).toBe(true)
+    expect(notes.of('/token/revocation')[0]!.body).toContain(encodeURIComponent(refreshToken))
+    const other = await rig.signIn()
+    notes.fail('/token/revocation', { kind: 'reset' })
+    expect(await rig.authorizations.disconnect(other)).toBe(false)
+    expect(await kept.get(`credential:${other}`)).toBeNull()
+  })
+
+  it('that was lost with its process, between the answer and the vault, leads to a new sign-in', async () => {
+    const file = join(records.folder, 'vault.json')
+    writeFileSync(file, '{}')
+    vault = createFileVault(file)
+    const id = await open()
+    // The child is the only one that has the database open.
+    records.db.close()
+    const child = spawn(process.execPath, [CHILD, records.file, file, notes.host, id])
+    const [, signal] = (await once(child, 'exit')) as [number | null, string | null]
+    expect(signal).toBe('SIGKILL')
+    expect(renewals()).toHaveLength(1)
+    records.reboot()
+    const clock = shiftClock(systemClock, HOUR_MS)
+    rig = openRenewalRig({ db: records.db, vault, clock, ids: records.ids }, notes.host, notes)
+    await expect(use(id)).rejects.toMatchObject({ code: 'credential_refused' })
+    await expect(use(id)).rejects.toMatchObject({ code: 'credential_refused' })
+    expect(renewals()).toHaveLength(2)
+    expect(getCredential(records.db, id)).toMatchObject({ status: 'needs_sign_in', problem: { code: 'oauth_refused' } })
+  })
+})
