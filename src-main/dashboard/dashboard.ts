@@ -142,10 +142,10 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     }
   }
 
-  /** Who asks for a sign-in at a service, or why they may not. A form cannot send the header with the page's key. */
-  async function mayStart(request: DashboardRequest, pageKey: string | null): Promise<Caller | ErrorCode> {
+  /** Who asks for a sign-in at a service, or why they may not. */
+  async function mayStart(request: DashboardRequest): Promise<Caller | ErrorCode> {
     const isOfBrowser = request.via === 'http' && deps.authMode() === 'local-trust' && isFromBrowser(request)
-    if (isOfBrowser && !isOpened(request, pageKey ?? undefined)) return 'link_required'
+    if (isOfBrowser && !isOpened(request)) return 'link_required'
     const caller = await callerOf(request)
     if (caller === null) return 'unauthorized'
     return mayCall(caller, ROUTES.createAuthorization) ? caller : 'owner_only'
@@ -153,7 +153,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
 
   async function respondOAuth(request: DashboardRequest, path: string): Promise<DashboardResponse | null> {
     try {
-      return await oauth.respond(request, path, (pageKey) => mayStart(request, pageKey))
+      return await oauth.respond(request, path, () => mayStart(request))
     } catch (error) {
       deps.log.error({ error: messageOf(error) }, 'the sign-in at a service failed')
       return refusal(error instanceof VaultError ? 'vault_unavailable' : 'accounts_unavailable')
@@ -286,10 +286,10 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     }
   }
 
-  function isOpened(request: DashboardRequest, pageKey = request.header(PAGE_KEY_HEADER) ?? null): boolean {
+  function isOpened(request: DashboardRequest): boolean {
     if (hasBearer(request.authorizations, deps.secret())) return true
     const key = deps.browserProof.keyFor(request.header('cookie'))
-    return key !== null && isSame(pageKey ?? '', key)
+    return key !== null && isSame(request.header(PAGE_KEY_HEADER) ?? '', key)
   }
 
   /** With the page's key, if a person opened this page: no script of another page can do that and read it. */

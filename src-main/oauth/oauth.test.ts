@@ -148,14 +148,23 @@ describe('signing in at a service', () => {
     const opened = await fetch(`${server.url}/api/browser`, {
       ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ token: link }) },
     })
-    const { key: page } = (await opened.json()) as { key: string }
+    const { key } = (await opened.json()) as { key: string }
     const headers = { ...fromOwnPage(), cookie: cookieOf(opened) }
     const { id: authorization } = await prepare()
     expect((await start({ authorization }, { headers })).status).toBe(401)
-    expect((await start({ authorization, page: `${page}x` }, { headers })).status).toBe(401)
-    const onward = await start({ authorization, page }, { headers })
-    const [, provider, id, token] = /^\/connect#([^/]+)\/([^/]+)\/(.+)$/.exec(onward.headers.get('location')!)!
-    expect([onward.status, provider, id]).toEqual([303, 'notes', authorization])
+    const ask = (more: Record<string, string>, body: unknown = { authorizationId: authorization }) =>
+      fetch(`${server.url}/api/oauth/link`, {
+        ...{ method: 'POST', headers: { 'content-type': 'application/json', ...headers, ...more }, body: JSON.stringify(body) },
+      })
+    expect((await ask({})).status).toBe(401)
+    expect((await ask({ 'x-deckhand-page': `${key}x` })).status).toBe(401)
+    expect((await ask({ 'x-deckhand-page': key, 'content-type': 'text/plain' })).status).toBe(415)
+    expect((await ask({ 'x-deckhand-page': key, origin: 'https://evil.example' })).status).toBe(403)
+    for (const body of [{}, null, { authorizationId: '../agents' }, { authorizationId: crypto.randomUUID() }])
+      expect((await ask({ 'x-deckhand-page': key }, body)).status).toBe(404)
+    const { url } = (await (await ask({ 'x-deckhand-page': key })).json()) as { url: string }
+    const [provider, id, token] = new URL(url).hash.slice(1).split('/')
+    expect([provider, id]).toEqual(['notes', authorization])
     const begun = await start({ authorization, token: token! }, { headers })
     expect(new URL(begun.headers.get('location')!).origin).toBe(notes.url)
   })

@@ -22,8 +22,8 @@ type BrowserRequest = {
   signal: AbortSignal
 }
 
-/** Who sends a request, or why they may not sign in at services. `pageKey`: in `local-trust`, the key of the page that sends it. */
-type MayStart = (pageKey: string | null) => Promise<Caller | ErrorCode>
+/** Who sends a request, or why they may not sign in at services. */
+type MayStart = () => Promise<Caller | ErrorCode>
 
 type Answer<Body> = { status: number; body: Body | ErrorBody }
 
@@ -48,6 +48,8 @@ const START = /^\/api\/oauth\/([a-z0-9-]{1,100})\/start$/
  */
 export const FROM_OTHER_SITES = /^(\/api\/oauth\/[a-z0-9-]{1,100}\/callback|\/connect\/done)$/
 const CALLBACK = /^\/api\/oauth\/([a-z0-9-]{1,100})\/callback$/
+const LINK = '/api/oauth/link'
+const JSON_TYPE = /^application\/json\b/i
 const FORM_TYPE = /^application\/x-www-form-urlencoded(?:\s*;\s*charset="?utf-8"?)?\s*$/i
 const ID = /^[0-9a-f-]{36}$/
 /** A path of our own. `//host` and `/\host` lead elsewhere. */
@@ -72,15 +74,10 @@ export function createOAuth(deps: OAuthDeps) {
     const token = fields.get('token')
     const isByLink = token !== null && given !== null && deps.tokens.take(`sign_in:${given}`, token)
     if (token !== null && !isByLink) return failed(request, 'link_required')
-    const known = await mayStart(fields.get('page'))
+    const known = await mayStart()
     // A link of Deckhand opens in any browser, also in one where nobody has signed in.
     const caller: Caller | ErrorCode = isByLink && typeof known === 'string' ? { kind: 'program' } : known
     if (typeof caller === 'string') return failed(request, caller)
-    // The policy of our page keeps its forms on our origin, so this one goes on from a page that has another policy.
-    if (!isByLink && given !== null && request.header('sec-fetch-site') === 'same-origin') {
-      const link = await linkTo(given)
-      return link === null ? failed(request, 'authorization_over') : redirect(`/connect${new URL(link).hash}`)
-    }
     const authorizationId = given ?? (await create(request, provider, fields))
     if (typeof authorizationId !== 'string') return failed(request, authorizationId)
     const session = sessionOf(caller)
@@ -168,6 +165,17 @@ export function createOAuth(deps: OAuthDeps) {
     return `${origin}/connect#${provider}/${authorizationId}/${deps.createToken(authorizationId)}`
   }
 
+  /** For a page in a browser: the same link. Its own form could not lead to a service, because its policy keeps forms here. */
+  async function makeLink(request: BrowserRequest, mayStart: MayStart): Promise<DashboardResponse> {
+    if (!JSON_TYPE.test(request.header('content-type') ?? ''))
+      return refusal('unsupported_media_type', 'Send the body as application/json.')
+    const caller = await mayStart()
+    if (typeof caller === 'string') return refusal(caller)
+    const id = authorizationOf(await readBody(request.body))
+    const url = id === null ? null : await linkTo(id)
+    return url === null ? refusal('authorization_not_found') : json(200, { url })
+  }
+
   return {
     linkTo,
     /** null: the request is for somebody else. */
@@ -177,12 +185,22 @@ export function createOAuth(deps: OAuthDeps) {
       if (starting !== undefined)
         return request.method === 'POST' && request.via === 'http' ? start(request, starting, mayStart) : refusal('method_not_allowed')
       if (returning !== undefined) return isReading && request.via === 'http' ? callback(request, returning) : refusal('method_not_allowed')
+      if (path === LINK) return request.method === 'POST' ? makeLink(request, mayStart) : refusal('method_not_allowed')
       if (!isReading || request.via !== 'http') return null
       if (path === '/connect') return connectPage(await deps.speech())
       if (path === '/connect/done') return connectedPage(await deps.speech(), ownPath(request.target))
       if (path === '/connect.js') return text(200, API_HEADERS, 'text/javascript; charset=utf-8', CONNECT_SCRIPT)
       return null
     },
+  }
+}
+
+function authorizationOf(body: string | null): string | null {
+  try {
+    const { authorizationId } = Object(JSON.parse(body ?? '')) as { authorizationId?: unknown }
+    return typeof authorizationId === 'string' ? authorizationId : null
+  } catch {
+    return null
   }
 }
 
