@@ -205,6 +205,19 @@ describe.skipIf(isMissing)('tools of an MCP server', () => {
     expect((await failing.test()).message?.code).toBe('mcp_no_program')
   })
 
+  it('asks about a once call that was under way at a crash, and leaves no process of the former runner', async () => {
+    const broken = await addHostileServer(runner, { agentIds: [agent.id], name: 'Broken' })
+    await broken.accept({ slow: 'once' })
+    runner.modelServer.play({ toolCalls: [{ id: 'c1', name: 'broken__slow', args: {} }] })
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Do it', agentId: agent.id } })
+    await expect.poll(() => broken.calls()).toEqual(['slow {}'])
+    await runner.restart({ crash: true })
+    expect((await runner.ended(jobId)).status).toBe('awaiting_approval')
+    expect(await pending(jobId)).toMatchObject([{ kind: 'unknown_outcome', tool: 'broken__slow' }])
+    expect(broken.calls()).toEqual(['slow {}'])
+    expect(await callOnce('look', { word: 'after' })).toContain('You said after.')
+  })
+
   it('leaves no process behind', async () => {
     const parent = await addHostileServer(runner, { modes: ['child'], name: 'Parent' })
     await parent.test()

@@ -3,7 +3,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { z } from 'zod'
 import type { RunningProgram } from '../../platform/sandbox/start-sandboxed.ts'
 import { GuardedFetchError } from '../../platform/net/guarded-fetch.ts'
-import type { GuardedStreamFetch } from '../../platform/net/guarded-stream.ts'
+import { TOO_LONG, type GuardedStreamFetch } from '../../platform/net/guarded-stream.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { cutText } from '../../lib/text.ts'
 import { visibleText } from '../../lib/visible-text.ts'
@@ -92,7 +92,11 @@ export async function connectServer(options: ConnectOptions): Promise<McpConnect
     },
   )
   client.onclose = () => ended.resolve()
-  client.onerror = (error) => options.note(`[${messageOf(error)}]`)
+  client.onerror = (error) => {
+    options.note(`[${messageOf(error)}]`)
+    // Otherwise the request would wait for its time limit.
+    if (messageOf(error).includes(TOO_LONG)) void close()
+  }
   client.setRequestHandler(types.ListRootsRequestSchema, () => ({ roots: [...options.roots] }))
   client.setRequestHandler(types.ElicitRequestSchema, async ({ params }) => {
     if (params.mode === 'url') return { action: 'decline' as const }

@@ -18,6 +18,9 @@ export type GuardedStreamOptions = GuardedFetchOptions & {
   firstByteMs: number
 }
 
+/** Begins the message of the error with which such a response ends. */
+export const TOO_LONG = 'the response is too long'
+
 /** Requests whose responses are read as they come. A connection is used for one request. Throws GuardedFetchError, or the signal's reason. */
 export function createGuardedStream({
   enteredAddress,
@@ -93,7 +96,7 @@ function boundedBody(source: AsyncIterable<Buffer>, maxBytes: number, close: () 
             return controller.close()
           }
           bytes += value.length
-          if (bytes > maxBytes) throw new Error(`the response has more than ${maxBytes} bytes`)
+          if (bytes > maxBytes) throw new Error(`${TOO_LONG}: more than ${maxBytes} bytes`)
           controller.enqueue(value)
         } catch (error) {
           close()

@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { findSandboxHere } from '../../testing/sandbox-here.ts'
 import { scratchFolder } from '../../testing/scratch-folder.ts'
@@ -54,3 +57,21 @@ it.skipIf(process.platform === 'win32')('stops a program at its limit of process
   const program = await startSandboxed({ sandbox: NONE, command, folder, writable: [folder], timeoutMs: 60_000, limits: { processes: 4 } })
   expect((await program.ended).limit).toBe('processes')
 })
+
+it.skipIf(isMissing)('ends every process of a program when this process is killed', async () => {
+  const folder = (await scratchFolder('Work')).path
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../../testing/program-child.ts', import.meta.url)), folder])
+  expect(String((await once(child.stdout, 'data'))[0])).toBe('started\n')
+  const left = () => readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandLine(pid).includes(`300.${child.pid}`))
+  expect(left().length).toBeGreaterThan(1)
+  child.kill('SIGKILL')
+  await expect.poll(left).toEqual([])
+})
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
+  } catch {
+    return ''
+  }
+}
