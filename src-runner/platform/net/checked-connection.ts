@@ -78,6 +78,8 @@ export function connected(socket: Socket, event: string, ms: number, signal: Abo
 
 /** The result of `work`, or an error if the signal or the clock comes first. `work` itself is not stopped. */
 export async function bounded<T>(work: Promise<T>, ms: number, signal: AbortSignal, tooSlow: () => Error): Promise<T> {
+  // If the signal has aborted already, nobody else hears how it ends.
+  work.catch(() => {})
   signal.throwIfAborted()
   const { promise: over, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(tooSlow()), ms)
