@@ -14,7 +14,13 @@ async function serve({ metadata = {}, registers = true }: { metadata?: object; r
   const asked: { path: string; body: string }[] = []
   const codes = new Map<string, { challenge: string; redirectUri: string; clientId: string; resource: string }>()
   let registered: { redirect_uris: string[] } | null = null
-  const respond = (path: string, body: string, origin: string): [status: number, body: object, headers?: Record<string, string>] => {
+  const respond = (
+    path: string,
+    body: string,
+    origin: string,
+    bearer?: string,
+  ): [status: number, body: object, headers?: Record<string, string>] => {
+    if (path === '/mcp' && bearer === `Bearer ${TOKEN}`) return answerMcp(body)
     switch (path) {
       case '/.well-known/oauth-protected-resource/mcp':
         return [200, { resource: `${origin}/mcp`, authorization_servers: [origin] }]
@@ -55,7 +61,7 @@ async function serve({ metadata = {}, registers = true }: { metadata?: object; r
     req.on('data', (chunk: Buffer) => (body += chunk.toString()))
     req.on('end', () => {
       asked.push({ path: req.url!, body })
-      const [status, given, headers = {}] = respond(req.url!, body, `http://${req.headers.host}`)
+      const [status, given, headers = {}] = respond(req.url!, body, `http://${req.headers.host}`, req.headers.authorization)
       res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(given))
     })
   })
@@ -76,6 +82,17 @@ async function serve({ metadata = {}, registers = true }: { metadata?: object; r
       return new URLSearchParams({ code: 'code-1', state: value('state'), iss: origin }).toString()
     },
   }
+}
+
+/** As the protocol wants it of a server with one tool. */
+function answerMcp(body: string): [status: number, body: object] {
+  const { id, method } = JSON.parse(body === '' ? '{}' : body) as { id?: number; method?: string }
+  if (id === undefined) return [method === undefined ? 405 : 202, {}]
+  const result =
+    method === 'initialize'
+      ? { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'acme', version: '1' } }
+      : { tools: [{ name: 'search', inputSchema: { type: 'object' } }] }
+  return [200, { jsonrpc: '2.0', id, result }]
 }
 
 describe('a sign-in at an MCP server', () => {
@@ -100,6 +117,8 @@ describe('a sign-in at an MCP server', () => {
 
   it('finds out where, registers Deckhand, and calls the server with the account from then on', async () => {
     const mcpServerId = await start()
+    const before = await runner.client.ok('testMcpServer', { params: { mcpServerId } })
+    expect(before).toMatchObject({ ok: false, server: { status: 'needs_sign_in' } })
     const { authorization } = await runner.client.ok('signInToMcpServer', { params: { mcpServerId }, body: {} })
     const provider = `mcp-${mcpServerId}`
     expect(authorization).toMatchObject({ connector: 'mcp', status: 'waiting', mcpServerId })
@@ -123,6 +142,8 @@ describe('a sign-in at an MCP server', () => {
     const { server } = await runner.client.ok('getMcpServer', { params: { mcpServerId } })
     expect(server.transport).toMatchObject({ credentialId: credentials[0]!.id })
     expect(await runner.vault.get(credentialKey(credentials[0]!.id))).toContain(TOKEN)
+    const after = await runner.client.ok('testMcpServer', { params: { mcpServerId } })
+    expect(after).toMatchObject({ ok: true, server: { version: 'acme 1', tools: [{ name: 'search' }] } })
     expect(JSON.stringify([server, credentials, runner.logLines])).not.toContain(TOKEN)
   })
 
