@@ -1,11 +1,20 @@
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Page } from '@playwright/test'
 import { startOAuthServer, type OAuthServer } from '../../src-runner/testing/oauth-server/oauth-server.ts'
 import { type Browser, startBrowser } from '../fixtures/browser.ts'
 import { expect, test as base } from '../fixtures/deckhand.ts'
 import { lookAt } from '../fixtures/look-at.ts'
+import { createRealFolder, type RealFolder } from '../fixtures/real-folder.ts'
 import { setUpAgent } from '../fixtures/set-up-agent.ts'
 
-const test = base.extend<{ elsewhere: Browser; service: OAuthServer }>({
+const test = base.extend<{ elsewhere: Browser; service: OAuthServer; folder: RealFolder }>({
+  // oxlint-disable-next-line no-empty-pattern -- as below.
+  folder: async ({}, use) => {
+    const folder = createRealFolder({})
+    await use(folder)
+    folder.remove()
+  },
   // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs from here.
   elsewhere: async ({}, use) => {
     const browser = await startBrowser()
@@ -115,4 +124,52 @@ test('a person connects an account in their browser, and disconnects it', async 
   await expect(page.getByText('The service revoked the access.')).toBeVisible()
   expect(service.of('/token/revocation').length).toBeGreaterThan(0)
   expect((await deckhand.client.ok('listCredentials', { query: {} })).credentials).toEqual([])
+})
+
+test('an agent uses a tool of a pasted server only after the person has accepted it', async ({ deckhand, page, models, folder }) => {
+  const agent = await setUpAgent(deckhand.client, models)
+  const program = join(folder.path, 'server.mjs')
+  copyFileSync(join(import.meta.dirname, '../fixtures/notes-server.mjs'), program)
+  const config = JSON.stringify({ mcpServers: { notes: { command: 'node', args: [program] } } })
+  await page.goto('app://deckhand/connections?add=mcp')
+  await page.getByLabel('Address, command or JSON').fill(config)
+  await page.getByRole('button', { name: /^Review/ }).click()
+  await page.getByRole('button', { name: 'Add server' }).click()
+  await expect(page.getByRole('heading', { name: 'This program will run' })).toBeVisible()
+  const server = async () => (await deckhand.client.ok('listMcpServers', { query: {} })).servers[0]!
+  // The sandbox shows it no folder of the person that was not given to it.
+  await deckhand.client.ok('updateMcpServer', {
+    params: { mcpServerId: (await server()).id },
+    body: { transport: { kind: 'stdio', command: 'node', args: [program], folders: [folder.path] } },
+  })
+  await page.getByRole('button', { name: 'Start and list tools' }).click()
+  await expect(page.getByRole('button', { name: 'Accept send_note' })).toBeVisible()
+
+  const task = async () => {
+    models.received.length = 0
+    models.play(
+      { text: [], toolCalls: [{ id: 'call_1', name: 'notes__find_note', args: { word: 'the fence' } }] },
+      { text: ['It is blue.'] },
+    )
+    const { jobId } = await deckhand.client.ok('submitTask', { body: { task: 'What about the fence?', agentId: agent.id } })
+    await expect.poll(async () => (await deckhand.client.ok('getJob', { params: { jobId } })).job.status).toBe('completed')
+    return JSON.stringify(models.received)
+  }
+  expect(await task()).not.toContain('paint it blue')
+  await page.getByRole('button', { name: 'Accept 1 reading tool' }).click()
+  await expect(page.getByRole('button', { name: 'Accept find_note' })).toBeHidden()
+  expect(await task()).toContain('The note about the fence says: paint it blue.')
+  await expect(page.getByText('Running', { exact: true })).toBeVisible()
+  await lookAt(
+    deckhand,
+    [
+      {
+        name: 'server',
+        path: `/connections/mcp/${(await server()).id}`,
+        shows: (on) => on.getByRole('button', { name: 'Accept send_note' }),
+      },
+      { name: 'connections', path: '/connections', shows: (on) => on.getByText('1 tool to review') },
+    ],
+    'running-server',
+  )
 })
