@@ -1,17 +1,26 @@
+import { writeSkillFiles } from '../domain/skills/skill-folders.ts'
 import { loadSkill, type LoadDeps } from '../domain/skills/load-skill.ts'
 import { readSkillHead } from '../domain/skills/skill-head.ts'
 import { textOf } from '../domain/skills/skill-package.ts'
 import { listSkills } from '../domain/skills/skills.ts'
+import type { RunCommandDeps } from '../agent/tools/run-command/run-command.ts'
 import type { SkillsOfAgents } from '../agent/tools/use-skill/use-skill.ts'
 
 /** The skills that a person selected for an agent, without those that are blocked or wait for consent. Read at each use. */
-export function createAgentSkills(deps: LoadDeps): SkillsOfAgents {
+export function createAgentSkills(deps: LoadDeps): SkillsOfAgents & RunCommandDeps['skills'] {
   const usable = (agentId: string) => listSkills(deps.db, { agentId }).filter(({ status }) => status === 'ready')
+  const load = async (agentId: string, name: string) => {
+    const skill = usable(agentId).find(({ slug }) => slug === name)
+    return skill === undefined ? null : loadSkill(deps, skill)
+  }
   return {
+    async open(agentId, name) {
+      const files = await load(agentId, name)
+      return files === null ? null : { digest: files.digest, write: (folder) => writeSkillFiles(folder, files) }
+    },
     list: (agentId) => usable(agentId).map(({ name, description }) => ({ name, description })),
     async read(agentId, name) {
-      const skill = usable(agentId).find(({ slug }) => slug === name)
-      const files = skill === undefined ? null : await loadSkill(deps, skill)
+      const files = await load(agentId, name)
       if (files === null) return null
       const { head, body } = readSkillHead(files)
       return {

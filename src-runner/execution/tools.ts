@@ -22,7 +22,7 @@ export type ToolsDeps = {
   rules: () => RuleSet
   settings: () => Pick<Settings, 'webSearch'>
   searchKey: () => Promise<string | null>
-  skills: SkillsOfAgents
+  skills: SkillsOfAgents & RunCommandDeps['skills']
 }
 
 /**
@@ -35,7 +35,7 @@ export function createTools(deps: ToolsDeps): () => readonly Tool[] {
   const webFetch = webFetchTool({ fetch, clock })
   const network: RunCommandDeps['network'] = async ({ agentId, onBehalfOf = [] }, call) =>
     [agentId, ...onBehalfOf].every((one) => isNetworkAllowed(rules(), call, one))
-  const runCommand = cacheLast((names: readonly string[]) => runCommandTool({ sandbox, network, programs, names }))
+  const runCommand = cacheLast((names: readonly string[]) => runCommandTool({ sandbox, network, programs, skills, names }))
   const webSearch = cacheLast((held: Settings['webSearch']) => {
     return held === null ? [] : [createWebSearch(held, { fetch, apiKey: searchKey })]
   })

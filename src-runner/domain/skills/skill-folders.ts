@@ -48,7 +48,7 @@ export function createSkillFolders(root: string) {
       await rm(staging, { recursive: true, force: true })
       await mkdir(staging, { mode: 0o700 })
       try {
-        await writeFiles(staging, skill)
+        await writeSkillFiles(staging, skill)
         // What is there was changed by somebody, or a crash left a part of it.
         await rm(place, { recursive: true, force: true })
         await rename(staging, place)
@@ -71,7 +71,7 @@ export function createSkillFolders(root: string) {
 }
 
 /** Into a new folder. The modes are ours: an archive decides nothing about them. */
-async function writeFiles(folder: string, { files }: SkillPackage): Promise<void> {
+export async function writeSkillFiles(folder: string, { files }: SkillPackage): Promise<void> {
   const folders = new Set<string>([folder])
   for (const file of files) {
     const place = join(folder, ...file.path.split('/'))

@@ -15,7 +15,14 @@ const sandboxed: SandboxState = { ...none, kind: 'bubblewrap', works: true, reas
 const networked: SandboxState = { ...sandboxed, network: { works: true, reason: null, advice: null } }
 
 const toolWith = (sandbox: SandboxState, network = false, more: Partial<RunCommandDeps> = {}) =>
-  runCommandTool({ sandbox: async () => sandbox, network: async () => network, programs: async () => systemPrograms(), names: [], ...more })
+  runCommandTool({
+    sandbox: async () => sandbox,
+    network: async () => network,
+    programs: async () => systemPrograms(),
+    skills: { open: async () => null },
+    names: [],
+    ...more,
+  })
 const contextFor = (folders: string[]): ToolContext => ({
   jobId: 'job',
   agentId: 'agent',

@@ -16,6 +16,7 @@ import { findProgram, NoSuchProgram } from './find-program.ts'
 import { findNamedFiles } from './named-files.ts'
 import { createPlainStream, plainOutput } from './plain-output.ts'
 import { quoteCommand, shellLineOf } from './quote-command.ts'
+import { findSkills, unpackSkills, type SkillScripts } from './skill-scripts.ts'
 
 export type RunCommandDeps = {
   /** Read for each call: a person may have installed one meanwhile. */
@@ -24,6 +25,8 @@ export type RunCommandDeps = {
   network: (context: ToolContext, call: Pick<ToolFacts, 'subject' | 'paths'>) => Promise<boolean>
   /** The programs outside the working folder. `closed`: what the agent may not see. */
   programs: (closed: readonly string[]) => Promise<UserToolchain>
+  /** The skills that an agent may use. */
+  skills: SkillScripts
   /** Well-known programs, for the model. */
   names: readonly string[]
 }
@@ -96,10 +99,16 @@ async function prepare({ command, folder }: RunArgs, context: ToolContext, deps:
     throw thrown
   })
   const known = typeof program === 'string' ? program : null
-  const found = await findNamedFiles(command, known, path)
+  const skills = await findSkills(command, context.agentId, deps.skills)
+  if (skills.length > 0 && !sandbox.works)
+    throw new SandboxFailed('Scripts of skills run only in the sandbox, and there is none that works on this machine.')
+  const found = [
+    ...(await findNamedFiles(command, known, path)),
+    ...skills.map(({ name, digest }) => ({ path: `skill:${name}`, mark: digest })),
+  ]
   /** What an approval of the command is bound to, besides its words. */
   const bound = { paths: [path], sandboxed: sandbox.works, leavesMachine: !sandbox.works || network.isOn, program: known, found }
-  return { path, shown, sandbox, network, programs, program, bound }
+  return { path, shown, sandbox, network, programs, program, skills, bound }
 }
 
 async function factsOf(args: RunArgs, context: ToolContext, deps: RunCommandDeps): Promise<ToolFacts> {
@@ -141,23 +150,32 @@ function cut(text: string): string {
 
 async function run(args: RunArgs, context: ToolContext, deps: RunCommandDeps): Promise<ToolOutput> {
   refuseUnusable(args.command)
-  const { path, shown, sandbox, network, programs, program, bound } = await prepare(args, context, deps)
+  const { path, shown, sandbox, network, programs, program, skills, bound } = await prepare(args, context, deps)
   if (program instanceof NoSuchProgram) throw program
   requireAsJudged(context, bound)
   const timeoutSeconds = args.timeoutSeconds ?? DEFAULT_SECONDS
-  const outcome = await runSandboxed({
-    sandbox,
-    command: [program, ...args.command.slice(1)],
-    folder: path,
-    writable: [path],
-    programs,
-    closed: context.closedFolders,
-    network: network.isOn,
-    timeoutMs: timeoutSeconds * 1_000,
-    keepBytes: KEEP_BYTES,
-    signal: context.signal,
-    ...(context.show === undefined ? {} : { onOutput: shownIn(context.show) }),
-  }).ending
+  const unpacked = await unpackSkills(skills)
+  const start = async () => {
+    try {
+      return await runSandboxed({
+        sandbox,
+        command: [program, ...args.command.slice(1).map(unpacked.placeOf)],
+        folder: path,
+        writable: [path],
+        readable: unpacked.folders,
+        programs,
+        closed: context.closedFolders,
+        network: network.isOn,
+        timeoutMs: timeoutSeconds * 1_000,
+        keepBytes: KEEP_BYTES,
+        signal: context.signal,
+        ...(context.show === undefined ? {} : { onOutput: shownIn(context.show) }),
+      }).ending
+    } finally {
+      await unpacked.remove()
+    }
+  }
+  const outcome = await start()
   const notes = [
     ...(network.isAllowed && !network.isOn && sandbox.works
       ? [`[no network: ${sandbox.network.reason === null ? 'the sandbox has none' : englishText(sandbox.network.reason)}]`]

@@ -79,7 +79,7 @@ async function run(
       output: `There is no usable skill '${showName(name)}'. ${names.length === 0 ? 'You have none.' : `You have: ${names.join(', ')}.`}`,
     }
   }
-  if (file === undefined) return { ok: true, output: [INTRO, fenced(skill.body, fromLine), ...notesOn(skill)].join('\n\n') }
+  if (file === undefined) return { ok: true, output: [INTRO, fenced(skill.body, fromLine), ...notesOn(name, skill)].join('\n\n') }
   const found = skill.readFile(file)
   if (found === null) return { ok: false, output: `The skill has no file '${showName(file)}'. ${filesOf(skill)}` }
   if (found.text === null) return { ok: false, output: `'${showName(file)}' is not text.` }
@@ -100,10 +100,15 @@ function fenced(text: string, fromLine: number): string {
   return [`[begin of the skill ${boundary}]`, shown, `[end of the skill ${boundary}]`, ...more].join('\n')
 }
 
-function notesOn(skill: SkillInUse): string[] {
+function notesOn(name: string, skill: SkillInUse): string[] {
   const tools =
     skill.allowedTools.length === 0 ? [] : [`Its author means it to need only these tools: ${oneLine(skill.allowedTools.join(', '))}.`]
-  return [...(skill.author === null ? [] : [`Author: ${oneLine(skill.author)}.`]), ...tools, filesOf(skill)]
+  return [...(skill.author === null ? [] : [`Author: ${oneLine(skill.author)}.`]), ...tools, filesOf(skill), scriptsOf(name)]
+}
+
+/** `run_command` understands these names. */
+function scriptsOf(name: string): string {
+  return `To run one of its scripts, give its place to an interpreter in run_command, as in ["sh", "skill:${name}/scripts/example.sh"].`
 }
 
 function filesOf({ files }: SkillInUse): string {
