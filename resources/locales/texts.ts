@@ -1104,6 +1104,8 @@ export type TextParams = {
   'rules.simulator.fields.content': NoParams
   'rules.simulator.fields.from': NoParams
   'rules.simulator.fields.to': NoParams
+  'rules.simulator.fields.connection': NoParams
+  'rules.simulator.fields.method': NoParams
   'rules.simulator.fields.url': NoParams
   'rules.simulator.fields.query': NoParams
   'rules.simulator.fields.command': NoParams
@@ -2265,6 +2267,8 @@ export type TextParams = {
   'turn.tool.search.doing': { what: string }
   'turn.tool.fetch.done': { what: string }
   'turn.tool.fetch.doing': { what: string }
+  'turn.tool.request.done': { what: string }
+  'turn.tool.request.doing': { what: string }
   'turn.tool.edit.done': { what: string }
   'turn.tool.edit.doing': { what: string }
   'turn.tool.move.done': { what: string }
@@ -2858,6 +2862,16 @@ export type TextParams = {
   'messages.effect_list': { path: string }
   'messages.effect_fetch': { address: string }
   'messages.effect_web_search': { provider: string; query: string }
+  'messages.effect_request': {
+    account: string
+    address: string
+    body: string
+    connection: string
+    hasAccount: string
+    hasBody: string
+    method: string
+  }
+  'messages.effect_request_read': { account: string; address: string; connection: string; hasAccount: string }
   'messages.effect_remember': { shared: string; text: string }
   'messages.effect_forget': { shared: string; text: string }
   'messages.effect_forget_nothing': NoParams
@@ -3055,6 +3069,9 @@ export type TextParams = {
   'messages.oauth_interrupted': { service: string }
   'messages.oauth_pasted_other': { redirectUri: string }
   'messages.error_connector_not_found': NoParams
+  'messages.credential_host_wildcard': NoParams
+  'messages.credential_host_unreadable': { host: string }
+  'messages.credential_host_not_opened': { host: string }
   'messages.error_outbound_not_found': NoParams
   'messages.error_token_not_found': NoParams
   'messages.error_trigger_has_no_agent': NoParams

@@ -7,26 +7,30 @@ import { createWorker } from '../domain/jobs/worker.ts'
 import { findPrice } from '../domain/prices/prices.ts'
 import { findProvider } from '../domain/providers/providers.ts'
 import { createModelSource } from '../agent/providers/model-source.ts'
+import { createAgentConnections } from '../execution/agent-connections.ts'
 import { createAgentPrograms } from '../execution/agent-programs.ts'
 import { createAgentSkills } from '../execution/agent-skills.ts'
 import { createAgentWork } from '../execution/agent-work.ts'
 import { createAgentMcpTools } from '../execution/mcp/agent-mcp-tools.ts'
 import { createMcpPool } from '../execution/mcp/mcp-pool.ts'
 import { createTools } from '../execution/tools.ts'
-import { createToolFetch, guardOptions, type Connections } from './connections.ts'
+import { guardOptions, type Connections } from './connections.ts'
 import type { Core } from './core.ts'
 import type { Storage } from './storage.ts'
 
 export type Agents = ReturnType<typeof createAgents>
 
+type Needed = Pick<Connections, 'credentials' | 'fetchForTools'>
+
 /** Models, tools and the worker that runs jobs with them. */
-export function createAgents(core: Core, storage: Storage, { credentials }: Pick<Connections, 'credentials'>) {
+export function createAgents(core: Core, storage: Storage, { credentials, fetchForTools }: Needed) {
   const { options, vault, clock, fetch, dataDir, ownPorts } = core
   const { db, jobs, rules, settings } = storage
   const programs = createAgentPrograms({ ...core, db, settings: settings.read })
   const agentTools = createTools({
     clock,
-    fetch: createToolFetch(core, db),
+    fetch: fetchForTools,
+    connections: createAgentConnections({ db, credentials, fetch: fetchForTools, findConnector: options.findConnector }),
     sandbox: core.findSandbox,
     programs: programs.find,
     programNames: programs.names,

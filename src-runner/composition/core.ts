@@ -52,7 +52,7 @@ export type RunnerDeps = {
   /** Added to the tools. */
   moreTools?: readonly Tool[]
   /** How tools reach the web. */
-  internet?: Pick<GuardedFetchOptions, 'resolve' | 'dial' | 'ownAddresses'>
+  internet?: Pick<GuardedFetchOptions, 'resolve' | 'dial' | 'ownAddresses' | 'ca'>
   findSandbox?: typeof findSandbox
   /** The registry of MCP servers. Default: the official one. */
   mcpRegistryUrl?: string

@@ -6,6 +6,7 @@ import type { Settings } from '../contract/settings.ts'
 import type { Clock } from '../lib/clock.ts'
 import { rulesFor, type RuleSet } from '../domain/rules/rule-set.ts'
 import { ALL_TOOLS } from '../agent/tools/all-tools.ts'
+import { httpRequestTool, type HttpRequestDeps } from '../agent/tools/http-request/http-request.ts'
 import { runCommandTool, type RunCommandDeps } from '../agent/tools/run-command/run-command.ts'
 import type { Tool } from '../agent/tools/tool.ts'
 import { useSkillTool, type SkillsOfAgents } from '../agent/tools/use-skill/use-skill.ts'
@@ -20,7 +21,8 @@ export type ToolsDeps = {
   /** Well-known programs, as of the last scan. */
   programNames: () => readonly string[]
   rules: () => RuleSet
-  settings: () => Pick<Settings, 'webSearch'>
+  settings: () => Pick<Settings, 'webSearch' | 'openedHosts'>
+  connections: Pick<HttpRequestDeps, 'connections' | 'signIn' | 'renew'>
   searchKey: () => Promise<string | null>
   skills: SkillsOfAgents & RunCommandDeps['skills']
 }
@@ -30,16 +32,24 @@ export type ToolsDeps = {
  * a setting stays the same object while the setting stays the same.
  */
 export function createTools(deps: ToolsDeps): () => readonly Tool[] {
-  const { clock, fetch, sandbox, programs, programNames, rules, settings, searchKey, skills } = deps
+  const { clock, fetch, sandbox, programs, programNames, rules, settings, connections, searchKey, skills } = deps
   const useSkill = useSkillTool(skills)
   const webFetch = webFetchTool({ fetch, clock })
+  const httpRequest = httpRequestTool({ fetch, clock, ...connections, openedHosts: () => settings().openedHosts })
   const network: RunCommandDeps['network'] = async ({ agentId, onBehalfOf = [] }, call) =>
     [agentId, ...onBehalfOf].every((one) => isNetworkAllowed(rules(), call, one))
   const runCommand = cacheLast((names: readonly string[]) => runCommandTool({ sandbox, network, programs, skills, names }))
   const webSearch = cacheLast((held: Settings['webSearch']) => {
     return held === null ? [] : [createWebSearch(held, { fetch, apiKey: searchKey })]
   })
-  const all = (): readonly Tool[] => [...ALL_TOOLS, webFetch, runCommand(programNames()), ...webSearch(settings().webSearch), useSkill]
+  const all = (): readonly Tool[] => [
+    ...ALL_TOOLS,
+    webFetch,
+    runCommand(programNames()),
+    ...webSearch(settings().webSearch),
+    useSkill,
+    httpRequest,
+  ]
   let known: readonly Tool[] = []
   return () => {
     const tools = all()

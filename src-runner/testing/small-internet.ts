@@ -1,14 +1,18 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
 import { connect, createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 import type { GuardedFetchOptions } from '../platform/net/guarded-fetch.ts'
+import { selfSigned } from './self-signed.ts'
 
 export type SmallInternet = {
   /** For createGuardedFetch: names and public addresses of this internet. Nothing reaches the real one. */
-  options: Required<Pick<GuardedFetchOptions, 'resolve' | 'dial' | 'ownAddresses'>>
+  options: Required<Pick<GuardedFetchOptions, 'resolve' | 'dial' | 'ownAddresses' | 'ca'>>
   /** Adds a site at a public address and returns the address. The listener gets the requests. */
   site(host: string, answer: RequestListener): Promise<string>
+  /** The same over TLS. Requests that begin afterwards trust its certificate. */
+  secureSite(host: string, answer: RequestListener): Promise<string>
   /** Adds a site that speaks another protocol. */
   rawSite(host: string, onSocket: (socket: Socket) => void): Promise<string>
   /** Serves an existing server under this host. */
@@ -32,6 +36,7 @@ export async function smallInternet(): Promise<SmallInternet> {
   const canary = { port: 0, connections: 0 }
   const escapes: string[] = []
   const lookups: string[] = []
+  const certificates: string[] = []
 
   const listen = async (server: Server): Promise<number> => {
     const sockets = new Set<Socket>()
@@ -79,8 +84,16 @@ export async function smallInternet(): Promise<SmallInternet> {
         return socket
       },
       ownAddresses: () => ['203.1.113.7', '2a01:4f8::7', '192.168.178.20'],
+      get ca() {
+        return certificates.join('\n')
+      },
     },
     site: (host, answer) => place(host, createServer(answer)),
+    secureSite(host, answer) {
+      const { key, cert } = selfSigned(host)
+      certificates.push(cert)
+      return place(host, createHttpsServer({ key, cert }, answer))
+    },
     rawSite: (host, onSocket) => place(host, createTcpServer(onSocket)),
     place,
     name: (host, ...answers) => void names.set(host, answers),

@@ -11,6 +11,7 @@ import Globe from 'lucide-solid/icons/globe'
 import LoaderCircle from 'lucide-solid/icons/loader-circle'
 import Moon from 'lucide-solid/icons/moon'
 import PackageCheck from 'lucide-solid/icons/package-check'
+import Plug from 'lucide-solid/icons/plug'
 import Search from 'lucide-solid/icons/search'
 import SquareTerminal from 'lucide-solid/icons/square-terminal'
 import StickyNote from 'lucide-solid/icons/sticky-note'
@@ -38,6 +39,7 @@ const ICONS: Record<ToolKind, Icon> = {
   search: Search,
   run: SquareTerminal,
   fetch: Globe,
+  request: Plug,
   webSearch: Search,
   remember: Brain,
   recall: Brain,

@@ -16,6 +16,7 @@ const TOOLS: Record<string, { kind: ToolKind; subject: string | null; quoted?: t
   run_command: { kind: 'run', subject: 'command' },
   web_fetch: { kind: 'fetch', subject: 'url' },
   use_skill: { kind: 'skill', subject: 'skill' },
+  http_request: { kind: 'request', subject: 'url' },
   web_search: { kind: 'webSearch', subject: 'query', quoted: true },
   remember: { kind: 'remember', subject: 'text', quoted: true },
   recall: { kind: 'recall', subject: 'query', quoted: true },
@@ -46,7 +47,12 @@ export function toolSentence(item: Pick<ToolItem, 'name' | 'args' | 'state'>): s
   const form = item.state === 'done' ? 'done' : 'doing'
   const subject = subjectOf(item)
   if (tool === undefined || subject === null) return t(`turn.tool.other.${form}`, { what: plainName(item.name) })
-  return t(`turn.tool.${tool.kind}.${form}`, { what: tool.kind === 'move' ? movedText(subject, item.args) : subject })
+  return t(`turn.tool.${tool.kind}.${form}`, { what: withDetails(tool.kind, subject, item.args) })
+}
+
+function withDetails(kind: ToolKind, subject: string, args: unknown): string {
+  if (kind === 'move') return movedText(subject, args)
+  return kind === 'request' ? requestText(subject, args) : subject
 }
 
 /** A fact from the output of a call, such as "120 lines", or null. */
@@ -82,7 +88,7 @@ function subjectOf({ name, args }: Pick<ToolItem, 'name' | 'args'>): string | nu
 
 /** Keeps the end of a path, and drops the scheme of an address. */
 function shorten(subject: string, kind: ToolKind): string {
-  if (kind === 'fetch') return cut(subject.replace(/^https?:\/\//, ''))
+  if (kind === 'fetch' || kind === 'request') return cut(subject.replace(/^https?:\/\//, ''))
   if (!PATHS.has(kind)) return cut(subject)
   const parts = subject.split(/[\\/]+/).filter((part) => part !== '')
   const end = parts.slice(-2).join('/')
@@ -98,6 +104,13 @@ function cut(text: string): string {
 function movedText(from: string, args: unknown): string {
   const { to } = args as { to?: unknown }
   return typeof to === 'string' && to !== '' ? `${from} → ${shorten(to, 'move')}` : from
+}
+
+/** "GitHub: POST /repos/ada/notes/issues" */
+function requestText(address: string, args: unknown): string {
+  const { connection, method } = args as { connection?: unknown; method?: unknown }
+  const call = typeof method === 'string' && method !== 'GET' ? `${cut(method)} ${address}` : address
+  return typeof connection === 'string' && connection !== '' ? `${cut(connection)}: ${call}` : call
 }
 
 function plainName(name: string): string {

@@ -28,6 +28,11 @@ const FIELDS: Record<string, ToolField[]> = {
     { argument: 'folder', label: 'folder', kind: 'line' },
   ],
   web_fetch: [{ argument: 'url', label: 'url', kind: 'line', example: 'url' }],
+  http_request: [
+    { argument: 'connection', label: 'connection', kind: 'line' },
+    { argument: 'method', label: 'method', kind: 'line' },
+    { argument: 'url', label: 'url', kind: 'line', example: 'url' },
+  ],
   web_search: [{ argument: 'query', label: 'query', kind: 'line' }],
   remember: [{ argument: 'text', label: 'text', kind: 'text' }],
   forget: [{ argument: 'id', label: 'memory', kind: 'line' }],

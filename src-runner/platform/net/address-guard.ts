@@ -55,6 +55,12 @@ export function isOpening(entry: string): boolean {
   return new URL(`http://${text}`).hostname !== ''
 }
 
+/** Whether the person opened the host of this address, by its name or, if it is a number, by a range. */
+export function isOpenedHost(url: URL, opened: readonly string[]): boolean {
+  const host = hostOf(url)
+  return opened.some((entry) => parseRange(entry)?.(host) ?? isNamed(entry, host, portOf(url)))
+}
+
 function isNamed(entry: string, host: string, port: number): boolean {
   const text = entry.trim()
   if (!URL.canParse(`http://${text}`)) return false

@@ -1,0 +1,76 @@
+import type { Connector } from '../contract/connectors.ts'
+import { fillIn } from '../domain/connectors/connectors.ts'
+import type { GuardedFetch } from '../platform/net/guarded-fetch.ts'
+import { isHostCovered } from '../platform/net/host-list.ts'
+
+/** `status`: of the response. `isProven`: the service knows the account. Its name is null when it does not say. */
+export type AccountAnswer = { status: number; isProven: boolean; accountName: string | null }
+
+type SignIn = { headers: Readonly<Record<string, string>>; hosts: readonly string[] }
+
+const MAX_BYTES = 200_000
+const MAX_NAME_CHARS = 200
+
+/**
+ * Asks the service whose account this is. null: the connector knows no such call. Throws GuardedFetchError when there is no
+ * response.
+ */
+export async function callAccount(
+  fetch: GuardedFetch,
+  connector: Connector,
+  { headers, hosts }: SignIn,
+  signal?: AbortSignal,
+): Promise<AccountAnswer | null> {
+  const { account } = connector
+  if (account === null) return null
+  const url = new URL(fillIn(account.url, connector, fieldsOf(connector, hosts)))
+  if (!isHostCovered(url, hosts)) return null
+  const response = await fetch(url, {
+    method: account.method,
+    headers: {
+      accept: 'application/json',
+      ...connector.headers,
+      ...(account.body === null ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(account.body === null ? {} : { body: account.body }),
+    ...(signal === undefined ? {} : { signal }),
+    follows: () => false,
+    maxBytes: MAX_BYTES,
+  })
+  const body = response.status < 300 ? readJson(response.body) : undefined
+  // Slack answers 200 with `ok: false`, GraphQL 200 with errors and no data.
+  const isRefused =
+    typeof body !== 'object' ||
+    body === null ||
+    at(body, 'ok') === false ||
+    ((at(body, 'data') ?? 0) === 0 && at(body, 'errors') !== undefined)
+  return { status: response.status, isProven: !isRefused, accountName: isRefused ? null : nameIn(body, account.name) }
+}
+
+/** The values of the fields that are a whole host: `{domain}`. */
+function fieldsOf(connector: Connector, hosts: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    connector.hosts.flatMap((template, index) => {
+      const name = /^\{(\w+)\}$/.exec(template)?.[1]
+      return name === undefined || hosts[index] === undefined ? [] : [[name, hosts[index]]]
+    }),
+  )
+}
+
+function readJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+function at(value: unknown, field: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, field) ? (value as Record<string, unknown>)[field] : undefined
+}
+
+function nameIn(body: unknown, path: readonly string[]): string | null {
+  const name = path.reduce(at, body)
+  return (typeof name === 'string' && name !== '') || typeof name === 'number' ? String(name).slice(0, MAX_NAME_CHARS).toWellFormed() : null
+}
