@@ -3046,6 +3046,15 @@ export type TextParams = {
   'messages.credential_secret_gone': { name: string }
   'messages.credential_key_refused': { name: string }
   'messages.credential_expired': { name: string }
+  'messages.credential_takes_no_key': NoParams
+  'messages.credential_needs_hosts': NoParams
+  'messages.credential_field_unknown': NoParams
+  'messages.credential_header_closed': { header: string }
+  'messages.credential_not_accepted': { service: string }
+  'messages.credential_answered': { service: string; status: string }
+  'messages.credential_unreachable': { service: string; words: string }
+  'messages.credential_untested': NoParams
+  'messages.credential_other_kind': { name: string }
   'messages.oauth_address': NoParams
   'messages.oauth_hosts': NoParams
   'messages.oauth_client_missing': NoParams

@@ -163,7 +163,10 @@ export function createAdapters(core: Core, storage: Storage, connections: Connec
   }
 }
 
-type ForHandlers = Pick<HandlerDeps, 'authorizations' | 'webhooks' | 'channels' | 'pairings' | 'dailyBackup' | 'retention' | 'skills'> & {
+type ForHandlers = Pick<
+  HandlerDeps,
+  'authorizations' | 'credentials' | 'fetchGuarded' | 'webhooks' | 'channels' | 'pairings' | 'dailyBackup' | 'retention' | 'skills'
+> & {
   scheduler: Scheduler
   addresses: ReturnType<typeof createPublicAddresses>
 }
@@ -187,7 +190,6 @@ function createHandlerDeps(core: Core, storage: Storage, agents: Agents, { sched
     findServers: () => findServers({ fetch, clock, ports: options.discoveryPorts }),
     webhookBase: addresses.webhookBase,
     publicAddress: addresses,
-    fetchGuarded: createToolFetch(core, db),
     mcpRegistryUrl: options.mcpRegistryUrl,
     mcpEndpoint: () => ({ url: `${addresses.runnerUrl()}${MCP_ROUTE.path}`, bearer: BEARER_OF[core.access.authMode] }),
     recovery: () => core.recovery,

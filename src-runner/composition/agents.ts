@@ -20,17 +20,17 @@ import type { Storage } from './storage.ts'
 
 export type Agents = ReturnType<typeof createAgents>
 
-type Needed = Pick<Connections, 'credentials' | 'fetchForTools'>
+type Needed = Pick<Connections, 'credentials' | 'fetchGuarded'>
 
 /** Models, tools and the worker that runs jobs with them. */
-export function createAgents(core: Core, storage: Storage, { credentials, fetchForTools }: Needed) {
+export function createAgents(core: Core, storage: Storage, { credentials, fetchGuarded }: Needed) {
   const { options, vault, clock, fetch, dataDir, ownPorts } = core
   const { db, jobs, rules, settings } = storage
   const programs = createAgentPrograms({ ...core, db, settings: settings.read })
   const agentTools = createTools({
     clock,
-    fetch: fetchForTools,
-    connections: createAgentConnections({ db, credentials, fetch: fetchForTools, findConnector: options.findConnector }),
+    fetch: fetchGuarded,
+    connections: createAgentConnections({ db, credentials, fetch: fetchGuarded, findConnector: options.findConnector }),
     sandbox: core.findSandbox,
     programs: programs.find,
     programNames: programs.names,

@@ -31,5 +31,5 @@ export function createConnections(core: Core, { db }: Storage) {
   const appUrl = () => access.appUrl ?? DEFAULT_APP_URL
   const authorizations = createAuthorizations({ ...core, db, client, fetch, appUrl, findConnector: core.options.findConnector })
   disposables.add(() => authorizations.stop())
-  return { credentials, authorizations, fetchForTools: fetch }
+  return { credentials, authorizations, fetchGuarded: fetch }
 }

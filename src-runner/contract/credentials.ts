@@ -114,3 +114,51 @@ export const CreateAuthorization = z.object({
   resource: z.url().max(2000).optional(),
 })
 export type CreateAuthorization = z.infer<typeof CreateAuthorization>
+
+/** No control character, which would end a header. */
+const Secret = z
+  .string()
+  .trim()
+  .min(1)
+  .max(8192)
+  .regex(/^\P{Cc}+$/u)
+/** Sent in a header as it is. */
+const HeaderSecret = Secret.regex(/^[\x20-\x7e]+$/)
+const HeaderName = z
+  .string()
+  .trim()
+  .max(100)
+  .regex(/^[\w!#$%&'*+.^`|~-]+$/)
+
+/** What a person enters for an account that is not connected by signing in. */
+export const CredentialKey = z.union([
+  z.strictObject({ key: HeaderSecret }),
+  z.strictObject({
+    username: z
+      .string()
+      .trim()
+      .max(500)
+      .regex(/^[^:\p{Cc}]*$/u),
+    password: Secret,
+  }),
+  z.strictObject({ header: HeaderName, value: HeaderSecret }),
+])
+export type CredentialKey = z.infer<typeof CredentialKey>
+
+export const CreateCredential = z.object({
+  /** The slug of a connector that takes a key, a password or a header. */
+  connector: z.string().min(1).max(60),
+  /** Gives this account a new key. What is left out stays as it was. */
+  credentialId: Id.optional(),
+  entityId: Id.optional(),
+  /** Default: the name of the connector. */
+  name: Name.optional(),
+  /** Of a connector without hosts of its own: where the key may be sent. */
+  hosts: z.array(Host).min(1).max(20).optional(),
+  /** Values for the `{…}` in the connector's addresses. */
+  fields: z.record(z.string().regex(/^\w{1,40}$/), z.string().trim().min(1).max(300)).optional(),
+  /** Stored in the vault and never returned. */
+  secret: CredentialKey,
+  agents: CredentialGrants.optional(),
+})
+export type CreateCredential = z.infer<typeof CreateCredential>

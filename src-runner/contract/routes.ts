@@ -5,6 +5,7 @@ import { channelRoutes } from './routes/channels.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { connectorRoutes } from './routes/connectors.ts'
 import { conversationRoutes } from './routes/conversations.ts'
+import { credentialKeyRoutes } from './routes/credential-keys.ts'
 import { credentialRoutes } from './routes/credentials.ts'
 import { exportRoutes } from './routes/export.ts'
 import { fileRoutes } from './routes/files.ts'
@@ -49,6 +50,7 @@ export const ROUTES = {
   ...channelRoutes,
   ...credentialRoutes,
   ...skillRoutes,
+  ...credentialKeyRoutes,
   ...outboxRoutes,
   ...publicAddressRoutes,
   ...backupRoutes,

@@ -23,6 +23,7 @@ import { tokenHandlers } from './handlers/tokens.ts'
 import { triggerHandlers } from './handlers/triggers.ts'
 import { scheduleHandlers } from './handlers/schedules.ts'
 import { channelHandlers } from './handlers/channels.ts'
+import { credentialKeyHandlers } from './handlers/credential-keys.ts'
 import { credentialHandlers } from './handlers/credentials.ts'
 import { outboxHandlers } from './handlers/outbox.ts'
 import { publicAddressHandlers } from './handlers/public-address.ts'
@@ -46,6 +47,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...channelHandlers(deps),
     ...credentialHandlers(deps),
     ...skillHandlers(deps),
+    ...credentialKeyHandlers(deps),
     ...outboxHandlers(deps),
     ...publicAddressHandlers(deps),
     ...backupHandlers(deps),

@@ -62,6 +62,7 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
   createMcpServer: { transport: { kind: 'http', url: 'https://tools.example/mcp' } },
   updateMcpServer: { enabled: true },
   acceptMcpTools: { tools: [{ name: 'x', digest: 'a'.repeat(64), effect: 'read' }] },
+  createCredential: { connector: 'github', secret: { key: 'x' } },
   createAuthorization: { connector: 'github' },
   finishPastedAuthorization: { address: 'x' },
   beginAuthorization: { provider: 'github', session: 'x' },

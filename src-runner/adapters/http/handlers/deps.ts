@@ -23,6 +23,7 @@ import type { FileDiff } from '../../../contract/files.ts'
 import type { SimulateCall, SimulatedCall } from '../../../contract/rules.ts'
 import type { ApprovalStore } from '../../../domain/approvals/approvals.ts'
 import type { Identified } from '../../../domain/channels/channels.ts'
+import type { CredentialStore } from '../../../domain/credentials/use-credential.ts'
 import type { JobStore } from '../../../domain/jobs/job-store.ts'
 import type { Deliver } from '../../../domain/outbox/outgoing.ts'
 import type { ScheduleStore } from '../../../domain/schedules/schedule-store.ts'
@@ -101,6 +102,7 @@ export type HandlerDeps = {
     deliver: Deliver
     lastRoundTripAt(channelId: string): number | null
   }
+  credentials: Pick<CredentialStore, 'use'>
   authorizations: {
     create(input: CreateAuthorization): Promise<Authorization>
     read(authorizationId: string): Authorization
