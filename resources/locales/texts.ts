@@ -2101,6 +2101,7 @@ export type TextParams = {
   'settings.export.notOurs': NoParams
   'settings.export.counts': { agents: number; memories: number; rules: number; schedules: number; triggers: number }
   'settings.export.paused': NoParams
+  'settings.export.signIn': { count: number }
   'settings.export.allows': { count: number }
   'settings.export.leftOut': { count: number }
   'settings.export.models': { count: number }
@@ -3046,6 +3047,7 @@ export type TextParams = {
   'messages.credential_secret_gone': { name: string }
   'messages.credential_key_refused': { name: string }
   'messages.credential_expired': { name: string }
+  'messages.credential_imported': NoParams
   'messages.credential_takes_no_key': NoParams
   'messages.credential_needs_hosts': NoParams
   'messages.credential_field_unknown': NoParams

@@ -5,6 +5,8 @@ import { Job, Step } from './jobs.ts'
 import { NotificationSettings } from './notifications.ts'
 import { Moment, Name } from './primitives.ts'
 import { ProviderKind } from './providers.ts'
+import { CredentialKind } from './connectors.ts'
+import { CredentialAccess } from './credentials.ts'
 import { CreateRule } from './rules.ts'
 import { CreateSchedule } from './schedules.ts'
 import { Settings } from './settings.ts'
@@ -54,6 +56,28 @@ export const Setup = z.strictObject({
   memories: z
     .array(z.strictObject({ agent: AgentRef.nullable(), text: z.string().min(1).max(20_000), untrusted: z.boolean() }))
     .max(20_000),
+  /** Without what signs in, so each has to be signed in again. */
+  connections: z
+    .array(
+      z.strictObject({
+        connector: z.string().max(60),
+        kind: CredentialKind,
+        name: Name,
+        hosts: z
+          .array(
+            z
+              .string()
+              .max(300)
+              .regex(/^[a-z0-9.:[\]-]+$/),
+          )
+          .max(20),
+        scopes: z.array(z.string().max(300)).max(100),
+        agents: z.array(z.strictObject({ agent: AgentRef, access: CredentialAccess })).max(200),
+      }),
+    )
+    .max(200)
+    // Files of older versions have none.
+    .default([]),
   settings: z.strictObject({
     concurrency: Settings.shape.concurrency,
     dayBudgetUsd: Settings.shape.dayBudgetUsd,
@@ -77,6 +101,8 @@ export const ImportResult = z.object({
   triggers: z.array(z.string()),
   /** Paused. */
   schedules: z.array(z.string()),
+  /** Each has to be signed in again. */
+  connections: z.array(z.string()),
   rules: z.number().int(),
   /** Of them, those that permit something without a question. */
   allowRules: z.number().int(),

@@ -1,5 +1,5 @@
 import type { Connector } from '../contract/connectors.ts'
-import { fillIn } from '../domain/connectors/connectors.ts'
+import { fieldsOfHosts, fillIn } from '../domain/connectors/connectors.ts'
 import type { GuardedFetch } from '../platform/net/guarded-fetch.ts'
 import { isHostCovered } from '../platform/net/host-list.ts'
 
@@ -23,7 +23,7 @@ export async function callAccount(
 ): Promise<AccountAnswer | null> {
   const { account } = connector
   if (account === null) return null
-  const url = new URL(fillIn(account.url, connector, fieldsOf(connector, hosts)))
+  const url = new URL(fillIn(account.url, connector, fieldsOfHosts(connector, hosts)))
   if (!isHostCovered(url, hosts)) return null
   const response = await fetch(url, {
     method: account.method,
@@ -46,16 +46,6 @@ export async function callAccount(
     at(body, 'ok') === false ||
     ((at(body, 'data') ?? 0) === 0 && at(body, 'errors') !== undefined)
   return { status: response.status, isProven: !isRefused, accountName: isRefused ? null : nameIn(body, account.name) }
-}
-
-/** The values of the fields that are a whole host: `{domain}`. */
-function fieldsOf(connector: Connector, hosts: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    connector.hosts.flatMap((template, index) => {
-      const name = /^\{(\w+)\}$/.exec(template)?.[1]
-      return name === undefined || hosts[index] === undefined ? [] : [[name, hosts[index]]]
-    }),
-  )
 }
 
 function readJson(body: Buffer): unknown {

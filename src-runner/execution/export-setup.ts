@@ -1,7 +1,10 @@
 import type { Db } from '../platform/db/database.ts'
 import type { MachineTime } from '../platform/time/machine-time.ts'
+import type { Credential } from '../contract/credentials.ts'
 import type { HistoryLine, Setup } from '../contract/export.ts'
 import { listAgents } from '../domain/agents/agents.ts'
+import { findConnector, isGeneral } from '../domain/connectors/connectors.ts'
+import { listCredentials } from '../domain/credentials/credentials.ts'
 import { listConversations, listMessages } from '../domain/conversations/conversations.ts'
 import type { JobStore } from '../domain/jobs/job-store.ts'
 import { listMemories } from '../domain/memory/memories.ts'
@@ -71,8 +74,21 @@ export function readSetup({ db, time, schedules }: Sources): Setup {
       .toReversed()
       .filter(({ agentId }) => isKnown(agentId))
       .map(({ agentId, text, untrusted }) => ({ agent: placeOf(agentId), text, untrusted })),
+    connections: listCredentials(db)
+      .toReversed()
+      .filter(canBeNamed)
+      .map(({ connector, kind, name, hosts, scopes, agents: granted }) => ({
+        ...{ connector, kind, name, hosts, scopes },
+        agents: granted.filter(({ agentId }) => isKnown(agentId)).map(({ agentId, access }) => ({ agent: placeOf(agentId)!, access })),
+      })),
     settings: { concurrency, dayBudgetUsd, notifications },
   }
+}
+
+/** The addresses of another sign-in are not exported: a changed file could lead it elsewhere. */
+function canBeNamed({ connector: slug, kind, mcpServerId }: Credential): boolean {
+  const connector = findConnector(slug)
+  return mcpServerId === null && connector !== null && (kind !== 'oauth2' || !isGeneral(connector))
 }
 
 type HistoryPage = { lines: HistoryLine[]; nextCursor: string | null }

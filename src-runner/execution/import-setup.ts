@@ -8,6 +8,9 @@ import { AppError } from '../lib/errors.ts'
 import type { Ids } from '../lib/ids.ts'
 import { createMessage } from '../lib/messages.ts'
 import { createAgent, listAgents } from '../domain/agents/agents.ts'
+import { fieldsOfHosts, fillIn, findConnector, isGeneral } from '../domain/connectors/connectors.ts'
+import { insertCredential, requireSignIn } from '../domain/credentials/credentials.ts'
+import { findDefaultEntity } from '../domain/entities/entities.ts'
 import { createMemory } from '../domain/memory/memories.ts'
 import { listProviders } from '../domain/providers/providers.ts'
 import { createRule } from '../domain/rules/rules.ts'
@@ -39,6 +42,8 @@ export async function readImport(head: typeof ExportHead._output, deps: Pick<Imp
     const at = list.findIndex(({ agent }) => agent !== null && agent >= setup.agents.length)
     if (at >= 0) throw refused(createMessage('import_broken', { where: `${name}.${at}` }))
   }
+  const at = setup.connections.findIndex(({ agents }) => agents.some(({ agent }) => agent >= setup.agents.length))
+  if (at >= 0) throw refused(createMessage('import_broken', { where: `connections.${at}` }))
   await deps.requireFolders(setup.agents.flatMap(({ folders }) => folders))
   return setup
 }
@@ -95,11 +100,13 @@ function makeSetup(tx: Tx, deps: ImportDeps, setup: Setup): ImportResult {
   for (const { agent, text, untrusted } of setup.memories) {
     createMemory(tx, deps, { agentId: idOf(agent), text, writer: null, untrusted: untrusted || (!isFirst && agent === null) })
   }
+  const connections = setup.connections.filter((connection) => makeConnection(tx, deps, connection, agentIds))
   if (isFirst) changeSettings(tx, deps, setup.settings)
   return {
     agents: setup.agents.map(({ name }) => name),
     triggers: setup.triggers.map(({ name }) => name),
     schedules: setup.schedules.map(({ name }) => name),
+    connections: connections.map(({ name }) => name),
     rules: rules.length,
     allowRules: rules.filter(({ effect }) => effect === 'allow').length,
     memories: setup.memories.length,
@@ -107,6 +114,38 @@ function makeSetup(tx: Tx, deps: ImportDeps, setup: Setup): ImportResult {
     rulesLeftOut: setup.rules.length - rules.length,
     modelsUnknown,
   }
+}
+
+/**
+ * Makes an account that a person has to sign in. The hosts and addresses of a known service are those of the catalogue, whatever
+ * the file says. false: this version does not know the service.
+ */
+function makeConnection(tx: Tx, deps: ImportDeps, given: Setup['connections'][number], agentIds: readonly string[]): boolean {
+  const connector = findConnector(given.connector)
+  const isSignIn = given.kind === 'oauth2'
+  if (connector === null || (isSignIn && connector.oauth === null)) return false
+  const fields = fieldsOfHosts(connector, given.hosts)
+  const filled = (text: string) => fillIn(text, connector, fields)
+  const { oauth } = connector
+  const endpoints =
+    isSignIn && oauth !== null
+      ? {
+          ...oauth,
+          authorizationUrl: filled(oauth.authorizationUrl),
+          tokenUrl: filled(oauth.tokenUrl),
+          revocationUrl: oauth.revocationUrl === null ? null : filled(oauth.revocationUrl),
+          deviceUrl: oauth.deviceUrl === null ? null : filled(oauth.deviceUrl),
+          fields,
+          namesItself: false,
+        }
+      : null
+  const { id } = insertCredential(tx, deps, {
+    ...{ id: deps.ids.next(), entityId: findDefaultEntity(tx).id, connector: connector.slug, kind: given.kind, name: given.name },
+    ...{ accountName: null, hosts: isGeneral(connector) ? given.hosts : connector.hosts.map(filled), scopes: given.scopes, endpoints },
+    agents: given.agents.map(({ agent, access }) => ({ agentId: agentIds[agent]!, access })),
+  })
+  requireSignIn(tx, id, createMessage('credential_imported'))
+  return true
 }
 
 type NamedModel = NonNullable<Setup['agents'][number]['model']>

@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { HistoryLine, Setup } from '../contract/export.ts'
+import { credentialKey } from '../lib/vault.ts'
+import { systemClock } from '../lib/clock.ts'
+import { createIds } from '../lib/ids.ts'
+import { insertCredential, type NewCredential } from '../domain/credentials/credentials.ts'
+import { listConnectors } from '../domain/connectors/connectors.ts'
 import { addChannel } from '../testing/add-channel.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import { postWebhook } from '../testing/webhook-sender.ts'
@@ -68,6 +73,42 @@ describe('an export', () => {
     expect(await importInto(fresh, head)).toEqual(preview)
     expect((await headOf(fresh)).setup).toEqual(head.setup)
     expect(JSON.stringify(head)).not.toMatch(/signing-secret|"id"/)
+  })
+
+  it('holds connections without what signs in, with the hosts and addresses of the catalogue', async () => {
+    const { agent } = await old.client.ok('getAgent', { params: { agentId: made.agentId } })
+    const gitlab = listConnectors().find(({ slug }) => slug === 'gitlab')!
+    const endpoints = { ...gitlab.oauth!, fields: { domain: 'git.ada.example' }, namesItself: false }
+    const add = async (fields: Pick<NewCredential, 'connector' | 'kind' | 'name' | 'hosts'> & Partial<NewCredential>) => {
+      const id = createIds(() => Date.now()).next()
+      await old.vault.set(credentialKey(id), 'canary-token')
+      const fixed = {
+        id,
+        entityId: agent.entityId,
+        accountName: 'ada@shop.example',
+        scopes: [],
+        agents: [{ agentId: agent.id, access: 'read' as const }],
+      }
+      old.write((tx) => void insertCredential(tx, { clock: systemClock }, { ...fixed, ...fields }))
+    }
+    await add({ connector: 'api-key', kind: 'api_key', name: 'Shop', hosts: ['api.shop.example'] })
+    await add({ connector: 'gitlab', kind: 'oauth2', name: 'Work', hosts: ['git.ada.example'], endpoints, scopes: ['api'] })
+    await add({ connector: 'github', kind: 'api_key', name: 'GitHub', hosts: ['api.github.com', 'uploads.github.com'] })
+    await add({ connector: 'generic-oauth2', kind: 'oauth2', name: 'Other', hosts: ['a.example'], endpoints })
+    const head = await headOf(old)
+    expect(JSON.stringify(head)).not.toMatch(/canary-token|ada@shop/)
+    const text = JSON.stringify(head).replace('"api.github.com"', '"evil.example"')
+    const fresh = await open()
+    expect(await importInto(fresh, JSON.parse(text) as object)).toMatchObject({
+      body: { result: { connections: ['Shop', 'Work', 'GitHub'] } },
+    })
+    const { credentials } = await fresh.client.ok('listCredentials')
+    expect(credentials.map(({ name, hosts, status, problem, agents }) => [name, hosts, status, problem?.code, agents.length])).toEqual([
+      ['GitHub', ['api.github.com', 'uploads.github.com'], 'needs_sign_in', 'credential_imported', 1],
+      ['Work', ['git.ada.example'], 'needs_sign_in', 'credential_imported', 1],
+      ['Shop', ['api.shop.example'], 'needs_sign_in', 'credential_imported', 1],
+    ])
+    expect((await headOf(fresh)).setup.connections).toEqual(head.setup.connections)
   })
 
   it('makes nothing that runs by itself: webhooks get new secrets, and they and schedules are paused', async () => {
@@ -223,6 +264,12 @@ describe('an export', () => {
       ['an unknown field', changed({ secrets: [] } as never), 422, 'import_refused'],
       ['too many agents', changed({ agents: Array(501).fill({ ...ada, folders: [] }) }), 422, 'import_refused'],
       ['an agent that is not there', changed({ schedules: [{ ...plants, agent: 9 }] }), 422, 'import_refused'],
+      [
+        'a connection to every host',
+        changed({ connections: [{ connector: 'api-key', kind: 'api_key', name: 'x', hosts: ['*.com'], scopes: [], agents: [] }] }),
+        422,
+        'import_refused',
+      ],
       ['a place before the first', changed({ schedules: [{ ...plants, agent: -1 }] }), 422, 'import_refused'],
       ['no real time zone', changed({ schedules: [{ ...plants, timezone: 'Moon/Base' }] }), 400, 'invalid_request'],
       ['our own folder', changed({ agents: [{ ...ada, folders: [fresh.dataDir] }] }), 422, 'folder_not_usable'],

@@ -7,10 +7,18 @@ import { renderScreen } from '../../testing/render.tsx'
 import { ExportImport } from './ExportImport.tsx'
 
 const { concurrency, dayBudgetUsd, notifications } = DEFAULT_SETTINGS
-const EMPTY = { agents: [], triggers: [], schedules: [], rules: [], memories: [], settings: { concurrency, dayBudgetUsd, notifications } }
+const EMPTY = {
+  agents: [],
+  triggers: [],
+  schedules: [],
+  rules: [],
+  memories: [],
+  connections: [],
+  settings: { concurrency, dayBudgetUsd, notifications },
+}
 const HEAD = { deckhand: 'export' as const, version: 1, at: Date.UTC(2026, 10, 23), setup: EMPTY }
 const RESULT: ImportResult = {
-  ...{ agents: ['Ada'], triggers: ['Orders'], schedules: [], rules: 2, allowRules: 1, memories: 0 },
+  ...{ agents: ['Ada'], triggers: ['Orders'], schedules: [], connections: ['GitHub'], rules: 2, allowRules: 1, memories: 0 },
   ...{ settings: false, rulesLeftOut: 3, modelsUnknown: 1 },
 }
 

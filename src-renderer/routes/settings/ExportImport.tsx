@@ -224,6 +224,9 @@ function Preview(props: { result: ImportResult }) {
       <Show when={props.result.rulesLeftOut > 0}>
         <p class="text-ink-2">{t('settings.export.leftOut', { count: props.result.rulesLeftOut })}</p>
       </Show>
+      <Show when={props.result.connections.length > 0}>
+        <p class="text-ink-2">{t('settings.export.signIn', { count: props.result.connections.length })}</p>
+      </Show>
       <Show when={props.result.modelsUnknown > 0}>
         <p class="text-ink-2">{t('settings.export.models', { count: props.result.modelsUnknown })}</p>
       </Show>

@@ -19,6 +19,16 @@ export function isGeneral({ hosts }: Pick<Connector, 'hosts'>): boolean {
   return hosts.length === 0
 }
 
+/** The values of the fields that are a whole host, from the hosts of an account. */
+export function fieldsOfHosts({ hosts: templates }: Pick<Connector, 'hosts'>, hosts: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    templates.flatMap((template, index) => {
+      const name = /^\{(\w+)\}$/.exec(template)?.[1]
+      return name === undefined || hosts[index] === undefined ? [] : [[name, hosts[index]]]
+    }),
+  )
+}
+
 /** `https://{domain}/api` with the fields filled in. A field that is not given keeps its preset. */
 export function fillIn(text: string, connector: Pick<Connector, 'fields'>, given: Readonly<Record<string, string>>): string {
   return connector.fields.reduce((filled, { name, preset }) => filled.replaceAll(`{${name}}`, () => given[name] ?? preset), text)
