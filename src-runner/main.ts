@@ -1,5 +1,6 @@
 import { createRunnerLog, silenceConsole } from './platform/log/create-log.ts'
-import { createScrubber, type Scrubber } from './platform/log/scrubber.ts'
+import { createScrubbingVault } from './platform/log/scrubbing-vault.ts'
+import { createScrubber } from './platform/log/scrubber.ts'
 import { DatabaseRefused } from './platform/db/database-errors.ts'
 import type { Message } from './contract/messages.ts'
 import type { Access, FromRunner, RunnerConfig, ToRunner } from './contract/port.ts'
@@ -12,7 +13,7 @@ import { shiftClock, systemClock } from './lib/clock.ts'
 import { messageOf } from './lib/errors.ts'
 import { createMessage, englishText, quote } from './lib/messages.ts'
 import { keepRequestsYoung } from './lib/heap.ts'
-import { createMemoryVault, type Vault } from './lib/vault.ts'
+import { createMemoryVault } from './lib/vault.ts'
 import type { RunnerDeps } from './composition/core.ts'
 import { createRunner } from './runner.ts'
 
@@ -181,7 +182,7 @@ function createLoggedRunner({ config, vault, trash, resolveUser, toStderr, onFat
   })
   const ahead = config.clockAheadMs ?? 0
   const clock = ahead === 0 ? undefined : shiftClock(systemClock, ahead)
-  const runner = createRunner({ config, clock, vault: watched(vault, scrubber), log, trash, resolveUser })
+  const runner = createRunner({ config, clock, vault: createScrubbingVault(vault, scrubber), log, trash, resolveUser })
   return {
     runner,
     log,
@@ -192,36 +193,6 @@ function createLoggedRunner({ config, vault, trash, resolveUser, toStderr, onFat
       await log.close()
     },
   }
-}
-
-/** Scrubs every value that passes through the vault from the log. */
-function watched(vault: Vault, scrubber: Scrubber): Vault {
-  return {
-    async get(key) {
-      const value = await vault.get(key)
-      if (value !== null) for (const secret of secretsIn(value)) scrubber.add(secret)
-      return value
-    },
-    set(key, value) {
-      for (const secret of secretsIn(value)) scrubber.add(secret)
-      return vault.set(key, value)
-    },
-    delete: (key) => vault.delete(key),
-  }
-}
-
-/** The value itself, and the texts in it if it is JSON: tokens and keys of accounts are kept together. */
-function secretsIn(value: string): string[] {
-  if (!value.startsWith('{')) return [value]
-  const texts: string[] = []
-  try {
-    JSON.parse(value, (name, held: unknown) => {
-      if (typeof held === 'string' && name !== 'kind') texts.push(held)
-    })
-  } catch {
-    // Not JSON after all.
-  }
-  return [value, ...texts]
 }
 
 function describeFailure(error: unknown, { host, port, dataDir }: RunnerConfig): Failure {
