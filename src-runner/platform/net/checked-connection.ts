@@ -71,8 +71,6 @@ export function connected(socket: Socket, event: string, ms: number, signal: Abo
     socket.on('error', reject)
     socket.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })))
   })
-  // If the signal has aborted already, nobody waits for it.
-  done.catch(() => {})
   return bounded(done, Math.max(1, ms), signal, tooSlow)
 }
 
