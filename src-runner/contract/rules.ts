@@ -12,7 +12,7 @@ export type RuleEffect = z.infer<typeof RuleEffect>
  */
 const ruleFields = {
   effect: RuleEffect,
-  /** A tool's name, or `*` for every tool. */
+  /** A tool's name, `server__*` for all tools of an MCP server, or `*` for every tool. */
   tool: z.string().min(1).max(120),
   /**
    * Matched with the subject of the call (a path, an address, a command line). `*` is any text. null: anything. Allow rules

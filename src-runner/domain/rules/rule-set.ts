@@ -23,13 +23,19 @@ export function createRuleSet(rules: readonly (Rule | RuleText)[]): RuleSet {
   const ready = rules.map(readyRule).sort(compareRules)
   const ofAny = ready.filter((rule) => rule.text.tool === '*')
   const named = new Set(ready.map((rule) => rule.text.tool))
-  const ofTool = new Map([...named].map((tool) => [tool, ready.filter(({ text }) => text.tool === tool || text.tool === '*')]))
+  const ofTool = new Map([...named].map((tool) => [tool, ready.filter(({ text }) => [tool, toolsOfServer(tool), '*'].includes(text.tool))]))
   return { ofTool, ofAny }
+}
+
+/** `github__*` for `github__create_issue`: a rule with this name is for all tools of an MCP server. No other tool has `__` in its name. */
+function toolsOfServer(tool: string): string {
+  const end = tool.indexOf('__')
+  return end === -1 ? tool : `${tool.slice(0, end)}__*`
 }
 
 /** The rules that match, the deciding one first. */
 export function rulesFor(set: RuleSet, facts: CallFacts, agentId: string | null): ReadyRule[] {
-  const candidates = set.ofTool.get(facts.tool) ?? set.ofAny
+  const candidates = set.ofTool.get(facts.tool) ?? set.ofTool.get(toolsOfServer(facts.tool)) ?? set.ofAny
   if (candidates.length === 0) return []
   const call = comparedOf(facts)
   return candidates.filter((rule) => fits(rule, call, agentId) && isBoundTo(rule, facts) && reachesWhatRunsLater(rule, facts))
@@ -69,7 +75,7 @@ function readyRule(rule: Rule | RuleText): ReadyRule {
       parsed === null ? 0 : parsed.literals + 1,
       parsed !== null && parsed.pieces.length === 1 ? 1 : 0,
       place === null ? 0 : place.split('/').length,
-      tool === '*' ? 0 : 1,
+      tool === '*' ? 0 : tool === toolsOfServer(tool) && tool.endsWith('__*') ? 0.5 : 1,
       agentId === null ? 0 : 1,
     ],
   }

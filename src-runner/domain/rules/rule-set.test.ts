@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import type { CallFacts, RuleText } from '../../contract/rules.ts'
+import { createRuleSet, rulesFor } from './rule-set.ts'
+
+const does = { leavesMachine: true, costsMoney: false, deletes: false, overwrites: false, runsCode: false }
+const callOf = (tool: string): CallFacts => ({ tool, effect: 'once', subject: '{}', paths: [], summary: '', ...does })
+const rule = (effect: RuleText['effect'], tool: string): RuleText => ({ effect, tool, pattern: null, agentId: null, folder: null })
+const decides = (tool: string, ...rules: RuleText[]) => rulesFor(createRuleSet(rules), callOf(tool), null)[0]?.text.tool
+
+it('holds a rule for all tools of a server against each of them, and against no other tool', () => {
+  const server = rule('allow', 'github__*')
+  expect(decides('github__create_issue', server)).toBe('github__*')
+  expect(decides('github__a__b', server)).toBe('github__*')
+  for (const tool of ['github-2__create_issue', 'git__hub', 'github', 'web_fetch']) expect(decides(tool, server)).toBeUndefined()
+})
+
+it('prefers a rule for the tool to one for its server, and that to one for every tool', () => {
+  const [tool, server, any] = [rule('ask', 'github__send'), rule('deny', 'github__*'), rule('allow', '*')]
+  expect(decides('github__send', any, server, tool)).toBe('github__send')
+  expect(decides('github__look', any, server, tool)).toBe('github__*')
+  expect(decides('web_fetch', any, server, tool)).toBe('*')
+})
