@@ -85,7 +85,13 @@ test('a person adds an MCP server by paste, and sees exactly what will run befor
   )
 })
 
-test('a person connects an account in their browser, and disconnects it', async ({ deckhand, page, models, service, elsewhere }) => {
+test('a person connects an account in their browser, an agent uses it, and the person disconnects it', async ({
+  deckhand,
+  page,
+  models,
+  service,
+  elsewhere,
+}) => {
   const agent = await setUpAgent(deckhand.client, models)
   await page.goto('app://deckhand/connections?connect=generic-oauth2')
   const dialog = page.getByRole('dialog')
@@ -108,6 +114,11 @@ test('a person connects an account in their browser, and disconnects it', async 
   expect(credentials).toMatchObject([{ status: 'connected', hosts: [service.host], agents: [{ agentId: agent.id, access: 'read' }] }])
   await expect(heading).toHaveText(credentials[0]!.name)
 
+  const call = { id: 'call_1', name: 'http_request', args: { connection: credentials[0]!.name, url: `${service.url}/me` } }
+  models.play({ text: [], toolCalls: [call] }, { text: ['You are ada.'] })
+  const { jobId } = await deckhand.client.ok('submitTask', { body: { task: 'Who am I there?', agentId: agent.id } })
+  await expect.poll(async () => (await deckhand.client.ok('getJob', { params: { jobId } })).job.status).toBe('completed')
+  expect(JSON.stringify(models.received)).toContain('ada')
   await lookAt(
     deckhand,
     [

@@ -1,10 +1,12 @@
 import { useNavigate } from '@solidjs/router'
-import { createSignal, type JSX, Match, Switch } from 'solid-js'
+import { createSignal, type JSX, Match, Show, Switch } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import type { Connector } from '../../../src-runner/contract/connectors.ts'
 import type { Credential } from '../../../src-runner/contract/credentials.ts'
 import { t } from '../../lib/language.ts'
+import { SegmentedControl } from '../../ui/SegmentedControl.tsx'
 import { toast } from '../../ui/Toasts.tsx'
+import { KeyForm } from './KeyForm.tsx'
 import { createOAuthDraft, OAuthForm } from './OAuthForm.tsx'
 import { SignInDialog } from './SignInDialog.tsx'
 
@@ -25,8 +27,35 @@ export function ConnectDialog(props: {
     toast({ text: t('connections.connect.done', { service: props.connector.name }) })
     if (props.existing === undefined && credentialId !== null) navigate(`/connections/${credentialId}`)
   }
+  // A key needs no app of one's own at the service, so both ways are offered where a service has both.
+  const hasBoth = () => props.existing === undefined && props.connector.kind === 'oauth2' && props.connector.keyHeader !== null
+  const [byKey, setByKey] = createSignal((props.existing ?? props.connector).kind !== 'oauth2')
+  const ways = () => (
+    <Show when={hasBoth()}>
+      <SegmentedControl
+        label={t('connections.connect.way')}
+        options={[
+          { value: 'oauth', label: t('connections.connect.wayOAuth') },
+          { value: 'key', label: t('connections.connect.wayKey') },
+        ]}
+        value={byKey() ? 'key' : 'oauth'}
+        onValue={(way) => setByKey(way === 'key')}
+      />
+    </Show>
+  )
   return (
     <Switch>
+      <Match when={byKey()}>
+        <KeyForm
+          existing={props.existing}
+          connector={props.connector}
+          agents={props.agents}
+          agentId={props.agentId}
+          onDone={show}
+          onClose={props.onClose}
+          ways={ways()}
+        />
+      </Match>
       <Match when={authorizationId()}>
         {(id) => (
           <SignInDialog
@@ -46,6 +75,7 @@ export function ConnectDialog(props: {
           existing={props.existing}
           onStarted={setAuthorizationId}
           onClose={props.onClose}
+          ways={ways()}
         />
       </Match>
     </Switch>

@@ -12,8 +12,9 @@ import { ConnectionsScreen } from './ConnectionsScreen.tsx'
 const agent = makeAgent({ name: 'File guide', isDefault: true })
 const github = makeConnector()
 const todoist = makeConnector({
-  ...{ slug: 'todoist', name: 'Todoist', category: 'tasks' },
+  ...{ slug: 'todoist', name: 'Todoist', category: 'tasks', kind: 'api_key', oauth: null, scopes: [], steps: [] },
   description: { en: 'Read and change tasks.', de: 'Aufgaben lesen und ändern.' },
+  keyHeader: { name: 'Authorization', value: 'Bearer {key}' },
 })
 
 function makeAuthorization(fields: Partial<Authorization> = {}): Authorization {
@@ -162,6 +163,34 @@ it('says why a sign-in failed, keeps what was typed, and takes a cancelled one b
   await user.click(screen.getByRole('button', { name: 'Cancel' }))
   await waitFor(() => expect(runner.callsOf('cancelAuthorization').map(({ params }) => params)).toEqual([{ authorizationId: current.id }]))
   expect(screen.queryByRole('dialog')).toBeNull()
+})
+
+it('connects an account by a key, and shows why the service refuses one', async () => {
+  const credential = makeCredential({ connector: 'todoist', kind: 'api_key' })
+  const { user, runner, path } = open({
+    answers: {
+      createCredential: ({ body }) =>
+        'key' in body.secret && body.secret.key === 'good'
+          ? { credential }
+          : new Refusal('credential_refused', undefined, undefined, quote('Todoist does not accept this key.')),
+    },
+  })
+  await user.click(await screen.findByRole('button', { name: /Todoist/ }))
+  const dialog = await screen.findByRole('dialog', { name: 'Connect Todoist' })
+  await user.click(within(dialog).getByRole('button', { name: 'Connect' }))
+  expect(await within(dialog).findByText('Enter the key.')).toBeVisible()
+  await user.type(within(dialog).getByLabelText('Key'), 'bad')
+  await user.click(within(dialog).getByRole('button', { name: 'Connect' }))
+  expect(await within(dialog).findByText('Todoist does not accept this key.')).toBeVisible()
+  await user.clear(within(dialog).getByLabelText('Key'))
+  await user.type(within(dialog).getByLabelText('Key'), 'good')
+  await user.click(within(dialog).getByRole('button', { name: 'Connect' }))
+  await waitFor(() => expect(path()).toBe(`/connections/${credential.id}`))
+  expect(runner.callsOf('createCredential').at(-1)!.body).toEqual({
+    connector: 'todoist',
+    secret: { key: 'good' },
+    agents: [{ agentId: agent.id, access: 'read' }],
+  })
 })
 
 it('adds an MCP server that is not started', async () => {

@@ -65,7 +65,7 @@ export function ConnectionsScreen(): JSX.Element {
         <Show when={connectors.data} fallback={<AnswerState answer={connectors} />}>
           {(data) => (
             <Catalogue
-              connectors={data().connectors.filter(({ kind }) => kind === 'oauth2')}
+              connectors={data().connectors}
               query={search.q ?? ''}
               onQuery={(q) => setSearch({ q: q === '' ? undefined : q }, { replace: true })}
               category={(search.category as Category | undefined) ?? null}

@@ -80,3 +80,23 @@ it('says that an account is gone', async () => {
   open(null)
   expect(await screen.findByText('This account is no longer connected')).toBeVisible()
 })
+
+it('gives an account a new key, and keeps the rest', async () => {
+  const credential = makeCredential({ name: 'Tasks', connector: 'todoist', kind: 'api_key', status: 'needs_sign_in' })
+  const todoist = makeConnector({ slug: 'todoist', name: 'Todoist', kind: 'api_key', oauth: null, scopes: [] })
+  const { user, runner } = open(credential, {
+    listConnectors: () => ({ connectors: [todoist] }),
+    createCredential: () => ({ credential: { ...credential, status: 'connected' } }),
+  })
+  await user.click(await screen.findByRole('button', { name: 'Enter a new key' }))
+  const dialog = await screen.findByRole('dialog', { name: 'New key for Tasks' })
+  await user.type(within(dialog).getByLabelText('Key'), 'next')
+  await user.click(within(dialog).getByRole('button', { name: 'Connect' }))
+  await waitFor(() =>
+    expect(runner.callsOf('createCredential')[0]!.body).toEqual({
+      connector: 'todoist',
+      credentialId: credential.id,
+      secret: { key: 'next' },
+    }),
+  )
+})

@@ -106,11 +106,20 @@ function Account(props: { credential: Credential; connector: Connector | undefin
 
 function Head(props: { credential: Credential; connector: Connector | undefined; onSignIn: () => void }): JSX.Element {
   const navigate = useNavigate()
+  const test = useAction('testCredential')
   const change = useAction('updateCredential')
   const remove = useAction('deleteCredential')
   const [dialog, setDialog] = createSignal<'disconnect' | 'rename' | null>(null)
   const params = () => ({ credentialId: props.credential.id })
   const isOAuth = () => props.credential.kind === 'oauth2'
+  const runTest = async () => {
+    try {
+      const { ok, message } = await test.run({ params: params() })
+      toast(ok ? { text: t('connections.testOk') } : { tone: 'bad', text: messageText(message) || t('connections.testFailed') })
+    } catch (thrown) {
+      toastError(thrown)
+    }
+  }
   const disconnect = async () => {
     const { name } = props.credential
     const { revoked } = await remove.run({ params: params() })
@@ -136,6 +145,9 @@ function Head(props: { credential: Credential; connector: Connector | undefined;
         }
         actions={
           <>
+            <Button busy={test.isRunning} onClick={() => void runTest()}>
+              {t('connections.test')}
+            </Button>
             <Menu
               label={t('connections.actions', { name: props.credential.name })}
               items={[
