@@ -147,6 +147,47 @@ describe('a sign-in at an MCP server', () => {
     expect(JSON.stringify([server, credentials, runner.logLines])).not.toContain(TOKEN)
   })
 
+  /** Signs in as a person would, and returns the account. */
+  async function signIn(mcpServerId: string) {
+    const { authorization } = await runner.client.ok('signInToMcpServer', { params: { mcpServerId }, body: {} })
+    const [params, provider] = [{ authorizationId: authorization.id }, `mcp-${mcpServerId}`]
+    const begun = await asDashboard().ok('beginAuthorization', { params, body: { provider, session: SESSION } })
+    const query = site.approve(new URL(begun.url))
+    await asDashboard().ok('finishAuthorization', { params, body: { provider, session: SESSION, query } })
+    const { credentials } = await runner.client.ok('listCredentials')
+    return credentials.find((credential) => credential.mcpServerId === mcpServerId)!
+  }
+
+  it('sends the account to no other address, and no other account to the server', async () => {
+    const mcpServerId = await start()
+    const account = await signIn(mcpServerId)
+    const { server } = await runner.client.ok('getMcpServer', { params: { mcpServerId } })
+    const moved = { ...server.transport, url: `${site.origin}/elsewhere` }
+    const { server: after } = await runner.client.ok('updateMcpServer', { params: { mcpServerId }, body: { transport: moved } })
+    expect(after.transport).toMatchObject({ credentialId: null })
+    for (const credentialId of [account.id, '00000000-0000-7000-8000-000000000001']) {
+      const transport = { kind: 'http' as const, url: `${site.origin}/mcp`, headerNames: [], credentialId }
+      expect(await runner.client.ask('createMcpServer', { body: { transport } })).toMatchObject({
+        status: 404,
+        body: { error: 'credential_not_found' },
+      })
+      expect(await runner.client.ask('updateMcpServer', { params: { mcpServerId }, body: { transport } })).toMatchObject({ status: 404 })
+    }
+  })
+
+  it('needs a sign-in again once its account was disconnected, and leaves no account behind', async () => {
+    const mcpServerId = await start()
+    const first = await signIn(mcpServerId)
+    await runner.client.ok('deleteCredential', { params: { credentialId: first.id } })
+    const { server } = await runner.client.ok('getMcpServer', { params: { mcpServerId } })
+    expect(server.transport).toMatchObject({ credentialId: null })
+    expect(await runner.client.ok('testMcpServer', { params: { mcpServerId } })).toMatchObject({ server: { status: 'needs_sign_in' } })
+    const second = await signIn(mcpServerId)
+    await runner.client.ok('deleteMcpServer', { params: { mcpServerId } })
+    expect(await runner.client.ok('listCredentials')).toEqual({ credentials: [] })
+    expect(await runner.vault.get(credentialKey(second.id))).toBeNull()
+  })
+
   it('takes a client ID from the person where Deckhand cannot register', async () => {
     const mcpServerId = await start({ registers: false })
     expect(await runner.client.ask('signInToMcpServer', { params: { mcpServerId }, body: {} })).toMatchObject({

@@ -27,6 +27,7 @@ import {
 } from '../../domain/credentials/authorizations.ts'
 import { deleteCredential, findCredentialRow, getCredential } from '../../domain/credentials/credentials.ts'
 import { readCredentialSecret } from '../../domain/credentials/credential-secret.ts'
+import { signMcpServerOut } from '../../domain/mcp/mcp-servers.ts'
 import { readAuthorizationSecret, writeAuthorizationSecret, type AuthorizationSecret } from './authorization-secret.ts'
 import type { OAuthClient, OAuthService } from './oauth-client.ts'
 import { createDevicePolls, type PollResult } from './device-polls.ts'
@@ -260,7 +261,10 @@ export function createAuthorizations(deps: AuthorizationsDeps) {
       secret?.kind === 'tokens' ? await client.revoke(serviceOf(row, secret), secret.refreshToken ?? secret.accessToken) : null
     // First the secret: a row without it is shown and can be deleted again, a secret without its row is never found.
     await vault.delete(credentialKey(credentialId))
-    transact(db, (tx) => deleteCredential(tx, credentialId))
+    transact(db, (tx) => {
+      if (row.mcpServerId !== null) signMcpServerOut(tx, row.mcpServerId, credentialId)
+      deleteCredential(tx, credentialId)
+    })
     return revoked
   }
 

@@ -24,7 +24,7 @@ export const mcpRoutes = {
     body: CreateMcpServer,
     status: 201,
     answer: oneServer,
-    errors: ['entity_not_found', 'agent_not_found', 'folder_not_usable', 'vault_unavailable'],
+    errors: ['credential_not_found', 'entity_not_found', 'agent_not_found', 'folder_not_usable', 'vault_unavailable'],
   }),
   getMcpServer: get('/api/mcp-servers/:mcpServerId', {
     reach: 'workspace',
@@ -41,7 +41,7 @@ export const mcpRoutes = {
     params: serverParams,
     body: UpdateMcpServer,
     answer: oneServer,
-    errors: ['mcp_server_not_found', 'agent_not_found', 'folder_not_usable', 'vault_unavailable'],
+    errors: ['credential_not_found', 'mcp_server_not_found', 'agent_not_found', 'folder_not_usable', 'vault_unavailable'],
   }),
   deleteMcpServer: del('/api/mcp-servers/:mcpServerId', {
     reach: 'machine',

@@ -143,6 +143,13 @@ export function signMcpServerIn(tx: Tx, serverId: string, credentialId: string):
   updateMcpServer(tx, serverId, { transport: { ...server.transport, credentialId } })
 }
 
+/** Its account was disconnected. Does nothing if it was deleted, or is called with another one. */
+export function signMcpServerOut(tx: Tx, serverId: string, credentialId: string): void {
+  const server = findMcpServer(tx, serverId)
+  if (server === null || server.transport.kind === 'stdio' || server.transport.credentialId !== credentialId) return
+  updateMcpServer(tx, serverId, { transport: { ...server.transport, credentialId: null } })
+}
+
 /** Whether the same program or address answers, so that what was accepted of the one holds for the other. */
 export function isSameServer(before: McpTransport, after: McpTransport): boolean {
   if (before.kind === 'stdio' || after.kind === 'stdio') {

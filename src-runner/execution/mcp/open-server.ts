@@ -87,7 +87,7 @@ function createFetch(
       if (credentialId === null) return headers
       const use = await credentials.use(credentialId, null, 'write')
       addSecrets(use.secrets)
-      return { ...headers, ...(use.hosts.length === 0 || use.hosts.includes(url.hostname) ? use.headers : {}) }
+      return { ...headers, ...(use.hosts.includes(url.hostname) ? use.headers : {}) }
     },
   })
 }

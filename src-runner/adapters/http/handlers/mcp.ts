@@ -11,6 +11,7 @@ import {
   listMcpServers,
   updateMcpServer,
 } from '../../../domain/mcp/mcp-servers.ts'
+import { findCredentialOfMcpServer } from '../../../domain/credentials/credentials.ts'
 import { acceptTools } from '../../../domain/mcp/mcp-tools.ts'
 import { NO_SECRETS, readServerSecrets, writeServerSecrets, type ServerSecrets } from '../../../domain/mcp/server-secrets.ts'
 import type { Message } from '../../../contract/messages.ts'
@@ -23,7 +24,7 @@ import { writeWithSecret } from '../write-with-secret.ts'
 import type { HandlerDeps } from './deps.ts'
 
 /** Values of environments and headers are in the vault. A row only has their names. */
-export function mcpHandlers({ db, clock, ids, vault, log, dataDir, mcp }: HandlerDeps) {
+export function mcpHandlers({ db, clock, ids, vault, log, dataDir, mcp, authorizations }: HandlerDeps) {
   /** Throws AppError for a transport that cannot be used. */
   async function requireUsable(transport: McpTransport): Promise<void> {
     if (transport.kind !== 'stdio') return requireAddress(transport.url)
@@ -38,7 +39,7 @@ export function mcpHandlers({ db, clock, ids, vault, log, dataDir, mcp }: Handle
     const write = (fields: typeof body) => transact(db, (tx) => updateMcpServer(tx, before.id, fields))
     if (body.transport === undefined && env === undefined && headers === undefined) return write(body)
     const stored = readServerSecrets(await vault.get(mcpServerKey(before.id)))
-    const given = body.transport ?? before.transport
+    const given = withOwnAccount(body.transport ?? before.transport, before.transport)
     // A header was given for one server. It never goes to another one.
     const kept = body.transport === undefined || isSameServer(before.transport, given) || given.kind === 'stdio' ? stored : NO_SECRETS
     const { transport, secrets } = withSecrets(given, { env, headers }, kept)
@@ -57,7 +58,7 @@ export function mcpHandlers({ db, clock, ids, vault, log, dataDir, mcp }: Handle
     getMcpServer: ({ params }) => ({ server: read(params.mcpServerId) }),
 
     async createMcpServer({ body: { env, headers, ...body } }) {
-      const { transport, secrets } = withSecrets(body.transport, { env, headers }, NO_SECRETS)
+      const { transport, secrets } = withSecrets(withOwnAccount(body.transport, null), { env, headers }, NO_SECRETS)
       await requireUsable(transport)
       const id = ids.next()
       const server = await writeSecrets(id, secrets, () => transact(db, (tx) => insertMcpServer(tx, { clock }, { ...body, id, transport })))
@@ -73,6 +74,9 @@ export function mcpHandlers({ db, clock, ids, vault, log, dataDir, mcp }: Handle
 
     async deleteMcpServer({ params: { mcpServerId } }) {
       getMcpServer(db, mcpServerId)
+      // Nobody would find its account without it.
+      const account = findCredentialOfMcpServer(db, mcpServerId)
+      if (account !== null) await authorizations.disconnect(account.id)
       const remove = () =>
         transact(db, (tx) => {
           const server = deleteMcpServer(tx, mcpServerId)
@@ -108,6 +112,17 @@ function requireAddress(address: string): void {
   const url = URL.canParse(address) ? new URL(address) : null
   const isFit = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
   if (!isFit) throw invalid('transport.url', createMessage('mcp_address'))
+}
+
+/**
+ * A server is called with the account that a person signed in to it with, and no other. One for another address is left out.
+ * Throws AppError credential_not_found.
+ */
+function withOwnAccount(given: McpTransport, before: McpTransport | null): McpTransport {
+  if (given.kind === 'stdio' || given.credentialId === null) return given
+  const own = before === null || before.kind === 'stdio' ? null : before.credentialId
+  if (given.credentialId !== own) throw new AppError('credential_not_found')
+  return isSameServer(before!, given) ? given : { ...given, credentialId: null }
 }
 
 /** The names of the transport with the values that were given now or before. Throws AppError invalid_request for a name without one. */
