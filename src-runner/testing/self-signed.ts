@@ -19,9 +19,10 @@ export function selfSigned(host: string): { key: string; cert: string } {
   )
   const signature = der(0x03, Buffer.from([0]), sign('sha256', body, privateKey))
   const base64 = der(0x30, body, ecdsaWithSha256, signature).toString('base64')
+  // A last line without a character is no PEM, and the length of a signature varies.
   return {
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    cert: `-----BEGIN CERTIFICATE-----\n${base64.replace(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`,
+    cert: `-----BEGIN CERTIFICATE-----\n${base64.match(/.{1,64}/g)!.join('\n')}\n-----END CERTIFICATE-----\n`,
   }
 }
 
