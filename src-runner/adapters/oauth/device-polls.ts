@@ -31,12 +31,23 @@ export function createDevicePolls({ db, clock, log, poll }: Deps) {
     if (next === undefined) return
     cancel = clock.after(Math.max(0, next.nextPollAt! - clock.now()), () => {
       underWay.add(next.id)
-      void ask(next).finally(() => {
-        underWay.delete(next.id)
-        plan()
-      })
+      void askAndPlan(next)
       plan()
     })
+  }
+
+  async function askAndPlan(row: AuthorizationRow): Promise<void> {
+    try {
+      await ask(row)
+      underWay.delete(row.id)
+      plan()
+    } catch (error) {
+      // The database cannot be used, so its time to ask next could not be moved either.
+      log.warn({ error: messageOf(error), authorizationId: row.id }, 'could not record a poll for a sign-in')
+      underWay.delete(row.id)
+      cancel()
+      if (!isStopped) cancel = clock.after(MAX_INTERVAL_MS, plan)
+    }
   }
 
   async function ask(row: AuthorizationRow): Promise<void> {

@@ -168,7 +168,8 @@ export function createSkillInstaller(deps: InstallerDeps) {
     /** Deletes what a crash left, and looks for updates once a day. */
     start(): void {
       inTurn(sweep).catch((error: unknown) => log.warn({ error }, 'could not delete what is left of skills'))
-      stops.push(clock.every(LOOK_EVERY_MS, () => void checkDue()))
+      const look = () => void checkDue().catch((error: unknown) => log.warn({ error }, 'could not look for updates of skills'))
+      stops.push(clock.every(LOOK_EVERY_MS, look))
     },
 
     async stop(): Promise<void> {
