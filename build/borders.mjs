@@ -245,6 +245,18 @@ export default {
       { path: npm('@modelcontextprotocol'), dynamic: false, dependencyTypesNot: ['type-only'] },
     ),
     never(
+      'coding-protocol-in-its-folder',
+      'One folder speaks the Agent Client Protocol.',
+      { path: '^src-', pathNot: [TESTS, '^src-runner/agent/coding/'] },
+      npm('@agentclientprotocol'),
+    ),
+    never(
+      'coding-protocol-on-demand',
+      'The library is loaded with the first coding program.',
+      { path: '^src-runner/agent/coding/', pathNot: TESTS },
+      { path: npm('@agentclientprotocol'), dynamic: false, dependencyTypesNot: ['type-only'] },
+    ),
+    never(
       'mcp-endpoint-on-demand',
       'The library of the Model Context Protocol is loaded with the first request to /mcp.',
       { path: '^src-runner/adapters/http/', pathNot: [TESTS, '^src-runner/adapters/http/mcp/mcp-protocol\\.ts$'] },

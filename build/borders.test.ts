@@ -67,6 +67,16 @@ const VIOLATIONS: Array<[rule: string, file: string, code: string]> = [
     `import { Client } from '@modelcontextprotocol/sdk/client/index.js'\nexport const i15 = Client`,
   ],
   [
+    'coding-protocol-in-its-folder',
+    'src-runner/execution/i16.ts',
+    `import type { Stream } from '@agentclientprotocol/sdk'\nexport type I16 = Stream`,
+  ],
+  [
+    'coding-protocol-on-demand',
+    'src-runner/agent/coding/i17.ts',
+    `import { client } from '@agentclientprotocol/sdk'\nexport const i17 = client`,
+  ],
+  [
     'mcp-endpoint-on-demand',
     'src-runner/adapters/http/i13.ts',
     `import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'\nexport const i13 = McpServer`,

@@ -3204,6 +3204,12 @@ export type TextParams = {
   'messages.mcp_unauthorized': NoParams
   'messages.mcp_not_started': { reason: string }
   'messages.mcp_no_program': { program: string }
+  'messages.coding_no_sandbox': { reason: string }
+  'messages.coding_not_signed_in': { command: string; program: string }
+  'messages.coding_too_old': { command: string; program: string }
+  'messages.coding_no_answer': { program: string; seconds: number }
+  'messages.coding_ended': { program: string; words: string }
+  'messages.coding_refused': { program: string; words: string }
   'messages.mcp_no_sandbox': NoParams
   'messages.mcp_stopped_itself': { code: string }
   'messages.mcp_limit': { limit: string }

@@ -1,0 +1,197 @@
+import type { AnyMessage, ClientConnection } from '@agentclientprotocol/sdk'
+import { isRecord } from '../../lib/json-values.ts'
+import { readCall, readUsage, usageOfTurn } from './acp-updates.ts'
+import type { CodingProcess } from './coding-process.ts'
+import type { CodingHandlers, CodingLimits, CodingSession, CodingSessionOptions, CodingStopReason, CodingTurn } from './coding-session.ts'
+import type { CodingTurns } from './coding-turns.ts'
+import { failureOf, silent, tooOld } from './coding-ways.ts'
+
+const STOP_REASONS: Record<string, CodingStopReason> = {
+  ...{ end_turn: 'end_turn', max_tokens: 'max_tokens', max_turn_requests: 'max_turns', refusal: 'refusal', cancelled: 'cancelled' },
+}
+const MAX_SESSION_ID_CHARS = 512
+
+/** What a protocol is given. */
+export type OpenWith = Pick<CodingSessionOptions, 'cli' | 'folder' | 'loadSessionId' | 'clock'> & {
+  program: CodingProcess
+  turns: CodingTurns
+  limits: CodingLimits
+}
+
+/** A session over the Agent Client Protocol, version 1. https://agentclientprotocol.com/protocol/v1/overview */
+export async function openAcpSession(options: OpenWith): Promise<CodingSession> {
+  const { cli, folder, loadSessionId, clock, program, turns, limits } = options
+  const { client, methods, PROTOCOL_VERSION } = await import('@agentclientprotocol/sdk')
+  const session = { id: loadSessionId ?? '' }
+  const connection = client({ name: 'deckhand' })
+    .onRequest(methods.client.session.requestPermission, asIs, ({ params }) => askPermission(turns, params, session.id))
+    .connect(streamOf(program, turns, session))
+  void program.ended.then(() => connection.close(new Error('The program has ended.')))
+  void connection.closed.then(() => program.end('exited', 'The connection was closed.'))
+
+  const { agent } = connection
+  const began = await inTime(
+    agent.request(methods.agent.initialize, {
+      protocolVersion: PROTOCOL_VERSION,
+      // It reads, writes and runs by itself, in the sandbox.
+      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+      clientInfo: { name: 'deckhand', version: '1' },
+    }),
+  )
+  if (began.protocolVersion !== PROTOCOL_VERSION) throw tooOld(cli, `protocol version ${String(began.protocolVersion)}`)
+  const place = { cwd: folder, mcpServers: [] }
+  if (loadSessionId !== undefined) await inTime(agent.request(methods.agent.session.load, { ...place, sessionId: loadSessionId }))
+  else session.id = readSessionId(await inTime(agent.request(methods.agent.session.new, place)))
+
+  async function inTime<T>(request: Promise<T>): Promise<T> {
+    const over = new AbortController()
+    const late = clock.sleep(limits.startMs, over.signal).then(() => Promise.reject(silent(cli, limits.startMs / 1_000)))
+    late.catch(() => {})
+    try {
+      return await Promise.race([request, late])
+    } finally {
+      over.abort()
+    }
+  }
+
+  return createSession({ ...options, connection, session, canLoad: began.agentCapabilities?.loadSession === true, methods })
+}
+
+type Opened = OpenWith & {
+  connection: ClientConnection
+  session: { readonly id: string }
+  canLoad: boolean
+  methods: typeof import('@agentclientprotocol/sdk').methods
+}
+
+function createSession({ cli, clock, program, turns, limits, connection, session, canLoad, methods }: Opened): CodingSession {
+  let turn: Promise<CodingTurn> | null = null
+  let isCancelled = false
+
+  async function run(text: string): Promise<CodingTurn> {
+    try {
+      const response = await connection.agent.request(methods.agent.session.prompt, {
+        sessionId: session.id,
+        prompt: [{ type: 'text', text }],
+      })
+      return { stopReason: isCancelled ? 'cancelled' : (STOP_REASONS[response.stopReason] ?? 'end_turn'), text: turns.end() }
+    } catch (thrown) {
+      const said = turns.end()
+      if (isCancelled) return { stopReason: 'cancelled', text: said }
+      throw failureOf(cli, thrown, connection.signal.aborted ? await program.ended : null, program.complaint())
+    } finally {
+      turn = null
+    }
+  }
+
+  return {
+    sessionId: session.id,
+    canLoad,
+    ended: program.ended,
+    prompt(text: string, handlers: CodingHandlers) {
+      if (turn !== null) return Promise.reject(new Error('a turn is running'))
+      isCancelled = false
+      turns.begin(handlers)
+      turn = run(text)
+      return turn
+    },
+    resume: (handlers) => (turn !== null && turns.resume(handlers) ? turn : null),
+    async cancel() {
+      if (turn === null) return
+      isCancelled = true
+      const over = new AbortController()
+      const ended = turn.then(() => true)
+      const late = clock.sleep(limits.cancelMs, over.signal).then(
+        () => false,
+        () => true,
+      )
+      turns.cancelRequests()
+      void connection.agent.notify(methods.agent.session.cancel, { sessionId: session.id }).catch(() => {})
+      if (!(await Promise.race([ended, late]))) await program.end('stopped', 'It did not end its turn.')
+      over.abort()
+    },
+    async stop() {
+      await program.end('stopped', 'stopped')
+    },
+  }
+}
+
+async function askPermission(turns: CodingTurns, params: unknown, sessionId: string) {
+  const cancelled = { outcome: { outcome: 'cancelled' as const } }
+  const { toolCall, options, sessionId: ofSession } = isRecord(params) ? params : {}
+  const update = readCall(toolCall)
+  if (update === null || ofSession !== sessionId) return cancelled
+  const answer = await turns.permission(update)
+  if (answer === 'cancelled') return cancelled
+  // Never "always": that would be a rule that we do not know of.
+  const option = optionOf(options, answer === 'allow' ? 'allow_once' : 'reject_once')
+  return option === null ? cancelled : { outcome: { outcome: 'selected' as const, optionId: option } }
+}
+
+/** The program names its own options. One that cannot be told by its kind is not chosen. */
+function optionOf(options: unknown, kind: 'allow_once' | 'reject_once'): string | null {
+  for (const option of Array.isArray(options) ? options.slice(0, 50) : [])
+    if (isRecord(option) && option['kind'] === kind && typeof option['optionId'] === 'string') return option['optionId']
+  return null
+}
+
+/**
+ * The messages for the library. Updates and usage are read here: it would handle updates one beside the other, print those that its
+ * schema does not know, and leave out what a turn has used. Answers to nothing, which it prints too, are dropped.
+ */
+function streamOf(program: CodingProcess, turns: CodingTurns, session: { readonly id: string }) {
+  const waiting = new Set<unknown>()
+  const readable = new ReadableStream<AnyMessage>({
+    start(controller) {
+      program.listen((message) => {
+        if (message['method'] === 'session/update') return 'id' in message ? undefined : readUpdate(message['params'], turns, session.id)
+        if (!('method' in message)) {
+          if (!waiting.delete(message['id'])) return
+          const usage = usageOfTurn(message['result'])
+          if (usage !== null) turns.usage(usage)
+        } else if (!('id' in message)) return
+        controller.enqueue(message as AnyMessage)
+      })
+      void program.ended.then(() => controller.close())
+    },
+  })
+  const writable = new WritableStream<AnyMessage>({
+    async write(message) {
+      if ('method' in message && 'id' in message) waiting.add(message.id)
+      await program.send(message)
+    },
+  })
+  return { readable, writable }
+}
+
+function readUpdate(params: unknown, turns: CodingTurns, sessionId: string): void {
+  if (!isRecord(params) || params['sessionId'] !== sessionId || !isRecord(params['update'])) return
+  const { update } = params
+  const { content } = update
+  const text = isRecord(content) && content['type'] === 'text' && typeof content['text'] === 'string' ? content['text'] : ''
+  switch (update['sessionUpdate']) {
+    case 'agent_message_chunk':
+      return turns.text(text)
+    case 'agent_thought_chunk':
+      return turns.thinking(text)
+    case 'tool_call':
+    case 'tool_call_update': {
+      const call = readCall(update)
+      return call === null ? undefined : turns.call(call)
+    }
+    case 'usage_update': {
+      const usage = readUsage(update)
+      return usage === null ? undefined : turns.usage(usage)
+    }
+  }
+}
+
+function asIs(params: unknown): unknown {
+  return params
+}
+
+function readSessionId({ sessionId }: { sessionId: unknown }): string {
+  if (typeof sessionId !== 'string' || sessionId === '' || sessionId.length > MAX_SESSION_ID_CHARS)
+    throw new Error('It opened a session without a name.')
+  return sessionId
+}

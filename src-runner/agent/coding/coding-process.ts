@@ -1,0 +1,146 @@
+import type { Readable } from 'node:stream'
+import { stripVTControlCharacters } from 'node:util'
+import { isRecord, parseJson } from '../../lib/json-values.ts'
+import { createMessage } from '../../lib/messages.ts'
+import { cutText } from '../../lib/text.ts'
+import { visibleText } from '../../lib/visible-text.ts'
+import { startSandboxed, type RunningProgram } from '../../platform/sandbox/start-sandboxed.ts'
+import { SandboxFailed } from '../../platform/sandbox/sandbox-types.ts'
+import { CodingSessionFailed, type CodingEnd, type CodingSessionOptions } from './coding-session.ts'
+import { hostsOf, type CodingWay } from './coding-ways.ts'
+
+/** Of one message: a diff has the whole file before and after. */
+const MAX_LINE_BYTES = 8 * 1024 * 1024
+/** Within `WINDOW_MS`. What a program sends costs time of the one thread that runs all jobs. */
+const MAX_WINDOW_BYTES = 32 * 1024 * 1024
+const MAX_WINDOW_LINES = 20_000
+const WINDOW_MS = 10_000
+/** Of its errors, for the message when it fails. */
+const MAX_TAIL_CHARS = 2_000
+const MAX_LOG_LINE_CHARS = 2_000
+const MAX_LOG_CHARS = 1_000_000
+const LINE_FEED = 0x0a
+
+const DAY_MS = 24 * 3_600_000
+
+/** A coding program that runs and speaks in lines of JSON. */
+export type CodingProcess = {
+  /** Once, before it has written anything. It may throw: then the program ends as one that reached its limit. */
+  listen(onMessage: (message: Record<string, unknown>) => void): void
+  send(message: unknown): Promise<void>
+  /** What it wrote to its error output last, as one line of text. */
+  complaint(): string
+  /** Ends every process of it. Resolves like `ended`, which has the first reason. */
+  end(reason: CodingEnd['reason'], detail: string): Promise<CodingEnd>
+  readonly ended: Promise<CodingEnd>
+}
+
+/** Throws CodingSessionFailed `no_sandbox`. */
+export async function startCodingProcess(options: CodingSessionOptions, way: CodingWay): Promise<CodingProcess> {
+  const { sandbox, program, folder, writable, readable, closed, internet, cli, env, programs } = options
+  let running: RunningProgram
+  try {
+    running = await startSandboxed({
+      ...{ sandbox, folder, writable, readable, closed, programs },
+      command: [program, ...way.args],
+      network: internet ? true : { hosts: hostsOf(cli) },
+      env: { ...way.env, ...env },
+      timeoutMs: DAY_MS,
+    })
+  } catch (thrown) {
+    if (!(thrown instanceof SandboxFailed)) throw thrown
+    throw new CodingSessionFailed('no_sandbox', createMessage('coding_no_sandbox', { reason: thrown.message }), '', { cause: thrown })
+  }
+  return talkTo(running, options)
+}
+
+function talkTo(running: RunningProgram, { onLog, clock }: Pick<CodingSessionOptions, 'onLog' | 'clock'>): CodingProcess {
+  let first: { reason: CodingEnd['reason']; detail: string } | null = null
+  let tail = ''
+  let logged = 0
+  let receive: ((message: Record<string, unknown>) => void) | null = null
+
+  function log(text: string): void {
+    const line = cutText(visibleText(stripVTControlCharacters(text)).trim(), MAX_LOG_LINE_CHARS)
+    if (line === '' || logged > MAX_LOG_CHARS) return
+    logged += line.length
+    onLog(line)
+  }
+
+  function end(reason: CodingEnd['reason'], detail: string): Promise<CodingEnd> {
+    first ??= { reason, detail }
+    // It may still write until it is gone, and nobody reads that.
+    receive = null
+    void running.stop()
+    return ended
+  }
+
+  const ended = running.ended.then(({ exitCode, signal, limit }): CodingEnd => {
+    if (limit !== null) return { reason: 'limit', detail: `It reached a limit of the sandbox: ${limit}.` }
+    return first ?? { reason: 'exited', detail: `It ended (${signal ?? `exit code ${exitCode ?? 'unknown'}`}).` }
+  })
+
+  const tooMuch = () => void end('limit', 'It writes too much.')
+  readLines(running.stdout, clock.monotonic, tooMuch, (line) => {
+    const value = parseJson(line)
+    // Programs print greetings and warnings to their output.
+    if (!isRecord(value)) return log(line)
+    try {
+      receive?.(value)
+    } catch (thrown) {
+      void end('limit', `It sent what cannot be read: ${(thrown as Error).message}`)
+    }
+  })
+  readLines(running.stderr, clock.monotonic, tooMuch, (line) => {
+    tail = (tail + line + '\n').slice(-MAX_TAIL_CHARS)
+    log(line)
+  })
+
+  return {
+    listen(onMessage) {
+      receive = onMessage
+    },
+    send(message) {
+      return new Promise((resolve, reject) => {
+        if (!running.stdin.writable) return reject(new Error('The program has ended.'))
+        running.stdin.write(`${JSON.stringify(message)}\n`, (error) => (error == null ? resolve() : reject(error)))
+      })
+    },
+    complaint: () => visibleText(stripVTControlCharacters(tail)).replace(/\s+/g, ' ').trim(),
+    end,
+    ended,
+  }
+}
+
+/** Calls `onLine` for each line that is not empty, and `onTooMuch` once instead of going on. */
+function readLines(stream: Readable, monotonic: () => number, onTooMuch: () => void, onLine: (line: string) => void): void {
+  let pieces: Buffer[] = []
+  let bytes = 0
+  let window = { start: monotonic(), bytes: 0, lines: 0 }
+
+  const stop = () => {
+    stream.off('data', take).resume()
+    pieces = []
+    onTooMuch()
+  }
+  const take = (chunk: Buffer) => {
+    const now = monotonic()
+    if (now - window.start > WINDOW_MS) window = { start: now, bytes: 0, lines: 0 }
+    window.bytes += chunk.length
+    if (window.bytes > MAX_WINDOW_BYTES) return stop()
+    let rest = chunk
+    for (let at = rest.indexOf(LINE_FEED); at !== -1; at = rest.indexOf(LINE_FEED)) {
+      if (++window.lines > MAX_WINDOW_LINES || bytes + at > MAX_LINE_BYTES) return stop()
+      const line = Buffer.concat([...pieces, rest.subarray(0, at)]).toString('utf8')
+      pieces = []
+      bytes = 0
+      rest = rest.subarray(at + 1)
+      if (line.trim() !== '') onLine(line)
+    }
+    if (rest.length === 0) return
+    pieces.push(rest)
+    bytes += rest.length
+    if (bytes > MAX_LINE_BYTES) stop()
+  }
+  stream.on('data', take)
+}
