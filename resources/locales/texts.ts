@@ -1021,6 +1021,8 @@ export type TextParams = {
   'agents.reach.accounts': NoParams
   'agents.reach.tools': NoParams
   'agents.reach.allTools': { tokens: string }
+  'agents.reach.onDemand': { all: string; tokens: string }
+  'agents.reach.toolTokens': { tokens: string }
   'agents.limits.maxTurns': NoParams
   'agents.limits.maxTurnsHint': NoParams
   'agents.limits.maxCostUsd': NoParams

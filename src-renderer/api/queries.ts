@@ -171,6 +171,9 @@ export const useCredential = (credentialId: Given) =>
 export const useAuthorization = (authorizationId: Given) =>
   useRoute('getAuthorization', () => withId(authorizationId, (id) => ({ params: { authorizationId: id } })))
 
+/** How an agent gets its tools of MCP servers. */
+export const useMcpToolUse = (agentId: () => string) => useRoute('getMcpToolUse', () => ({ params: { agentId: agentId() } }))
+
 /** The MCP servers, or those of an agent. */
 export const useMcpServers = (agentId: Given = () => undefined) =>
   useRoute('listMcpServers', () => ({ query: { agentId: agentId() ?? undefined } }))

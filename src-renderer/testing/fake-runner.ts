@@ -232,6 +232,7 @@ const DEFAULTS: Answers = {
   listConnectors: () => ({ connectors: [] }),
   listCredentials: () => ({ credentials: [] }),
   listMcpServers: () => ({ servers: [] }),
+  getMcpToolUse: () => ({ onDemand: false, tools: 0, tokens: 0, tokensPerTurn: 0 }),
   listAttention: () => ({ items: [] }),
   listOutbox: () => ({ messages: [], nextCursor: null }),
   getPublicAddress: () => ({

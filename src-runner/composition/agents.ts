@@ -44,14 +44,18 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
     ...{ ...core, db, credentials, sandbox: core.findSandbox, programs: programs.find },
     internet: () => guardOptions(core, db),
   })
-  const mcpTools = createAgentMcpTools({ db, pool: mcp, sandbox: core.findSandbox })
   const guardrails = () => ({ closedFolders: [dataDir], ownPorts })
   const models = createModelSource({
     readProvider: (id) => readProviderAccess(core, db, id),
     readOwnPrice: (ref) => findPrice(db, ref),
     ...{ fetch, clock, demoWordMs: options.demoWordMs },
   })
-  const perform = createAgentWork({ ...core, ...storage, models, tools, mcpTools, trash: options.trash, ownPorts: () => ownPorts })
+  const mcpTools = createAgentMcpTools({ db, pool: mcp, sandbox: core.findSandbox, models })
+  const perform = createAgentWork({
+    ...{ ...core, ...storage, models, tools, trash: options.trash },
+    mcpTools: mcpTools.toolsFor,
+    ownPorts: () => ownPorts,
+  })
   const worker = createWorker({
     ...{ ...core, db },
     // In safe mode, older jobs wait: one of them may have crashed the runner.

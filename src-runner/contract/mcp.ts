@@ -150,3 +150,15 @@ export type AcceptMcpTools = z.infer<typeof AcceptMcpTools>
 
 /** What a server wrote to its error output, and what Deckhand notes about it. In memory, and only the last lines. */
 export const McpLogLine = z.object({ at: Moment, text: z.string() })
+
+/** How an agent gets its tools of MCP servers, as decided for its next job. */
+export const McpToolUse = z.object({
+  /** Its prompt has only their names, and it adds tools by a search. */
+  onDemand: z.boolean(),
+  tools: z.number().int(),
+  /** Of all descriptions. */
+  tokens: z.number().int(),
+  /** In each turn, before any tool was found. */
+  tokensPerTurn: z.number().int(),
+})
+export type McpToolUse = z.infer<typeof McpToolUse>

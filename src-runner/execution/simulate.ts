@@ -2,7 +2,7 @@ import type { Database } from '../platform/db/database.ts'
 import { NO_TAINTS, type TaintSource, type Taints, type SimulateCall, type SimulatedCall } from '../contract/rules.ts'
 import { AppError, issueAt, problemOf } from '../lib/errors.ts'
 import { issuesOf } from '../lib/validation-issues.ts'
-import { createMessage } from '../lib/messages.ts'
+import { createMessage, quote } from '../lib/messages.ts'
 import { getAgent } from '../domain/agents/agents.ts'
 import type { ApprovalStore } from '../domain/approvals/approvals.ts'
 import type { GuardrailPlace } from '../domain/approvals/guardrails.ts'
@@ -12,6 +12,7 @@ import type { JobStore } from '../domain/jobs/job-store.ts'
 import { createRuleSet } from '../domain/rules/rule-set.ts'
 import { listAllRules, withRealFolder } from '../domain/rules/rules.ts'
 import { readSettings } from '../domain/settings/settings.ts'
+import type { AgentMcpTools } from './mcp/agent-mcp-tools.ts'
 import { factsOf, type Tool } from '../agent/tools/tool.ts'
 
 export type SimulateDeps = {
@@ -19,6 +20,7 @@ export type SimulateDeps = {
   jobs: JobStore
   approvals: Pick<ApprovalStore, 'readTaints'>
   tools: () => readonly Tool[]
+  mcpTools: Pick<AgentMcpTools, 'listAccepted'>
   guardrails: () => GuardrailPlace
 }
 
@@ -28,7 +30,8 @@ export type SimulateDeps = {
  */
 export async function simulateCall(deps: SimulateDeps, given: SimulateCall): Promise<SimulatedCall> {
   const { db, jobs, approvals, guardrails } = deps
-  const tool = deps.tools().find(({ name }) => name === given.tool)
+  const known = [...deps.tools(), ...(await deps.mcpTools.listAccepted(null))]
+  const tool = known.find(({ name }) => name === given.tool)
   if (tool === undefined) throw new AppError('tool_not_found')
   const job = given.jobId === undefined ? null : jobs.getJob(db, given.jobId)
   const agentId = given.agentId ?? job?.agentId ?? null
@@ -37,6 +40,11 @@ export async function simulateCall(deps: SimulateDeps, given: SimulateCall): Pro
   if (!args.success) {
     const issues = args.error.issues.flatMap((issue) => issuesOf({ ...issue, path: ['args', ...issue.path] }, { args: given.args }, 'args'))
     throw new AppError('invalid_request', createMessage('arguments_refused', { tool: tool.name }), { issues })
+  }
+  const misfit = tool.schema?.check(args.data) ?? null
+  if (misfit !== null) {
+    const problem = createMessage('arguments_refused', { tool: tool.name })
+    throw new AppError('invalid_request', problem, { issues: [issueAt('args', quote(misfit))] })
   }
   const above = job === null || given.agentId !== undefined || given.autonomy !== undefined ? [] : readChain(db, job.id).slice(1)
   const context = {

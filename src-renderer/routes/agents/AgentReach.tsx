@@ -2,7 +2,7 @@ import { A } from '@solidjs/router'
 import { For, type JSX, Show } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { compactText } from '../../../resources/locales/numbers.ts'
-import { useChannels, useCredentials, useMcpServers } from '../../api/queries.ts'
+import { useChannels, useCredentials, useMcpServers, useMcpToolUse } from '../../api/queries.ts'
 import { locale, t } from '../../lib/language.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 import { Panel } from '../../ui/Panel.tsx'
@@ -19,7 +19,11 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
   const accounts = () => credentials.data?.credentials.filter(({ mcpServerId }) => mcpServerId === null) ?? []
   const grantOf = (server: { agents: readonly { agentId: string; tokens: number }[] }) =>
     server.agents.find(({ agentId }) => agentId === props.agent.id)
-  const tokens = () => (servers.data?.servers ?? []).reduce((sum, server) => sum + (grantOf(server)?.tokens ?? 0), 0)
+  const use = useMcpToolUse(() => props.agent.id)
+  const costOf = (server: Parameters<typeof grantOf>[0]) =>
+    t(use.data?.onDemand === true ? 'agents.reach.toolTokens' : 'connections.mcp.perTurn', {
+      tokens: compactText(grantOf(server)?.tokens ?? 0, locale()),
+    })
   return (
     <Panel title={t('agents.reach.title')} description={t('agents.reach.about')} flush>
       <dl>
@@ -71,17 +75,20 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
             <For each={servers.data!.servers}>
               {(server) => (
                 <Item href={`/connections/mcp/${server.id}`} name={server.name}>
-                  <span class="text-ink-3">
-                    {t('connections.mcp.perTurn', { tokens: compactText(grantOf(server)?.tokens ?? 0, locale()) })}
-                  </span>
+                  <span class="text-ink-3">{costOf(server)}</span>
                   <Show when={!server.enabled}>
                     <Pill>{t('connections.mcp.status.off')}</Pill>
                   </Show>
                 </Item>
               )}
             </For>
-            <Show when={servers.data!.servers.length > 1}>
-              <span class="block text-xs text-ink-3">{t('agents.reach.allTools', { tokens: compactText(tokens(), locale()) })}</span>
+            <Show when={use.data && use.data.tools > 0}>
+              <span class="block text-xs text-ink-3">
+                {t(use.data!.onDemand ? 'agents.reach.onDemand' : 'agents.reach.allTools', {
+                  tokens: compactText(use.data!.tokensPerTurn, locale()),
+                  all: compactText(use.data!.tokens, locale()),
+                })}
+              </span>
             </Show>
           </Show>
         </Line>

@@ -213,13 +213,15 @@ it('says in one place what an agent can reach, with a link to change each', asyn
     listChannels: () => ({ channels: [makeChannel({ agentId: agent.id, status: 'logged_out' })] }),
     listCredentials: () => ({ credentials: [credential, makeCredential({ name: 'Of a server', mcpServerId: server.id })] }),
     listMcpServers: () => ({ servers: [server] }),
+    getMcpToolUse: () => ({ onDemand: true, tools: 40, tokens: 12_000, tokensPerTurn: 450 }),
   })
   open(runner, `/agents/${agent.id}`)
   const panel = (await screen.findByRole('heading', { name: 'What this agent can reach' })).closest('section')!
   expect(await within(panel).findByRole('link', { name: 'Work' })).toHaveAttribute('href', `/connections/${credential.id}`)
   expect(panel).toHaveTextContent('/srv/notes')
   expect(panel).toHaveTextContent('WorkRead and write')
-  expect(panel).toHaveTextContent('Notesabout 1.3K tokens a turn')
+  expect(panel).toHaveTextContent('Notesabout 1.3K tokens')
+  expect(panel).toHaveTextContent('Found by search when needed: about 450 tokens a turn instead of 12K')
   expect(panel).toHaveTextContent('Logged out')
   expect(panel).not.toHaveTextContent('Of a server')
   expect(within(panel).getByRole('link', { name: 'Add: MCP tools' })).toHaveAttribute('href', `/connections?add=mcp&agent=${agent.id}`)

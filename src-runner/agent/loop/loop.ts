@@ -1,5 +1,6 @@
 import { createMessage } from '../../lib/messages.ts'
 import type { PromptToolCall } from '../providers/model.ts'
+import { toolsInUse } from '../tools/find-tools/find-tools.ts'
 import { describeTool } from '../tools/tool.ts'
 import { answerCalls } from './answer-calls.ts'
 import { askModel, type AskOutcome } from './ask-model.ts'
@@ -59,7 +60,7 @@ async function takeTurns(attempt: Attempt): Promise<LoopOutcome> {
   const noOp = noOpOutcome(attempt)
   if (noOp !== null) return noOp
   // A job that may call nothing gets no tools. One that used up its calls still does: its history names them.
-  const tools = input.limits.maxToolCalls === 0 ? [] : input.tools.map(describeTool)
+  const tools = () => (input.limits.maxToolCalls === 0 ? [] : toolsInUse(input.tools, messages).map(describeTool))
   let spent = NO_COST
   let askedTwice = false
   for (;;) {
@@ -69,7 +70,7 @@ async function takeTurns(attempt: Attempt): Promise<LoopOutcome> {
       return limit
     }
     const startedAt = deps.clock.monotonic()
-    const result = await askModel(attempt, { messages: [...messages], tools, maxOutputTokens: null }, spent)
+    const result = await askModel(attempt, { messages: [...messages], tools: tools(), maxOutputTokens: null }, spent)
     const durationMs = Math.round(deps.clock.monotonic() - startedAt)
     if (result.end !== 'reply') return endWithoutReply(attempt, result, durationMs)
     const { content, reason, cost } = result

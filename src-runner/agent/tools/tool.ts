@@ -88,6 +88,8 @@ export type Tool<Args extends z.ZodObject = z.ZodObject> = {
   effect: ToolEffect
   /** Calls of one reply may run at the same time. */
   parallel: boolean
+  /** Models see the tool only after `find_tools` has found it. It can be called before. */
+  onDemand?: boolean
   /** Only jobs of these channels get the tool. Absent: all. */
   channels?: readonly JobChannel[]
   /** The tool as this agent gets it. null: it does not get it. */

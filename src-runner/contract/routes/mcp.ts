@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Authorization, CreateAuthorization } from '../credentials.ts'
-import { AcceptMcpTools, CreateMcpServer, McpLogLine, McpServer, UpdateMcpServer } from '../mcp.ts'
+import { AcceptMcpTools, CreateMcpServer, McpLogLine, McpServer, McpToolUse, UpdateMcpServer } from '../mcp.ts'
 import { ImportMcpServers, MAX_PASTE_CHARS, McpDrafts, McpImport } from '../mcp-drafts.ts'
 import { Message } from '../messages.ts'
 import { Id } from '../primitives.ts'
@@ -16,6 +16,14 @@ export const mcpRoutes = {
     query: z.object({ agentId: Id.optional() }),
     answer: z.object({ servers: z.array(McpServer) }),
     shows: ['mcp_servers'],
+  }),
+  getMcpToolUse: get('/api/agents/:agentId/mcp-tools', {
+    reach: 'workspace',
+    summary: 'What the tools of MCP servers cost an agent, and whether it gets all of them at once or finds them by words.',
+    params: z.object({ agentId: Id }),
+    answer: McpToolUse,
+    errors: ['agent_not_found'],
+    shows: ['mcp_servers', 'agents'],
   }),
   createMcpServer: post('/api/mcp-servers', {
     reach: 'machine',

@@ -36,8 +36,9 @@ export const ruleRoutes = {
     errors: ['tool_not_found', 'agent_not_found', 'job_not_found'],
   }),
   listTools: get('/api/tools', {
-    reach: 'neutral',
-    summary: 'The tools of agents.',
+    reach: 'workspace',
+    summary: 'The tools of agents, with the accepted ones of MCP servers behind the built-in ones.',
     answer: z.object({ tools: z.array(ToolInfo) }),
+    shows: ['mcp_servers'],
   }),
 }

@@ -111,16 +111,28 @@ export function forgetTools(tx: Tx, serverId: string): void {
 }
 
 /** An accepted tool that an agent may call. */
-export type AgentMcpTool = Pick<McpTool, 'name' | 'agentName' | 'description' | 'inputSchema' | 'digest'> & {
+export type AgentMcpTool = Pick<McpTool, 'name' | 'agentName' | 'title' | 'description' | 'inputSchema' | 'digest' | 'tokens'> & {
   serverId: string
+  server: string
   effect: McpToolEffect
+}
+
+const ACCEPTED = {
+  serverId: mcpTools.serverId,
+  server: mcpServers.name,
+  name: mcpTools.name,
+  agentName: mcpTools.agentName,
+  title: mcpTools.title,
+  description: mcpTools.description,
+  inputSchema: mcpTools.inputSchema,
+  digest: mcpTools.digest,
+  effect: sql<McpToolEffect>`${mcpTools.effect}`,
 }
 
 /** The tools of an agent, in a fixed order. A server or tool that a person has not allowed is not among them. */
 export function listToolsOfAgent(db: Db, agentId: string): AgentMcpTool[] {
-  const { serverId, name, agentName, description, inputSchema, digest, effect } = mcpTools
-  return db
-    .select({ serverId, name, agentName, description, inputSchema, digest, effect: sql<McpToolEffect>`${effect}` })
+  const rows = db
+    .select(ACCEPTED)
     .from(mcpGrants)
     .innerJoin(mcpServers, eq(mcpServers.id, mcpGrants.serverId))
     .innerJoin(mcpTools, eq(mcpTools.serverId, mcpServers.id))
@@ -134,6 +146,19 @@ export function listToolsOfAgent(db: Db, agentId: string): AgentMcpTool[] {
     )
     .orderBy(mcpServers.seq, mcpTools.name)
     .all()
+  return rows.map((row) => ({ ...row, tokens: tokensOf(row) }))
+}
+
+/** The tools that agents of a workspace may be given. null: of all workspaces. */
+export function listAcceptedTools(db: Db, entityId: string | null): AgentMcpTool[] {
+  const rows = db
+    .select(ACCEPTED)
+    .from(mcpServers)
+    .innerJoin(mcpTools, eq(mcpTools.serverId, mcpServers.id))
+    .where(and(eq(mcpTools.status, 'accepted'), entityId === null ? undefined : eq(mcpServers.entityId, entityId)))
+    .orderBy(mcpServers.seq, mcpTools.name)
+    .all()
+  return rows.map((row) => ({ ...row, tokens: tokensOf(row) }))
 }
 
 /** Whether an agent may call this tool now, as it was offered. */

@@ -1,19 +1,48 @@
 import type { Database } from '../../platform/db/database.ts'
 import type { SandboxState } from '../../platform/sandbox/sandbox-types.ts'
-import type { McpTransport } from '../../contract/mcp.ts'
+import type { McpToolUse, McpTransport } from '../../contract/mcp.ts'
 import { memoize } from '../../lib/memoize.ts'
+import { getAgent } from '../../domain/agents/agents.ts'
 import { findConnectableServer } from '../../domain/mcp/mcp-servers.ts'
-import { isOffered, listToolsOfAgent, type AgentMcpTool } from '../../domain/mcp/mcp-tools.ts'
+import { isOffered, listAcceptedTools, listToolsOfAgent, type AgentMcpTool } from '../../domain/mcp/mcp-tools.ts'
+import { readSettings } from '../../domain/settings/settings.ts'
 import { createArgsChecker } from '../../agent/mcp/check-args.ts'
 import { createServerTool, type CallResult, type ServerReach } from '../../agent/mcp/server-tool.ts'
-import type { Tool, ToolContext } from '../../agent/tools/tool.ts'
+import type { ModelSource } from '../../agent/providers/model.ts'
+import { maxTokensOfTools } from '../../agent/providers/prompt-size.ts'
+import { findToolsTool } from '../../agent/tools/find-tools/find-tools.ts'
+import { describeTool, type Tool, type ToolContext } from '../../agent/tools/tool.ts'
 import type { CallProgress } from '../../agent/mcp/connect-server.ts'
+import { modelsOf } from '../agent-work.ts'
 import type { McpPool } from './mcp-pool.ts'
 
-export type AgentMcpToolsDeps = { db: Database; pool: McpPool; sandbox: () => Promise<SandboxState> }
+export type AgentMcpToolsDeps = {
+  db: Database
+  pool: McpPool
+  sandbox: () => Promise<SandboxState>
+  models: ModelSource
+}
 
-/** The tools of MCP servers that an agent may use, as its person accepted them. No server is started. */
-export function createAgentMcpTools({ db, pool, sandbox }: AgentMcpToolsDeps): (agentId: string) => Promise<Tool[]> {
+export type AgentMcpTools = {
+  /** What a job of the agent gets. No server is started. */
+  toolsFor(agentId: string): Promise<Tool[]>
+  /** How a job of the agent gets them now, and what they cost. Throws AppError agent_not_found. */
+  readUse(agentId: string): Promise<McpToolUse>
+  /** Accepted tools of a workspace, for rules. null: of all workspaces. */
+  listAccepted(entityId: string | null): Promise<Tool[]>
+}
+
+/** Descriptions of this size are always all in the prompt. */
+const ALWAYS_IN_PROMPT_TOKENS = 1_000
+/** A turn of a long job would cost more for its tools than for its work. */
+const MOST_IN_PROMPT_TOKENS = 8_000
+/** The rest of the window is for the conversation. */
+const SHARE_OF_WINDOW = 0.1
+/** Servers of models on this machine are asked. */
+const WINDOW_MS = 2_000
+
+/** The tools of MCP servers that an agent may use, as its person accepted them. */
+export function createAgentMcpTools({ db, pool, sandbox, models }: AgentMcpToolsDeps): AgentMcpTools {
   const loadChecker = memoize(createArgsChecker)
 
   async function reach(serverId: string): Promise<ServerReach> {
@@ -44,21 +73,58 @@ export function createAgentMcpTools({ db, pool, sandbox }: AgentMcpToolsDeps): (
     })
   }
 
-  return async (agentId) => {
-    const offered = listToolsOfAgent(db, agentId)
+  async function toolsOf(offered: readonly AgentMcpTool[], onDemand: boolean): Promise<Tool[]> {
     if (offered.length === 0) return []
     const checkerFor = await loadChecker()
     return offered.map((tool) => {
-      const { name, agentName, description, inputSchema, digest, effect, serverId } = tool
+      const { name, agentName, server, description, inputSchema, digest, effect, serverId } = tool
       return createServerTool({
-        ...{ name: agentName, tool: name, description, effect },
-        server: findConnectableServer(db, serverId)!.name,
+        ...{ name: agentName, tool: name, server, description, effect, onDemand },
         schema: { json: inputSchema, check: checkerFor(digest, inputSchema) },
         reach: () => reach(serverId),
         call: (args, context, onProgress) => call(tool, args, context, onProgress),
       })
     })
   }
+
+  async function isOnDemand(agentId: string, tokens: number): Promise<boolean> {
+    if (tokens <= ALWAYS_IN_PROMPT_TOKENS || tokens > MOST_IN_PROMPT_TOKENS) return tokens > ALWAYS_IN_PROMPT_TOKENS
+    const [ref] = modelsOf(getAgent(db, agentId), readSettings(db).defaultModel)
+    const model = ref === undefined ? null : await models.open(ref)
+    const window =
+      model === null || 'failure' in model ? null : await model.readWindow?.(tokens, AbortSignal.timeout(WINDOW_MS)).catch(() => null)
+    return window != null && tokens > window * SHARE_OF_WINDOW
+  }
+
+  function finder(agentId: string, offered: readonly AgentMcpTool[]): Tool {
+    const findable = offered.map(({ agentName, server, title, description }) => ({ name: agentName, server, title, description }))
+    const digests = new Map(offered.map(({ agentName, digest }) => [agentName, digest]))
+    return findToolsTool(findable, () => {
+      const now = listToolsOfAgent(db, agentId).filter(({ agentName, digest }) => digests.get(agentName) === digest)
+      return new Set(now.map(({ agentName }) => agentName))
+    })
+  }
+
+  return {
+    async toolsFor(agentId) {
+      const offered = listToolsOfAgent(db, agentId)
+      const onDemand = await isOnDemand(agentId, tokensOf(offered))
+      return [...(onDemand ? [finder(agentId, offered)] : []), ...(await toolsOf(offered, onDemand))]
+    },
+    async readUse(agentId) {
+      getAgent(db, agentId)
+      const offered = listToolsOfAgent(db, agentId)
+      const tokens = tokensOf(offered)
+      const onDemand = await isOnDemand(agentId, tokens)
+      const perTurn = onDemand ? maxTokensOfTools([describeTool(finder(agentId, offered))]) : tokens
+      return { onDemand, tools: offered.length, tokens, tokensPerTurn: perTurn }
+    },
+    listAccepted: async (entityId) => toolsOf(listAcceptedTools(db, entityId), false),
+  }
+}
+
+function tokensOf(tools: readonly AgentMcpTool[]): number {
+  return tools.reduce((sum, { tokens }) => sum + tokens, 0)
 }
 
 /** A program in a sandbox reaches its folders and hosts. Everything else is assumed to reach all. */

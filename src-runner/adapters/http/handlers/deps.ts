@@ -32,6 +32,7 @@ import type { Worker } from '../../../domain/jobs/worker.ts'
 import type { FoundServer } from '../../../contract/providers.ts'
 import type { Tool } from '../../../agent/tools/tool.ts'
 import type { DailyBackup } from '../../../execution/daily-backup.ts'
+import type { AgentMcpTools } from '../../../execution/mcp/agent-mcp-tools.ts'
 import type { McpPool } from '../../../execution/mcp/mcp-pool.ts'
 import type { JobFiles } from '../../../execution/job-files.ts'
 import type { RetentionKeeper } from '../../../execution/retention.ts'
@@ -126,6 +127,7 @@ export type HandlerDeps = {
     read(digest: string): Promise<SkillPackage | null>
   }
   mcp: McpPool
+  mcpTools: AgentMcpTools
   vault: Vault
   clock: Clock
   /** Dates spending. */

@@ -24,7 +24,7 @@ import { writeWithSecret } from '../write-with-secret.ts'
 import type { HandlerDeps } from './deps.ts'
 
 /** Values of environments and headers are in the vault. A row only has their names. */
-export function mcpHandlers({ db, clock, ids, vault, log, dataDir, mcp, authorizations }: HandlerDeps) {
+export function mcpHandlers({ db, clock, ids, vault, log, dataDir, mcp, mcpTools, authorizations }: HandlerDeps) {
   /** Throws AppError for a transport that cannot be used. */
   async function requireUsable(transport: McpTransport): Promise<void> {
     if (transport.kind !== 'stdio') return requireAddress(transport.url)
@@ -55,6 +55,7 @@ export function mcpHandlers({ db, clock, ids, vault, log, dataDir, mcp, authoriz
     listMcpServers: ({ query }, { caller }) => ({
       servers: listMcpServers(db, { ...query, entityId: caller.entityId }).map(mcp.withLiveStatus),
     }),
+    getMcpToolUse: ({ params }) => mcpTools.readUse(params.agentId),
     getMcpServer: ({ params }) => ({ server: read(params.mcpServerId) }),
 
     async createMcpServer({ body: { env, headers, ...body } }) {

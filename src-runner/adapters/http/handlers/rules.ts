@@ -3,7 +3,7 @@ import { createRule, deleteRule, listRules } from '../../../domain/rules/rules.t
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
-export function ruleHandlers({ db, clock, ids, simulate, tools }: HandlerDeps) {
+export function ruleHandlers({ db, clock, ids, simulate, tools, mcpTools }: HandlerDeps) {
   return {
     listRules: ({ query }, { caller }) => listRules(db, { ...query, entityId: caller.entityId }),
     createRule: ({ body }) => ({ rule: transact(db, (tx) => createRule(tx, { clock, ids }, body, 'person')) }),
@@ -14,6 +14,10 @@ export function ruleHandlers({ db, clock, ids, simulate, tools }: HandlerDeps) {
     },
 
     simulateCall: ({ body }) => simulate(body),
-    listTools: () => ({ tools: tools().map(({ name, description, effect }) => ({ name, description, effect })) }),
+
+    async listTools(_, { caller }) {
+      const accepted = await mcpTools.listAccepted(caller.entityId ?? null)
+      return { tools: [...tools(), ...accepted].map(({ name, description, effect }) => ({ name, description, effect })) }
+    },
   } satisfies Partial<Handlers>
 }
