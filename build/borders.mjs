@@ -24,7 +24,7 @@ const never = (name, comment, from, to) => ({
  */
 const NOUNS = (
   'settings connectors entities tokens agents credentials mcp providers prices files skills memory conversations spend budgets ' +
-  'jobs rules schedules triggers approvals outbox channels attention retention'
+  'jobs code-tasks rules schedules triggers approvals outbox channels attention retention'
 ).split(' ')
 const nounsInOrder = (nouns, to) =>
   never('nouns-in-order', 'A noun imports only nouns before it, so folders form no circles.', `^src-runner/domain/${nouns}/`, {

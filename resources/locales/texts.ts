@@ -3192,6 +3192,13 @@ export type TextParams = {
   'messages.import_broken': { where: string }
   'messages.error_mcp_server_not_found': NoParams
   'messages.error_mcp_tool_changed': NoParams
+  'messages.error_code_task_not_found': NoParams
+  'messages.error_folder_not_open': NoParams
+  'messages.error_not_a_repository': NoParams
+  'messages.error_repository_has_no_commits': NoParams
+  'messages.error_program_missing': NoParams
+  'messages.error_git_missing': NoParams
+  'messages.error_code_does_not_apply': NoParams
   'messages.error_mcp_import_changed': NoParams
   'messages.error_mcp_registry_unreachable': NoParams
   'messages.attention_mcp_failing': { server: string }

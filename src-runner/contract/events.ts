@@ -109,6 +109,8 @@ export const RECORDED_EVENTS = {
   /** Its version, its agents, its permissions, whether there is an update, or that its files changed. */
   'skill.changed': z.object({ skillId: Id }),
   'skill.removed': z.object({ skillId: Id, entityId: Id }),
+  /** Its folder, its program, what it changed, or what became of its branch. */
+  'code_task.changed': z.object({ jobId: Id }),
   'token.created': z.object({ tokenId: Id }),
   'token.revoked': z.object({ tokenId: Id }),
   'mcp_server.created': z.object({ mcpServerId: Id }),

@@ -3,6 +3,7 @@ import { approvalRoutes } from './routes/approvals.ts'
 import { backupRoutes } from './routes/backups.ts'
 import { channelRoutes } from './routes/channels.ts'
 import { chatRoutes } from './routes/chat.ts'
+import { codeTaskRoutes } from './routes/code-tasks.ts'
 import { connectorRoutes } from './routes/connectors.ts'
 import { conversationRoutes } from './routes/conversations.ts'
 import { credentialKeyRoutes } from './routes/credential-keys.ts'
@@ -58,6 +59,7 @@ export const ROUTES = {
   ...exportRoutes,
   ...tokenRoutes,
   ...mcpRoutes,
+  ...codeTaskRoutes,
 } satisfies Record<string, { reach: RouteReach }>
 
 export type Routes = typeof ROUTES

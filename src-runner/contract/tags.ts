@@ -31,6 +31,8 @@ export const TAGS = [
   'tokens',
   'retention',
   'mcp_servers',
+  'code_tasks',
+  'code_task',
 ] as const
 export type Tag = (typeof TAGS)[number]
 
@@ -40,7 +42,8 @@ export type StaleTag = {
   by?: 'jobId' | 'agentId' | 'conversationId' | 'providerId' | 'triggerId' | 'scheduleId' | 'authorizationId'
 }
 
-const job: StaleTag[] = [{ tag: 'jobs' }, { tag: 'job', by: 'jobId' }, { tag: 'conversation', by: 'conversationId' }]
+const codeTask: StaleTag[] = [{ tag: 'code_tasks' }, { tag: 'code_task', by: 'jobId' }]
+const job: StaleTag[] = [{ tag: 'jobs' }, { tag: 'job', by: 'jobId' }, { tag: 'conversation', by: 'conversationId' }, ...codeTask]
 
 const trigger: StaleTag[] = [{ tag: 'triggers' }, { tag: 'trigger', by: 'triggerId' }, { tag: 'attention' }]
 const schedule: StaleTag[] = [{ tag: 'schedules' }, { tag: 'schedule', by: 'scheduleId' }, { tag: 'attention' }]
@@ -125,6 +128,7 @@ export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
   'skill.installed': skill,
   'skill.changed': skill,
   'skill.removed': skill,
+  'code_task.changed': codeTask,
   'token.created': [{ tag: 'tokens' }],
   'token.revoked': [{ tag: 'tokens' }],
   'mcp_server.created': mcpServer,

@@ -4,6 +4,7 @@ import type { SignedInUser } from '../contract/port.ts'
 import { ROUTES, type Route, type RouteName } from '../contract/routes.ts'
 import { createIds } from '../lib/ids.ts'
 import { systemClock } from '../lib/clock.ts'
+import { insertCodeTask } from '../domain/code-tasks/code-tasks.ts'
 import { insertChannel } from '../domain/channels/channels.ts'
 import { addRequest } from '../domain/channels/people.ts'
 import { insertCredential } from '../domain/credentials/credentials.ts'
@@ -138,6 +139,10 @@ describe('the things of two workspaces', () => {
       const account = { id: credentialId, entityId: agent.entityId, connector: 'api-key', kind: 'api_key' as const, name: `Shop ${word}` }
       const rest = { accountName: null, hosts: ['shop.example'], scopes: [], agents: [{ agentId, access: 'read' as const }] }
       return insertCredential(tx, { clock: systemClock }, { ...account, ...rest })
+    })
+    runner.write((tx) => {
+      const base = { baseCommit: '0'.repeat(40), baseBranch: 'main', internet: false }
+      insertCodeTask(tx, waiting.jobId, { cli: 'claude', repository: `/repositories/${word}`, branch: `deckhand/${word}`, ...base })
     })
     const skillId = ids.next()
     const skillText = Buffer.from(`---\nname: shop-${word}\ndescription: Sorts ${word}.\n---\n`)

@@ -4,6 +4,7 @@ import { approvalHandlers } from './handlers/approvals.ts'
 import { backupHandlers } from './handlers/backups.ts'
 import { chatHandlers } from './handlers/chat.ts'
 import { connectorHandlers } from './handlers/connectors.ts'
+import { codeTaskHandlers } from './handlers/code-tasks.ts'
 import { conversationHandlers } from './handlers/conversations.ts'
 import type { HandlerDeps } from './handlers/deps.ts'
 import { exportHandlers } from './handlers/export.ts'
@@ -57,6 +58,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...mcpHandlers(deps),
     ...mcpSourceHandlers(deps),
     ...mcpSignInHandlers(deps),
+    ...codeTaskHandlers(deps),
     ...eventHandlers(deps),
   }
 }

@@ -36,7 +36,7 @@ export function pruneConversation(tx: Tx, { jobs, before }: { jobs: Pick<JobStor
 
 /**
  * A job stays while anything may still need it: a parent job (it reads the result, and its taints), a child job, a message on its
- * way, a budget that its approval extended, the last run of a schedule, and the delivery before it in its webhook's inbox, which is
+ * way, a budget that its approval extended, the last run of a schedule, the folder of a coding program, and the delivery before it in its webhook's inbox, which is
  * read along that chain. The newest job stays because its number must not be given again.
  */
 const EXAMINED = `
@@ -45,6 +45,7 @@ const EXAMINED = `
     AND NOT EXISTS (SELECT 1 FROM agent_jobs AS child WHERE child.parent_job_id = job.id)
     AND NOT EXISTS (SELECT 1 FROM agent_jobs AS parent WHERE parent.id = job.parent_job_id
       AND (parent.finished_at IS NULL OR parent.finished_at >= @before))
+    AND NOT EXISTS (SELECT 1 FROM code_tasks WHERE code_tasks.job_seq = job.seq AND code_tasks.folder IS NOT NULL)
     AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.job_id = job.id AND outbox.state = 'pending')
     AND NOT EXISTS (SELECT 1 FROM occurrences AS run JOIN schedules ON schedules.seq = run.schedule_seq
       WHERE run.job_seq = job.seq AND schedules.last_run_seq = run.seq)

@@ -4,7 +4,7 @@ import { runMigrations } from './migrate.ts'
 import { LATEST_VERSION, MIGRATIONS, type Migration } from './migrations/migrations.ts'
 
 /** Of the schema after all migrations. Saves running them at each start to compare. `npm run db:generate` writes it. */
-export const SCHEMA_DIGEST = '7aa57e3878b38c699d6676c77e93162c2cee9cde14795297dd731d7281db5889'
+export const SCHEMA_DIGEST = '76c2dfb2f9e64dd9478cbe2e83085e671597b0b1fd3d6e4da9abb5a7c5245ca6'
 
 type SchemaRow = { type: 'table' | 'index' | 'trigger' | 'view'; name: string; sql: string }
 

@@ -7,6 +7,7 @@ import { SQL as SQL_6 } from './0006-index-lists-by-workspace.ts'
 import { SQL as SQL_7 } from './0007-add-credentials.ts'
 import { SQL as SQL_8 } from './0008-add-mcp-servers.ts'
 import { SQL as SQL_9 } from './0009-add-skills.ts'
+import { SQL as SQL_10 } from './0010-add-code-tasks.ts'
 
 /** SQL in the state of the schema before it, run as one transaction. `new_id()` and `now_ms()` may be called. */
 export type Migration = { version: number; sql: string }
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 7, sql: SQL_7 },
   { version: 8, sql: SQL_8 },
   { version: 9, sql: SQL_9 },
+  { version: 10, sql: SQL_10 },
 ]
 
 export const LATEST_VERSION = MIGRATIONS.length

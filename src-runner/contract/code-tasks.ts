@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import { Folder } from './agents.ts'
+import { CodingCli } from './coding-programs.ts'
+import { JobStatus, Task } from './jobs.ts'
+import { Id, Moment, Usd } from './primitives.ts'
+
+/** none: it still works, or it changed nothing. */
+export const CodeTaskResult = z.enum(['none', 'ready', 'applied', 'discarded'])
+export type CodeTaskResult = z.infer<typeof CodeTaskResult>
+
+export const CodeFileChange = z.enum(['added', 'modified', 'deleted', 'renamed'])
+
+/** A file that differs between the base commit and the branch. Paths are relative to the repository. */
+export const CodeTaskFile = z.object({
+  path: z.string(),
+  change: CodeFileChange,
+  /** The former path of a renamed file. */
+  from: z.string().nullable(),
+  additions: z.number().int(),
+  deletions: z.number().int(),
+  binary: z.boolean(),
+  /** Something runs this file by itself once it is in the checkout: a workflow, an editor task, a package script. */
+  runsByItself: z.boolean(),
+})
+export type CodeTaskFile = z.infer<typeof CodeTaskFile>
+
+/** A command that the program ran, as it tells. `exitCode` null: it did not say. */
+export const CodeTaskCommand = z.object({ command: z.string(), exitCode: z.number().int().nullable() })
+export type CodeTaskCommand = z.infer<typeof CodeTaskCommand>
+
+/** One task for a coding program in one Git repository. It is a job too. */
+export const CodeTask = z.object({
+  jobId: Id,
+  agentId: Id,
+  agentName: z.string(),
+  title: z.string(),
+  jobStatus: JobStatus,
+  cli: CodingCli,
+  /** The person's checkout: an absolute path. */
+  repository: z.string(),
+  branch: z.string(),
+  baseCommit: z.string(),
+  /** null: no branch was checked out. */
+  baseBranch: z.string().nullable(),
+  /** Where it works: a worktree of its own. null: not made yet, or removed. */
+  folder: z.string().nullable(),
+  sandboxed: z.boolean(),
+  /** Commands of the program may reach the network. */
+  internet: z.boolean(),
+  result: CodeTaskResult,
+  files: z.array(CodeTaskFile),
+  /** Of all files, like `additions` and `deletions`. More than `files` has: these are the first. */
+  fileCount: z.number().int(),
+  additions: z.number().int(),
+  deletions: z.number().int(),
+  /** The newest last. The tests it ran are among them. */
+  commands: z.array(CodeTaskCommand),
+  /** Of the folder. null: not measured yet, or there is none. */
+  sizeBytes: z.number().int().nullable(),
+  /** As the program tells. */
+  costUsd: Usd,
+  /** false: the program did not tell everything that it cost. */
+  priced: z.boolean(),
+  createdAt: Moment,
+  finishedAt: Moment.nullable(),
+  folderRemovedAt: Moment.nullable(),
+})
+export type CodeTask = z.infer<typeof CodeTask>
+
+/** A row of a list. */
+export const CodeTaskSummary = CodeTask.omit({ files: true, commands: true })
+export type CodeTaskSummary = z.infer<typeof CodeTaskSummary>
+
+export const CreateCodeTask = z.object({
+  agentId: Id,
+  cli: CodingCli,
+  /** One of the agent's folders, or inside one. */
+  folder: Folder,
+  task: Task,
+  internet: z.boolean().default(false),
+})
+export type CreateCodeTask = z.infer<typeof CreateCodeTask>
+
+/** Of one code task. */
+export const CODE_TASK_LIMITS = { files: 1_000, commands: 100 }
