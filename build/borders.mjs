@@ -191,9 +191,15 @@ export default {
     ),
     never(
       'processes-behind-the-sandbox',
-      'What agents run is started in platform/sandbox, which fences it; what a person has installed and starts, in platform/programs.',
-      { path: '^src-runner/', pathNot: [TESTS, '^src-runner/platform/(sandbox|programs)/'] },
+      'What agents run is started in platform/sandbox, which fences it; what a person has installed and starts, in platform/programs; Git in platform/git.',
+      { path: '^src-runner/', pathNot: [TESTS, '^src-runner/platform/(sandbox|programs|git)/'] },
       '^(node:)?child_process$',
+    ),
+    never(
+      'git-by-its-door',
+      'Git is run with limits and settings that only platform/git sets, so the rest of it is its own.',
+      { path: '^src-runner/', pathNot: [TESTS, '^src-runner/platform/git/'] },
+      { path: '^src-runner/platform/git/', pathNot: '/(create-git|git-failed)\\.ts$', dependencyTypesNot: ['type-only'] },
     ),
     never(
       'model-libraries-in-adapters',

@@ -97,6 +97,11 @@ const VIOLATIONS: Array<[rule: string, file: string, code: string]> = [
     `import { spawn } from 'node:child_process'\nexport const i5 = spawn`,
   ],
   [
+    'git-by-its-door',
+    'src-runner/execution/i51.ts',
+    `import { createGitRunner } from '../platform/git/run-git.ts'\nexport const i51 = createGitRunner`,
+  ],
+  [
     'model-libraries-in-adapters',
     'src-runner/execution/i6.ts',
     `import { createAnthropic } from '@ai-sdk/anthropic'\nexport const i6 = createAnthropic`,
@@ -153,6 +158,7 @@ const INNOCENT: Record<string, string> = {
   'src-main/vault/vault.ts': `import keytar from 'keytar'\nexport const vault = keytar`,
   'src-main/sign-in/accounts.ts': `import { betterAuth } from 'better-auth'\nimport Database from 'better-sqlite3'\nexport const openAccounts = [betterAuth, Database]`,
   'src-main/sign-in/sign-in.ts': `import type { openAccounts } from './accounts.ts'\nexport type Accounts = typeof openAccounts\nexport const load = () => import('./accounts.ts')`,
+  'src-runner/platform/git/run-git.ts': `import { spawn } from 'node:child_process'\nexport const createGitRunner = spawn`,
   'src-main/window/window.ts': `import { app } from 'electron'\nexport const show = () => app`,
   'src-main/main.ts': `import { show } from './window/window.ts'\nshow()\nawait import('./testing/hooks.ts')`,
   'src-main/testing/hooks.ts': `export const hooks = 1`,
