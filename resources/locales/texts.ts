@@ -2439,6 +2439,7 @@ export type TextParams = {
   'desktop.questions.taskYes': NoParams
   'desktop.questions.taskNo': NoParams
   'desktop.notifications.settings': NoParams
+  'skillDraft.task': { title: string }
   'outbound.test': { agent: string }
   'outbound.agents.title': NoParams
   'outbound.agents.here': NoParams
@@ -3031,10 +3032,17 @@ export type TextParams = {
   'messages.skill_several': { count: number; folders: string }
   'messages.skill_name_taken': { name: string }
   'messages.skill_renamed': { after: string; before: string }
+  'messages.skill_edit_missing': { path: string }
+  'messages.skill_files_missing': NoParams
+  'messages.skill_has_no_source': { kind: string }
+  'messages.skill_one_origin': NoParams
   'messages.attention_skill_changed': { skill: string }
   'messages.attention_skill_changed_detail': NoParams
   'messages.error_skill_not_found': NoParams
   'messages.error_skill_has_changed': NoParams
+  'messages.error_skill_refused': NoParams
+  'messages.error_skill_not_own': NoParams
+  'messages.error_skill_draft_not_found': NoParams
   'messages.error_install_failed': NoParams
   'messages.error_uninstall_failed': NoParams
   'messages.error_preview_failed': NoParams

@@ -40,6 +40,8 @@ export const ERROR_STATUS = {
   channel_person_not_found: 404,
   credential_not_found: 404,
   skill_not_found: 404,
+  /** The job writes no skill. */
+  skill_draft_not_found: 404,
   authorization_not_found: 404,
   connector_not_found: 404,
   no_messenger_binding: 404,
@@ -80,6 +82,8 @@ export const ERROR_STATUS = {
   trigger_slug_taken: 409,
   /** It is not the version that was previewed. */
   skill_has_changed: 409,
+  /** Only skills that were written in Deckhand can be edited. */
+  skill_not_own: 409,
   trigger_is_paused: 409,
   delivery_has_no_payload: 409,
   schedule_is_running: 409,
@@ -100,6 +104,7 @@ export const ERROR_STATUS = {
   payload_too_large: 413,
   unsupported_media_type: 415,
   provider_refused: 422,
+  skill_refused: 422,
   folder_not_usable: 422,
   channel_refused: 422,
   /** The service refuses the account, or the account is not for this. */

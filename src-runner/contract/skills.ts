@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LocalText } from './connectors.ts'
 import { Message } from './messages.ts'
 import { Id, Moment } from './primitives.ts'
 
@@ -8,8 +9,23 @@ export const SKILL_LIMITS = { packedBytes: 20_000_000, bytes: 100_000_000, files
 /** `sha256:` and hexadecimal digits: of all paths and contents. */
 export const SkillDigest = z.string().regex(/^sha256:[0-9a-f]{64}$/)
 
-/** A folder, a zip or tar.gz file, or an https address of an archive or of a repository at GitHub or GitLab. `#folder` names a skill in it. */
+/** A folder, a zip or tar.gz file, or an https address of an archive or of a repository. `#folder` names a skill in it. */
 export const SkillSource = z.string().trim().min(1).max(2_000)
+
+/** The largest body of a route that takes files: a whole archive in Base64. */
+export const MAX_SKILL_BODY_BYTES = Math.ceil(SKILL_LIMITS.packedBytes / 3) * 4 + 100_000
+
+/** A zip or tar.gz file that a person chose or dropped on the window. `folder` names a skill in it. */
+export const SkillUpload = z.object({
+  fileName: z.string().trim().min(1).max(255),
+  base64: z.string().max(MAX_SKILL_BODY_BYTES),
+  folder: z.string().max(1_000).optional(),
+})
+export type SkillUpload = z.infer<typeof SkillUpload>
+
+/** Where a skill is read from: exactly one of the two. */
+export const SkillOrigin = z.object({ source: SkillSource, upload: SkillUpload }).partial()
+export type SkillOrigin = z.infer<typeof SkillOrigin>
 
 /**
  * `scripts`: has programs to run. `tool:<name>`: asks for this tool. `host:<name>`: its text or a script names this host. They give
@@ -75,12 +91,18 @@ export const SkillContents = SkillHead.extend({
 })
 export type SkillContents = z.infer<typeof SkillContents>
 
+/** source: updates are looked for there. file: a file that was dropped on the window. own: written in Deckhand. */
+export const SkillKind = z.enum(['source', 'file', 'own'])
+export type SkillKind = z.infer<typeof SkillKind>
+
 export const Skill = z.object({
   id: Id,
   entityId: Id,
   slug: z.string(),
   name: z.string(),
   description: z.string(),
+  kind: SkillKind,
+  /** Of the kind `file`: the name of the file. Of the kind `own`: empty. */
   source: z.string(),
   version: z.string().nullable(),
   digest: SkillDigest,
@@ -100,6 +122,7 @@ export const Skill = z.object({
 export type Skill = z.infer<typeof Skill>
 
 export const SkillPreview = z.object({
+  /** Of an upload: the name of the file. */
   source: z.string(),
   contents: SkillContents,
   /** `SKILL.md`, with invisible characters as their numbers. */
@@ -134,3 +157,66 @@ export const SkillUpdated = z.object({
   consentRevoked: z.boolean(),
 })
 export type SkillUpdated = z.infer<typeof SkillUpdated>
+
+/** A file of a skill in the editor. `text` null: it is not text, and is kept as it is. */
+export const SkillEditFile = z.object({ path: z.string(), text: z.string().nullable(), bytes: z.number().int() })
+export type SkillEditFile = z.infer<typeof SkillEditFile>
+
+/** A file to save. With neither `text` nor `base64`, the file of this path stays as it is in the version that is edited. */
+export const SkillFileInput = z.object({
+  path: z.string().min(1).max(400),
+  text: z.string().max(1_000_000).optional(),
+  base64: z.string().max(MAX_SKILL_BODY_BYTES).optional(),
+})
+export type SkillFileInput = z.infer<typeof SkillFileInput>
+
+export const SkillFileInputs = z.array(SkillFileInput).max(SKILL_LIMITS.files)
+
+/** What the files would be as a skill. null with a problem: they cannot be saved like this. */
+export const SkillCheck = z.object({ contents: SkillContents.nullable(), problem: Message.nullable() })
+export type SkillCheck = z.infer<typeof SkillCheck>
+
+/**
+ * A skill that an agent writes from a finished job. writing: its job has not ended. failed: its job ended without one. `files` may
+ * still have problems, which the check names.
+ */
+export const SkillDraft = z.object({
+  /** The job that writes it. */
+  jobId: Id,
+  fromJobId: Id,
+  agentId: Id,
+  status: z.enum(['writing', 'ready', 'failed']),
+  files: z.array(SkillEditFile),
+  check: SkillCheck.nullable(),
+  /** The job that it was made of had read untrusted text, so words of strangers may be in it. */
+  isUntrusted: z.boolean(),
+})
+export type SkillDraft = z.infer<typeof SkillDraft>
+
+/** A skill in a source that was looked through. */
+export const FoundSkill = z.object({
+  /** Empty: at the top. */
+  folder: z.string(),
+  /** To preview and install it. null: it is in an upload, so send that again with `folder`. */
+  source: z.string().nullable(),
+  /** Of its folder, if its front matter cannot be read. */
+  name: z.string(),
+  description: z.string(),
+  /** Why it cannot be installed, as far as its `SKILL.md` tells. */
+  problem: Message.nullable(),
+  /** A skill of this name is installed. */
+  installedSkillId: Id.nullable(),
+})
+export type FoundSkill = z.infer<typeof FoundSkill>
+
+/** A well-known repository of skills. It can be looked through like every other source. */
+export const SkillCatalogue = z.object({
+  slug: z.string(),
+  name: z.string(),
+  publisher: z.string(),
+  description: LocalText,
+  source: SkillSource,
+  /** For a browser. */
+  url: z.string(),
+})
+export type SkillCatalogue = z.infer<typeof SkillCatalogue>

@@ -8,6 +8,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Ids } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { createMessage } from '../lib/messages.ts'
+import { randomBoundary } from '../lib/untrusted-text.ts'
 import { findAgent } from '../domain/agents/agents.ts'
 import type { ApprovalStore } from '../domain/approvals/approvals.ts'
 import { readChain } from '../domain/approvals/delegation-chain.sql.ts'
@@ -23,6 +24,7 @@ import { createContextWindows, type ContextWindows } from '../agent/loop/context
 import type { LoopDeps, LoopOutcome, LoopInput, RecordedReply } from '../agent/loop/loop-types.ts'
 import type { Trash } from '../agent/files/trash.ts'
 import type { ModelSource } from '../agent/providers/model.ts'
+import { RETURN_RESULT } from '../agent/tools/return-result/return-result.ts'
 import type { Tool } from '../agent/tools/tool.ts'
 import { createAgentMemory, takePromptMemories } from './agent-memory.ts'
 import { createDelegation } from './delegation.ts'
@@ -33,6 +35,7 @@ import { createJobBudget } from './job-budget.ts'
 import { buildPrompt, guestOf } from './prompt.ts'
 import { transcriptOf } from './transcript.ts'
 import { createScheduleCursor, takeCursor } from './schedule-cursor.ts'
+import { skillDraftTask, skillJobOf } from './skill-drafts.ts'
 import { StaleClaimError } from '../lib/errors.ts'
 
 export type AgentWorkDeps = {
@@ -119,20 +122,32 @@ async function inputFor(deps: AgentWorkDeps, { job, claim, signal }: Attempt, ag
   // Before a call runs again, find out whether it took effect the first time.
   await resolveStartedChanges(journalDeps, job.id)
   // A guest's job has no memories in its prompt. The agent can recall them; then its answer waits for the person.
-  const memory = guestOf(job) === null ? await takePromptMemories(deps, job.id, agent.id) : undefined
+  const about = skillJobOf(db, jobs, job)
+  const memory = guestOf(job) === null && about === null ? await takePromptMemories(deps, job.id, agent.id) : undefined
   const cursor = await takeCursor(deps, job)
   const [, ...above] = readChain(db, job.id).map(({ agentId }) => agentId)
   const { messages, startedCallIds } = transcriptOf(jobs.listSteps(db, job.id), jobs.listReplyParts(db, job.id))
+  // A job that writes a skill works from a record alone.
+  const task = about === null ? job.task : skillDraftTask(about, jobs.listSteps(db, about.id), randomBoundary)
   return {
     models,
-    prompt: buildPrompt({ agent, job, memory, cursor, ...readEarlierTurns(db, jobs, job), now: clock.now(), timezone: timezone() }),
+    prompt: buildPrompt({
+      agent,
+      job: { ...job, task },
+      memory,
+      cursor,
+      ...readEarlierTurns(db, jobs, job),
+      now: clock.now(),
+      timezone: timezone(),
+    }),
     transcript: messages,
     startedCallIds,
     tools: [
       ...tools()
         .filter(({ channels }) => channels?.includes(job.channel) ?? true)
+        .filter(({ name }) => about === null || name === RETURN_RESULT)
         .flatMap((tool) => (tool.forAgent === undefined ? tool : (tool.forAgent(agent.id) ?? []))),
-      ...(await mcpTools(agent.id)),
+      ...(about === null ? await mcpTools(agent.id) : []),
     ],
     toolContext: {
       jobId: job.id,

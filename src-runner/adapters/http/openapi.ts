@@ -125,7 +125,8 @@ function operationOf(name: RouteName, route: Route, schemas: Json): Json {
     responses: responsesOf(route, schemas),
   }
   if (route.body !== undefined) {
-    operation['requestBody'] = { required: true, content: { 'application/json': { schema: schemaOf(route.body, 'input', schemas) } } }
+    const required = !route.body.safeParse(undefined).success
+    operation['requestBody'] = { required, content: { 'application/json': { schema: schemaOf(route.body, 'input', schemas) } } }
   }
   operation['security'] = securityOf(route)
   return operation

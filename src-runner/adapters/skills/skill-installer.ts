@@ -1,17 +1,27 @@
+import type { PackedFile } from '../../platform/archives/archive-entries.ts'
 import { transact } from '../../platform/db/transact.ts'
 import { GuardedFetchError } from '../../platform/net/guarded-fetch.ts'
 import type { ErrorCode } from '../../contract/errors.ts'
 import type { Message } from '../../contract/messages.ts'
-import type { Skill, SkillContents, SkillPreview, SkillUpdated, SkillUpdatePreview } from '../../contract/skills.ts'
+import type {
+  FoundSkill,
+  Skill,
+  SkillContents,
+  SkillPreview,
+  SkillUpdated,
+  SkillUpdatePreview,
+  SkillUpload,
+} from '../../contract/skills.ts'
 import { AppError, messageOf, required } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import { createMessage, quote } from '../../lib/messages.ts'
+import { visibleText } from '../../lib/visible-text.ts'
 import { findDefaultEntity, findEntity } from '../../domain/entities/entities.ts'
 import { compareSkills } from '../../domain/skills/compare-skills.ts'
 import { examineSkill, revealText } from '../../domain/skills/examine-skill.ts'
 import { loadSkill, type LoadDeps } from '../../domain/skills/load-skill.ts'
-import { readSkillHead } from '../../domain/skills/skill-head.ts'
+import { readSkillHead, SKILL_FILE } from '../../domain/skills/skill-head.ts'
 import { SkillRefused, type SkillPackage } from '../../domain/skills/skill-package.ts'
 import {
   acknowledgeUpdate,
@@ -24,8 +34,10 @@ import {
   recordCheck,
   replaceSkill,
   selectSkill,
+  storedSource,
 } from '../../domain/skills/skills.ts'
-import { fetchSkill, isRefusal, type SourceDeps } from './skill-source.ts'
+import { createOwnSkills } from './own-skills.ts'
+import { fetchHeads, fetchSkill, isMissingFile, isRefusal, type Origin, type SourceDeps } from './skill-source.ts'
 
 export type SkillInstaller = ReturnType<typeof createSkillInstaller>
 
@@ -34,8 +46,10 @@ type InstallerDeps = SourceDeps & LoadDeps & { ids: Ids; log: Log }
 const LOOK_EVERY_MS = 3_600_000
 const DAY_MS = 24 * LOOK_EVERY_MS
 const FETCH_MS = 180_000
+const MAX_FOUND = 500
 
-type NewInstall = { source: string; expectedDigest?: string | undefined; entityId?: string | undefined; agents?: string[] | undefined }
+type NewInstall = { expectedDigest?: string | undefined; entityId?: string | undefined; agents?: readonly string[] | undefined }
+type GivenUpdate = { expectedDigest?: string | undefined; allows: boolean; upload?: SkillUpload | undefined }
 type Fetched = { skill: SkillPackage; contents: SkillContents }
 
 /**
@@ -48,107 +62,139 @@ export function createSkillInstaller(deps: InstallerDeps) {
   const stops: (() => void)[] = []
   let last: Promise<unknown> = Promise.resolve()
 
+  /** What changes rows and folders runs alone. Sources are read before, so that a slow one holds nobody up. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = last.then(work)
+    const turn = last.then(() => {
+      stopping.signal.throwIfAborted()
+      return work()
+    })
     last = turn.catch(() => {})
     return turn
   }
 
-  async function fetchFrom(source: string): Promise<Fetched> {
-    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(FETCH_MS)])
-    const { skill, commit } = await fetchSkill(source, deps, signal)
+  const patience = () => AbortSignal.any([stopping.signal, AbortSignal.timeout(FETCH_MS)])
+
+  async function fetchFrom(origin: Origin): Promise<Fetched> {
+    const { skill, commit } = await fetchSkill(origin, deps, patience())
     const contents = examineSkill(skill)
     return { skill, contents: { ...contents, version: contents.version ?? commit?.slice(0, 12) ?? null } }
   }
 
   const sweep = () => folders.sweep(listSkills(db).map(({ digest }) => digest))
 
-  async function install({ source, expectedDigest, entityId, agents }: NewInstall): Promise<Skill> {
+  async function install(origin: Origin, { expectedDigest, entityId, agents }: NewInstall): Promise<Skill> {
     const entity = entityId === undefined ? findDefaultEntity(db) : required(findEntity(db, entityId), 'entity_not_found')
-    const { skill, contents } = await fetchFrom(source)
+    const { skill, contents } = await fetchFrom(origin)
     requireSame(contents, expectedDigest)
-    const known = findSkillBySlug(db, contents.name)
-    const isAgain = known !== null && known.source === source && known.digest === contents.digest && known.entityId === entity.id
-    if (known !== null && !isAgain) throw new SkillRefused(createMessage('skill_name_taken', { name: contents.name }))
-    await folders.keep(skill)
-    return transact(db, (tx) => {
-      const row =
-        known === null
-          ? insertSkill(tx, deps, { id: ids.next(), entityId: entity.id, source, contents })
-          : replaceSkill(tx, deps, known.id, contents, expectedDigest !== undefined)
-      return agents === undefined ? row : selectSkill(tx, row.id, agents)
+    const { kind, source } = nameOrigin(origin)
+    return inTurn(async () => {
+      const known = findSkillBySlug(db, contents.name)
+      const isFromThere = known?.kind === kind && (kind === 'file' || known.source === source)
+      const isAgain = known !== null && isFromThere && known.digest === contents.digest && known.entityId === entity.id
+      if (known !== null && !isAgain) throw new SkillRefused(createMessage('skill_name_taken', { name: contents.name }))
+      await folders.keep(skill)
+      return transact(db, (tx) => {
+        const row =
+          known === null
+            ? insertSkill(tx, deps, { id: ids.next(), entityId: entity.id, source: storedSource(kind, source), contents })
+            : replaceSkill(tx, deps, known.id, contents, { allows: expectedDigest !== undefined })
+        return agents === undefined ? row : selectSkill(tx, row.id, agents)
+      })
     })
   }
 
-  async function update(
-    skillId: string,
-    { expectedDigest, allows }: { expectedDigest?: string | undefined; allows: boolean },
-  ): Promise<SkillUpdated> {
-    const before = getSkill(db, skillId)
-    const { skill, contents } = await fetchFrom(before.source)
+  async function update(find: () => Skill, { expectedDigest, allows, upload }: GivenUpdate): Promise<SkillUpdated> {
+    const { id } = find()
+    const origin = originOfUpdate(getSkill(db, id), upload)
+    const { skill, contents } = await fetchFrom(origin)
     requireSame(contents, expectedDigest)
-    requireName(before, contents)
-    const { changes, scriptsChanged } = compareSkills(await folders.load(before.digest), skill)
-    await folders.keep(skill)
-    const after = transact(db, (tx) => replaceSkill(tx, deps, skillId, contents, allows))
-    await sweep()
-    return { ok: true, changed: changes.length > 0, scriptsChanged, consentRevoked: after.status === 'needs_consent' }
+    return inTurn(async () => {
+      const before = getSkill(db, id)
+      requireName(before, contents)
+      const { changes, scriptsChanged } = compareSkills(await folders.load(before.digest), skill)
+      await folders.keep(skill)
+      const { kind, source } = nameOrigin(origin)
+      const after = transact(db, (tx) => replaceSkill(tx, deps, id, contents, { allows, source: storedSource(kind, source) }))
+      await sweep()
+      return { ok: true as const, changed: changes.length > 0, scriptsChanged, consentRevoked: after.status === 'needs_consent' }
+    })
+  }
+
+  async function previewUpdate(find: () => Skill, upload: SkillUpload | undefined): Promise<SkillUpdatePreview> {
+    const { id } = find()
+    const { skill, contents } = await fetchFrom(originOfUpdate(getSkill(db, id), upload))
+    return inTurn(async () => {
+      const before = getSkill(db, id)
+      requireName(before, contents)
+      const { changes } = compareSkills(await loadSkill(deps, before), skill)
+      if (upload === undefined) transact(db, (tx) => recordCheck(tx, deps, before.id, { digest: contents.digest }))
+      return {
+        ...{ ok: true as const, changed: changes.length > 0, files: changes },
+        permissionsAdded: contents.permissions.filter((permission) => !before.contents.permissions.includes(permission)),
+        ...{ currentDigest: before.digest, upstreamDigest: contents.digest },
+      }
+    })
+  }
+
+  async function browse(origin: Origin): Promise<FoundSkill[]> {
+    const heads = await fetchHeads(origin, deps, patience())
+    if (heads.length === 0) throw new SkillRefused(createMessage('skill_file_missing'))
+    return heads.slice(0, MAX_FOUND).map(({ folder, source, file }) => {
+      const { name, description, problem } = readFound(folder, file)
+      return { folder, source, name, description, problem, installedSkillId: findSkillBySlug(db, name)?.id ?? null }
+    })
   }
 
   async function check(skillId: string): Promise<void> {
     const skill = getSkill(db, skillId)
-    await loadSkill(deps, skill)
-    const found = await fetchFrom(skill.source).then(
-      ({ contents }) => ({ digest: contents.digest }),
-      (thrown: unknown) => ({ problem: problemOf(thrown) ?? quote(messageOf(thrown)) }),
-    )
-    if (!stopping.signal.aborted) transact(db, (tx) => recordCheck(tx, deps, skillId, found))
+    await inTurn(() => loadSkill(deps, skill))
+    const found =
+      skill.kind !== 'source'
+        ? { digest: skill.digest }
+        : await fetchFrom(skill).then(
+            ({ contents }) => ({ digest: contents.digest }),
+            (thrown: unknown) => ({ problem: problemOf(thrown) ?? quote(messageOf(thrown)) }),
+          )
+    // What was found is about this version.
+    await inTurn(async () => {
+      if (getSkill(db, skillId).digest === skill.digest) transact(db, (tx) => recordCheck(tx, deps, skillId, found))
+    })
   }
 
   async function checkDue(): Promise<void> {
     const now = clock.now()
     for (const skillId of listUnchecked(db, { before: now - DAY_MS, now })) {
       if (stopping.signal.aborted) return
-      await inTurn(() => check(skillId)).catch((error: unknown) => log.warn({ skillId, error }, 'could not look for an update of a skill'))
+      await check(skillId).catch((error: unknown) => log.warn({ skillId, error }, 'could not look for an update of a skill'))
     }
   }
 
   return {
     read: folders.load,
 
+    ...createOwnSkills({ ...deps, alone: (work) => inTurn(() => refusing('skill_refused', work)), sweep }),
+
     /** Writes nothing. Throws AppError preview_failed. */
-    preview: (source: string): Promise<SkillPreview> =>
-      inTurn(() =>
-        refusing('preview_failed', async () => {
-          const { skill, contents } = await fetchFrom(source)
-          const installed = findSkillBySlug(db, contents.name)
-          return { source, contents, text: revealText(readSkillHead(skill).text), installedSkillId: installed?.id ?? null }
-        }),
-      ),
+    preview: (origin: Origin): Promise<SkillPreview> =>
+      refusing('preview_failed', async () => {
+        const { skill, contents } = await fetchFrom(origin)
+        const installed = findSkillBySlug(db, contents.name)
+        const { source } = nameOrigin(origin)
+        return { source, contents, text: revealText(readSkillHead(skill).text), installedSkillId: installed?.id ?? null }
+      }),
+
+    /** By folder, at most 500. Writes nothing. Throws AppError preview_failed. */
+    browse: (origin: Origin): Promise<FoundSkill[]> => refusing('preview_failed', () => browse(origin)),
 
     /** Throws AppError install_failed. */
-    install: (given: NewInstall): Promise<Skill> => inTurn(() => refusing('install_failed', () => install(given))),
+    install: (origin: Origin, given: NewInstall = {}): Promise<Skill> => refusing('install_failed', () => install(origin, given)),
 
-    /** Throws AppError preview_failed. */
-    previewUpdate: (find: () => Skill): Promise<SkillUpdatePreview> =>
-      inTurn(() =>
-        refusing('preview_failed', async () => {
-          const before = find()
-          const { skill, contents } = await fetchFrom(before.source)
-          requireName(before, contents)
-          const { changes } = compareSkills(await loadSkill(deps, before), skill)
-          transact(db, (tx) => recordCheck(tx, deps, before.id, { digest: contents.digest }))
-          return {
-            ...{ ok: true as const, changed: changes.length > 0, files: changes },
-            permissionsAdded: contents.permissions.filter((permission) => !before.contents.permissions.includes(permission)),
-            ...{ currentDigest: before.digest, upstreamDigest: contents.digest },
-          }
-        }),
-      ),
+    /** `upload`: a newer version of a skill that came from a file. Throws AppError preview_failed. */
+    previewUpdate: (find: () => Skill, upload?: SkillUpload): Promise<SkillUpdatePreview> =>
+      refusing('preview_failed', () => previewUpdate(find, upload)),
 
     /** `allows`: the person has seen the permissions of this version. Throws AppError update_failed. */
-    update: (find: () => Skill, given: { expectedDigest?: string | undefined; allows: boolean }): Promise<SkillUpdated> =>
-      inTurn(() => refusing('update_failed', () => update(find().id, given))),
+    update: (find: () => Skill, given: GivenUpdate): Promise<SkillUpdated> => refusing('update_failed', () => update(find, given)),
 
     /** Throws AppError acknowledge_failed. */
     acknowledge: (find: () => Skill): Promise<Skill> =>
@@ -189,22 +235,46 @@ function requireName({ slug }: Skill, { name }: SkillContents): void {
   if (name !== slug) throw new SkillRefused(createMessage('skill_renamed', { before: slug, after: name }))
 }
 
+/** How an origin is shown and kept. */
+function nameOrigin(origin: Origin): { kind: 'source' | 'file'; source: string } {
+  if ('source' in origin) return { kind: 'source', source: origin.source }
+  return { kind: 'file', source: visibleText(origin.upload.fileName).replace(/\s+/g, ' ').trim() }
+}
+
+/** Only a skill from a file is updated from a file. */
+function originOfUpdate({ kind, source }: Skill, upload: SkillUpload | undefined): Origin {
+  if (kind === 'source' && upload === undefined) return { source }
+  if (kind === 'file' && upload !== undefined) return { upload }
+  throw new SkillRefused(createMessage('skill_has_no_source', { kind }))
+}
+
+/** What a `SKILL.md` says, as far as it can be read. */
+function readFound(folder: string, file: PackedFile): Pick<FoundSkill, 'name' | 'description' | 'problem'> {
+  try {
+    const { head } = readSkillHead({ files: [{ ...file, path: SKILL_FILE }] })
+    return { name: head.name, description: head.description, problem: null }
+  } catch (thrown) {
+    if (!isRefusal(thrown)) throw thrown
+    return { name: folder.split('/').at(-1)!, description: '', problem: thrown.detail }
+  }
+}
+
 /** Every expected refusal becomes the error of the route. */
 async function refusing<T>(code: ErrorCode, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (thrown) {
-    const problem = problemOf(thrown)
+    // The routes of own skills have other codes as well.
+    const isKept = code === 'skill_refused' && thrown instanceof AppError
+    const problem = isKept ? null : problemOf(thrown)
     throw problem === null ? thrown : new AppError(code, problem, { cause: thrown })
   }
 }
-
-const MISSING = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'ELOOP', 'ENAMETOOLONG']
 
 /** null: it is not about the skill or its source. */
 function problemOf(thrown: unknown): Message | null {
   if (isRefusal(thrown) || thrown instanceof AppError) return thrown.detail
   if (thrown instanceof GuardedFetchError) return quote(thrown.message)
   if (thrown instanceof DOMException && thrown.name === 'TimeoutError') return createMessage('skill_source_slow')
-  return MISSING.includes((thrown as NodeJS.ErrnoException).code ?? '') ? createMessage('skill_source_missing') : null
+  return isMissingFile(thrown) ? createMessage('skill_source_missing') : null
 }

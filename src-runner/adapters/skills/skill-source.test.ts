@@ -25,7 +25,7 @@ async function host(name: string, archives: Record<string, Buffer | { redirect: 
   const { path: dataDir } = await scratchFolder()
   const deps = { fetch: createGuardedFetch({ ...internet.options, ca: cert }), dataDir }
   const read = async (source: string) => {
-    const { skill, commit } = await fetchSkill(source, deps, AbortSignal.timeout(30_000))
+    const { skill, commit } = await fetchSkill({ source }, deps, AbortSignal.timeout(30_000))
     return { paths: skill.files.map(({ path }) => path), digest: skill.digest, commit }
   }
   return { read, asked, internet }

@@ -6,7 +6,7 @@ import { readTar } from '../../platform/archives/tar.ts'
 import { readZip } from '../../platform/archives/zip.ts'
 import type { GuardedFetch } from '../../platform/net/guarded-fetch.ts'
 import { isInside } from '../../platform/protected-places/protected-places.ts'
-import { SKILL_LIMITS } from '../../contract/skills.ts'
+import { SKILL_LIMITS, type SkillUpload } from '../../contract/skills.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { isLeftOut, readSkillFolder } from '../../domain/skills/read-skill-folder.ts'
 import { packSkill, SkillRefused, type SkillPackage } from '../../domain/skills/skill-package.ts'
@@ -18,6 +18,9 @@ export type SourceDeps = {
   dataDir: string
 }
 
+/** Where a skill is read from. */
+export type Origin = { source: string } | { upload: SkillUpload }
+
 /** `commit`: which one a repository's archive was made of, if it says so. */
 export type FetchedSkill = { skill: SkillPackage; commit: string | null }
 
@@ -28,33 +31,75 @@ type Found = { files: PackedFile[]; commit: string | null }
  * Reads one skill from where its author or the person keeps it, into memory. Runs nothing, and writes nothing. Throws SkillRefused,
  * ArchiveRefused, GuardedFetchError or an error of the file system.
  */
-export async function fetchSkill(source: string, deps: SourceDeps, signal: AbortSignal): Promise<FetchedSkill> {
-  const [, place, fragment] = /^([^#]*)(?:#(.*))?$/s.exec(source.trim())!
-  const folder = fragment === undefined || fragment === '' ? null : readPortablePath(fragment.replace(/^\/+|\/+$/g, ''))
-  const found = isAbsolute(place!) ? await readLocal(place!, folder, deps) : await download(place!, folder, deps, signal)
-  const files = chooseSkill(found.files)
-  return { skill: packSkill(files), commit: found.commit }
+export async function fetchSkill(origin: Origin, deps: SourceDeps, signal: AbortSignal): Promise<FetchedSkill> {
+  const { files, commit } = await readFrom(origin, deps, signal, () => true)
+  return { skill: packSkill(chooseSkill(files)), commit }
 }
 
-async function readLocal(place: string, folder: string | null, { dataDir }: SourceDeps): Promise<Found> {
+/**
+ * The `SKILL.md` of every skill in the source, by path. Nothing else is read. `source` names the skill in a folder alone; null for an
+ * upload. Throws like `fetchSkill`.
+ */
+export async function fetchHeads(
+  origin: Origin,
+  deps: SourceDeps,
+  signal: AbortSignal,
+): Promise<{ folder: string; source: string | null; file: PackedFile }[]> {
+  const { files } = await readFrom(origin, deps, signal, isHead)
+  return files
+    .map((file) => ({ file, folder: file.path.slice(0, -SKILL_FILE.length - 1) }))
+    .sort((a, b) => (a.folder < b.folder ? -1 : 1))
+    .map(({ file, folder }) => ({ folder, file, source: 'source' in origin ? sourceIn(origin.source, folder) : null }))
+}
+
+function isHead(path: string): boolean {
+  return path === SKILL_FILE || path.endsWith(`/${SKILL_FILE}`)
+}
+
+function sourceIn(source: string, folder: string): string {
+  const { place, folder: above } = splitSource(source)
+  const inside = [above ?? '', folder].filter((one) => one !== '').join('/')
+  return inside === '' ? place : `${place}#${inside}`
+}
+
+function splitSource(source: string): { place: string; folder: string | null } {
+  const [, place, fragment] = /^([^#]*)(?:#(.*))?$/s.exec(source.trim())!
+  return { place: place!, folder: readFolder(fragment) }
+}
+
+function readFolder(text: string | undefined): string | null {
+  const trimmed = text?.replace(/^\/+|\/+$/g, '') ?? ''
+  return trimmed === '' ? null : readPortablePath(trimmed)
+}
+
+async function readFrom(origin: Origin, deps: SourceDeps, signal: AbortSignal, wants: Wants): Promise<Found> {
+  if ('upload' in origin) {
+    const { base64, folder } = origin.upload
+    return unpack(Buffer.from(base64, 'base64'), pickIn(readFolder(folder), wants))
+  }
+  const { place, folder } = splitSource(origin.source)
+  return isAbsolute(place) ? readLocal(place, folder, deps, wants) : download(place, folder, deps, signal, wants)
+}
+
+async function readLocal(place: string, folder: string | null, { dataDir }: SourceDeps, wants: Wants): Promise<Found> {
   const real = await realpath(place)
   if (isInside(await realpath(dataDir), real)) throw new SkillRefused(createMessage('skill_source_closed'))
   const seen = await stat(real)
   if (seen.isFile()) {
     if (seen.size > SKILL_LIMITS.packedBytes) refuseTooLarge(SKILL_LIMITS.packedBytes)
-    return unpack(await readFile(real), pickIn(folder))
+    return unpack(await readFile(real), pickIn(folder, wants))
   }
   if (!seen.isDirectory()) throw new SkillRefused(createMessage('skill_source_unknown'))
   const inside = folder === null ? real : `${real}/${folder}`
   if (folder !== null && (await realpath(inside)) !== inside) throw new SkillRefused(createMessage('skill_source_unknown'))
   // A folder of many skills may be large: only the one that is named is read.
   if (!(await lstat(inside)).isDirectory()) throw new SkillRefused(createMessage('skill_source_unknown'))
-  return { files: await readSkillFolder(inside, { strict: false }), commit: null }
+  return { files: await readSkillFolder(inside, { strict: false, wants }), commit: null }
 }
 
-async function download(place: string, fragment: string | null, { fetch }: SourceDeps, signal: AbortSignal): Promise<Found> {
+async function download(place: string, fragment: string | null, { fetch }: SourceDeps, signal: AbortSignal, wants: Wants): Promise<Found> {
   const { url, folder, isRepository } = readAddress(place)
-  const inside = folder ?? fragment
+  const inside = folder === null || fragment === null ? (folder ?? fragment) : `${folder}/${fragment}`
   const { status, body, isCut } = await fetch(url, {
     signal,
     maxBytes: SKILL_LIMITS.packedBytes,
@@ -62,7 +107,7 @@ async function download(place: string, fragment: string | null, { fetch }: Sourc
   })
   if (status !== 200) throw new SkillRefused(createMessage('skill_source_status', { host: url.host, status }))
   if (isCut) refuseTooLarge(SKILL_LIMITS.packedBytes)
-  return unpack(body, pickIn(inside, { isRepository }))
+  return unpack(body, pickIn(inside, wants, { isRepository }))
 }
 
 /**
@@ -125,16 +170,19 @@ function placeIn(folder: string[]): { folder: string | null; isRepository: true 
 }
 
 type Pick = (path: string) => string | null
+/** By the path inside the folder that is looked at. */
+type Wants = (path: string) => boolean
 
 /** Leaves out what is outside the folder. The archive of a repository has everything in one folder. */
-function pickIn(folder: string | null, { isRepository = false } = {}): Pick {
+function pickIn(folder: string | null, wants: Wants, { isRepository = false } = {}): Pick {
   return (path) => {
     if (isLeftOut(path)) return null
     const inRoot = path.includes('/') ? path.slice(path.indexOf('/') + 1) : null
     const places = isRepository ? [inRoot] : [path, inRoot]
-    if (folder === null) return places[0] ?? null
-    const place = places.find((one) => one?.startsWith(`${folder}/`))
-    return place == null ? null : place.slice(folder.length + 1)
+    const above = folder === null ? '' : `${folder}/`
+    const place = folder === null ? places[0] : places.find((one) => one?.startsWith(above))
+    if (place == null || !wants(place.slice(above.length))) return null
+    return place.slice(above.length)
   }
 }
 
@@ -151,7 +199,7 @@ const MAX_NAMED = 30
 
 /** The skill at the top, or the only one further down. */
 function chooseSkill(files: PackedFile[]): PackedFile[] {
-  const heads = files.filter(({ path }) => path === SKILL_FILE || path.endsWith(`/${SKILL_FILE}`)).map(({ path }) => path)
+  const heads = files.map(({ path }) => path).filter(isHead)
   if (heads.includes(SKILL_FILE)) return files
   if (heads.length === 0) throw new SkillRefused(createMessage('skill_file_missing'))
   const folders = heads.map((path) => path.slice(0, -SKILL_FILE.length)).sort()
@@ -166,4 +214,11 @@ function chooseSkill(files: PackedFile[]): PackedFile[] {
 /** Whether it is about the source, and not about this program. */
 export function isRefusal(thrown: unknown): thrown is SkillRefused | ArchiveRefused {
   return thrown instanceof SkillRefused || thrown instanceof ArchiveRefused
+}
+
+const MISSING = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'ELOOP', 'ENAMETOOLONG']
+
+/** The file system has no such file, or does not let us read it. */
+export function isMissingFile(thrown: unknown): boolean {
+  return MISSING.includes((thrown as NodeJS.ErrnoException | null)?.code ?? '')
 }

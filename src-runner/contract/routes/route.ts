@@ -84,7 +84,11 @@ export type InputOf<R> = {
 /** What a caller sends: before parsing. Parts a route does not have are left out. */
 export type RequestOf<R> = ([Part<R, 'params'>] extends [never] ? unknown : { params: z.input<Part<R, 'params'>> }) &
   ([Part<R, 'query'>] extends [never] ? unknown : { query?: z.input<Part<R, 'query'>> }) &
-  ([Part<R, 'body'>] extends [never] ? unknown : { body: z.input<Part<R, 'body'>> })
+  ([Part<R, 'body'>] extends [never]
+    ? unknown
+    : undefined extends z.input<Part<R, 'body'>>
+      ? { body?: z.input<Part<R, 'body'>> }
+      : { body: z.input<Part<R, 'body'>> })
 
 export type AnswerOf<R extends { answer: z.ZodType }> = z.output<R['answer']>
 

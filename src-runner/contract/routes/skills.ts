@@ -1,13 +1,31 @@
 import { z } from 'zod'
 import { Id } from '../primitives.ts'
-import { Skill, SkillDigest, SkillPreview, SkillSource, SkillUpdated, SkillUpdatePreview } from '../skills.ts'
-import { del, get, Nothing, patch, post } from './route.ts'
+import {
+  FoundSkill,
+  MAX_SKILL_BODY_BYTES,
+  Skill,
+  SkillCatalogue,
+  SkillCheck,
+  SkillDigest,
+  SkillDraft,
+  SkillEditFile,
+  SkillFileInputs,
+  SkillOrigin,
+  SkillPreview,
+  SkillSource,
+  SkillUpdated,
+  SkillUpdatePreview,
+  SkillUpload,
+} from '../skills.ts'
+import { del, get, jobParams, Nothing, patch, post } from './route.ts'
 
 const skillParams = z.object({ skillId: Id })
 /** Any text: one that names no skill gets the same error as a skill that is not installed. */
 const bySlug = z.object({ slug: z.string().max(2_000) })
 
 const Agents = z.array(z.object({ agentId: Id })).max(200)
+
+const withUpload = z.object({ upload: SkillUpload }).partial()
 
 /** What other programs learn of an installed skill. */
 const InstalledSkill = z.object({
@@ -82,8 +100,9 @@ export const skillRoutes = {
   previewSkill: post('/api/skills/preview', {
     ownerOnly: true,
     reach: 'machine',
-    summary: 'Read a skill from its source and show what is in it. Nothing is written and nothing runs.',
-    body: z.object({ source: SkillSource }),
+    summary: 'Read a skill from its source or from a file and show what is in it. Nothing is written and nothing runs.',
+    body: SkillOrigin,
+    maxBodyBytes: MAX_SKILL_BODY_BYTES,
     answer: z.object({ preview: SkillPreview }),
     errors: ['preview_failed'],
   }),
@@ -91,12 +110,8 @@ export const skillRoutes = {
     ownerOnly: true,
     reach: 'machine',
     summary: 'Install exactly the version that was previewed.',
-    body: z.object({
-      source: SkillSource,
-      expectedDigest: SkillDigest,
-      entityId: Id.optional(),
-      agents: Agents.optional(),
-    }),
+    body: SkillOrigin.extend({ expectedDigest: SkillDigest, entityId: Id.optional(), agents: Agents.optional() }),
+    maxBodyBytes: MAX_SKILL_BODY_BYTES,
     status: 201,
     answer: z.object({ skill: Skill }),
     errors: ['install_failed'],
@@ -121,8 +136,10 @@ export const skillRoutes = {
   previewSkillUpdate: post('/api/skills/:skillId/preview-update', {
     ownerOnly: true,
     reach: 'machine',
-    summary: 'Show what an update would change, without applying it.',
+    summary: 'Show what an update would change, without applying it. `upload`: a newer version of a skill that came from a file.',
     params: skillParams,
+    body: withUpload.optional(),
+    maxBodyBytes: MAX_SKILL_BODY_BYTES,
     answer: SkillUpdatePreview,
     errors: ['skill_not_found', 'preview_failed'],
   }),
@@ -131,7 +148,8 @@ export const skillRoutes = {
     reach: 'machine',
     summary: 'Install exactly the version that was previewed. `allowsPermissions`: the person has seen what it newly asks for.',
     params: skillParams,
-    body: z.object({ expectedDigest: SkillDigest, allowsPermissions: z.boolean().default(false) }),
+    body: withUpload.extend({ expectedDigest: SkillDigest, allowsPermissions: z.boolean().default(false) }),
+    maxBodyBytes: MAX_SKILL_BODY_BYTES,
     answer: SkillUpdated,
     errors: ['skill_not_found', 'update_failed'],
   }),
@@ -142,5 +160,81 @@ export const skillRoutes = {
     params: skillParams,
     answer: Nothing,
     errors: ['skill_not_found', 'acknowledge_failed'],
+  }),
+  browseSkills: post('/api/skills/browse', {
+    ownerOnly: true,
+    reach: 'machine',
+    summary: 'List the skills in a source or a file by name and description. Nothing is written.',
+    body: SkillOrigin,
+    maxBodyBytes: MAX_SKILL_BODY_BYTES,
+    answer: z.object({ skills: z.array(FoundSkill) }),
+    errors: ['preview_failed'],
+  }),
+  listSkillCatalogues: get('/api/skill-catalogues', {
+    reach: 'neutral',
+    summary: 'Well-known repositories of skills.',
+    answer: z.object({ catalogues: z.array(SkillCatalogue) }),
+  }),
+  checkSkill: post('/api/skills/check', {
+    ownerOnly: true,
+    reach: 'machine',
+    summary: 'Say what these files would be as a skill. Nothing is written. `skillId`: the own skill that is edited.',
+    body: z.object({ files: SkillFileInputs, skillId: Id.optional() }),
+    maxBodyBytes: MAX_SKILL_BODY_BYTES,
+    answer: SkillCheck,
+    errors: ['skill_not_found'],
+  }),
+  createSkill: post('/api/skills/own', {
+    ownerOnly: true,
+    reach: 'machine',
+    summary: 'Write an own skill.',
+    body: z.object({ files: SkillFileInputs, entityId: Id.optional(), agents: Agents.optional() }),
+    maxBodyBytes: MAX_SKILL_BODY_BYTES,
+    status: 201,
+    answer: z.object({ skill: Skill }),
+    errors: ['skill_refused'],
+  }),
+  readSkillFiles: get('/api/skills/:skillId/files', {
+    reach: 'machine',
+    summary:
+      'The files of a skill as they are now. `isChanged`: they are not those that were saved or installed. `digest`: what saving takes as `expectedDigest`.',
+    params: skillParams,
+    answer: z.object({ files: z.array(SkillEditFile), digest: SkillDigest, isChanged: z.boolean() }),
+    errors: ['skill_not_found', 'skill_refused'],
+    shows: ['skills'],
+  }),
+  saveSkill: post('/api/skills/:skillId/files', {
+    ownerOnly: true,
+    reach: 'machine',
+    summary: 'Save an own skill. What is not named is deleted. `expectedDigest`: the version that was opened.',
+    params: skillParams,
+    body: z.object({ files: SkillFileInputs, expectedDigest: SkillDigest }),
+    maxBodyBytes: MAX_SKILL_BODY_BYTES,
+    answer: z.object({ skill: Skill }),
+    errors: ['skill_not_found', 'skill_not_own', 'skill_has_changed', 'skill_refused'],
+  }),
+  exportSkill: get('/api/skills/:skillId/export', {
+    ownerOnly: true,
+    reach: 'machine',
+    summary: 'A skill as a zip file with one folder. Refused when its files are not those that were saved or installed.',
+    params: skillParams,
+    answer: z.object({ fileName: z.string(), base64: z.string() }),
+    errors: ['skill_not_found', 'skill_refused'],
+  }),
+  draftSkill: post('/api/jobs/:jobId/skill-draft', {
+    reach: 'workspace',
+    summary: 'Let the agent of a finished job write a skill from it: a new job, whose draft a person edits and saves.',
+    params: jobParams,
+    status: 202,
+    answer: z.object({ jobId: Id, status: z.literal('pending') }),
+    errors: ['job_not_found', 'job_not_finished', 'agent_not_found', 'agent_has_no_model', 'job_creation_failed'],
+  }),
+  getSkillDraft: get('/api/jobs/:jobId/skill-draft', {
+    reach: 'workspace',
+    summary: 'The draft of the job that `POST` to this path started.',
+    params: jobParams,
+    answer: z.object({ draft: SkillDraft }),
+    errors: ['job_not_found', 'skill_draft_not_found'],
+    shows: ['job'],
   }),
 }

@@ -15,10 +15,13 @@ export function isLeftOut(path: string): boolean {
 }
 
 /**
- * The files of a folder. `strict`: every file counts, else those that systems and tools leave behind are left out. Refuses links and
- * everything that is no file. Throws ArchiveRefused, or the error of the file system.
+ * The files of a folder. `strict`: every file counts, else those that systems and tools leave behind are left out. `wants`: reads only
+ * these. Refuses links and everything that is no file. Throws ArchiveRefused, or the error of the file system.
  */
-export async function readSkillFolder(folder: string, { strict }: { strict: boolean }): Promise<PackedFile[]> {
+export async function readSkillFolder(
+  folder: string,
+  { strict, wants = () => true }: { strict: boolean; wants?: (path: string) => boolean },
+): Promise<PackedFile[]> {
   const budget = createBudget(SKILL_LIMITS)
   const files: PackedFile[] = []
   const waiting = ['']
@@ -32,6 +35,7 @@ export async function readSkillFolder(folder: string, { strict }: { strict: bool
       const seen = await lstat(place)
       if (seen.isSymbolicLink()) refuseLink(path)
       if (seen.isDirectory()) waiting.push(given)
+      else if (seen.isFile() && !wants(path)) continue
       else if (seen.isFile()) files.push({ path, bytes: await readWhole(place, path, seen, (size) => budget.take(size)) })
       else refuseDamaged('type')
     }

@@ -40,6 +40,9 @@ export function createSkillFolders(root: string) {
   return {
     load,
 
+    /** The files as they are now, whoever changed them. Throws ArchiveRefused, or the error of the file system. */
+    readAsIs: async (digest: string): Promise<SkillPackage> => packSkill(await readSkillFolder(folderOf(digest), { strict: true })),
+
     /** Resolves when all files are on disk. */
     async keep(skill: SkillPackage): Promise<void> {
       const place = folderOf(skill.digest)

@@ -21,7 +21,7 @@ export function isSkillName(text: string): boolean {
 }
 
 /** Throws SkillRefused if `SKILL.md` is missing or does not follow the specification. */
-export function readSkillHead({ files }: SkillPackage): { head: SkillHead; body: string; text: string } {
+export function readSkillHead({ files }: Pick<SkillPackage, 'files'>): { head: SkillHead; body: string; text: string } {
   const file = files.find(({ path }) => path === SKILL_FILE)
   const text = file === undefined ? null : textOf(file)
   if (text === null || text.length > MAX_TEXT_CHARS) throw new SkillRefused(createMessage('skill_file_missing'))

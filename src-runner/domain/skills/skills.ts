@@ -2,7 +2,7 @@ import { and, asc, eq, getTableColumns, inArray, isNull, lte, or, sql } from 'dr
 import type { Db } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { Message } from '../../contract/messages.ts'
-import type { Skill, SkillContents } from '../../contract/skills.ts'
+import type { Skill, SkillContents, SkillKind } from '../../contract/skills.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, required } from '../../lib/errors.ts'
 import { readMessage, writeMessage } from '../../lib/messages.ts'
@@ -12,6 +12,19 @@ import { skillAgents, skills } from './skills-table.ts'
 
 const { seq: _, ...SHOWN } = getTableColumns(skills)
 type SkillRow = typeof skills.$inferSelect
+
+/** Before the name of a file that was dropped on the window. Neither this nor an empty text is ever fetched. */
+const FROM_FILE = 'file:'
+
+/** As it is stored. */
+export function storedSource(kind: SkillKind, source: string): string {
+  return kind === 'own' ? '' : kind === 'file' ? `${FROM_FILE}${source}` : source
+}
+
+function readSource(stored: string): { kind: SkillKind; source: string } {
+  if (stored === '') return { kind: 'own', source: '' }
+  return stored.startsWith(FROM_FILE) ? { kind: 'file', source: stored.slice(FROM_FILE.length) } : { kind: 'source', source: stored }
+}
 
 export type NewSkill = Pick<SkillRow, 'id' | 'entityId' | 'source'> & { contents: SkillContents }
 
@@ -58,6 +71,7 @@ function shown(db: Db, row: Omit<SkillRow, 'seq'>): Skill {
     .all()
   return {
     ...rest,
+    ...readSource(row.source),
     ...{ name: contents.name, description: contents.description, version: contents.version, contents, newPermissions },
     status: changedAt !== null ? 'changed' : newPermissions.length > 0 ? 'needs_consent' : 'ready',
     hasUpdate: upstreamDigest !== null && upstreamDigest !== row.digest && upstreamDigest !== acknowledgedDigest,
@@ -79,12 +93,29 @@ export function insertSkill(tx: Tx, { clock }: { clock: Clock }, { contents, ...
   return getSkill(tx, skill.id)
 }
 
-/** Its files are on disk. `allows`: the person has seen the permissions of this version. Throws AppError skill_not_found. */
-export function replaceSkill(tx: Tx, { clock }: { clock: Clock }, skillId: string, contents: SkillContents, allows: boolean): Skill {
+/**
+ * Its files are on disk. `allows`: the person has seen the permissions of this version. `source`: of the kind `file`, the name of the
+ * newer file. Throws AppError skill_not_found.
+ */
+export function replaceSkill(
+  tx: Tx,
+  { clock }: { clock: Clock },
+  skillId: string,
+  contents: SkillContents,
+  { allows, source }: { allows: boolean; source?: string | undefined },
+): Skill {
   const now = clock.now()
   tx.update(skills)
     .set({
-      ...{ contents, digest: contents.digest, changedAt: null, upstreamDigest: contents.digest, acknowledgedDigest: null },
+      ...(source === undefined ? {} : { source }),
+      ...{
+        contents,
+        slug: contents.name,
+        digest: contents.digest,
+        changedAt: null,
+        upstreamDigest: contents.digest,
+        acknowledgedDigest: null,
+      },
       ...{ checkedAt: now, checkProblem: '', updatedAt: now },
       ...(allows ? { allowedPermissions: contents.permissions } : {}),
     })

@@ -12,7 +12,17 @@ import type { Recovery } from '../../../contract/notifications.ts'
 import type { Pairing } from '../../../contract/messenger.ts'
 import type { PublicAddress, TunnelProgram, UpdatePublicAddress } from '../../../contract/public-address.ts'
 import type { McpEndpoint } from '../../../contract/settings.ts'
-import type { Skill, SkillPreview, SkillUpdated, SkillUpdatePreview } from '../../../contract/skills.ts'
+import type {
+  FoundSkill,
+  Skill,
+  SkillCheck,
+  SkillEditFile,
+  SkillFileInput,
+  SkillPreview,
+  SkillUpdated,
+  SkillUpdatePreview,
+  SkillUpload,
+} from '../../../contract/skills.ts'
 import type { TemplatePreview } from '../../../contract/triggers.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Ids } from '../../../lib/ids.ts'
@@ -37,6 +47,8 @@ import type { McpPool } from '../../../execution/mcp/mcp-pool.ts'
 import type { JobFiles } from '../../../execution/job-files.ts'
 import type { RetentionKeeper } from '../../../execution/retention.ts'
 import type { Models } from '../../../agent/providers/model-source.ts'
+
+type SkillOrigin = { source: string } | { upload: SkillUpload }
 
 export type HandlerDeps = {
   db: Database
@@ -117,14 +129,26 @@ export type HandlerDeps = {
     disconnect(credentialId: string): Promise<boolean | null>
   }
   skills: {
-    preview(source: string): Promise<SkillPreview>
-    install(given: { source: string; expectedDigest?: string; entityId?: string; agents?: string[] | undefined }): Promise<Skill>
-    previewUpdate(find: () => Skill): Promise<SkillUpdatePreview>
-    update(find: () => Skill, given: { expectedDigest?: string | undefined; allows: boolean }): Promise<SkillUpdated>
+    preview(origin: SkillOrigin): Promise<SkillPreview>
+    browse(origin: SkillOrigin): Promise<FoundSkill[]>
+    install(
+      origin: SkillOrigin,
+      given: { expectedDigest?: string | undefined; entityId?: string | undefined; agents?: string[] | undefined },
+    ): Promise<Skill>
+    previewUpdate(find: () => Skill, upload?: SkillUpload): Promise<SkillUpdatePreview>
+    update(
+      find: () => Skill,
+      given: { expectedDigest?: string | undefined; allows: boolean; upload?: SkillUpload | undefined },
+    ): Promise<SkillUpdated>
     acknowledge(find: () => Skill): Promise<Skill>
     uninstall(find: () => Skill): Promise<void>
     /** null: its files are not those that were installed. */
     read(digest: string): Promise<SkillPackage | null>
+    check(files: SkillFileInput[], skillId?: string): Promise<SkillCheck>
+    create(given: { files: SkillFileInput[]; entityId?: string | undefined; agents?: string[] | undefined }): Promise<Skill>
+    readFiles(skillId: string): Promise<{ files: SkillEditFile[]; digest: string; isChanged: boolean }>
+    save(skillId: string, given: { files: SkillFileInput[]; expectedDigest: string }): Promise<Skill>
+    exportZip(skillId: string): Promise<{ fileName: string; base64: string }>
   }
   mcp: McpPool
   mcpTools: AgentMcpTools

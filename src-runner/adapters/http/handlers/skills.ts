@@ -1,13 +1,18 @@
 import { transact } from '../../../platform/db/transact.ts'
-import type { Skill } from '../../../contract/skills.ts'
-import { required } from '../../../lib/errors.ts'
+import type { Skill, SkillOrigin } from '../../../contract/skills.ts'
+import { AppError, required } from '../../../lib/errors.ts'
+import { createMessage } from '../../../lib/messages.ts'
 import { revealText } from '../../../domain/skills/examine-skill.ts'
 import { readSkillHead } from '../../../domain/skills/skill-head.ts'
 import { allowPermissions, findSkillBySlug, getSkill, listSkills, selectSkill } from '../../../domain/skills/skills.ts'
+import { listSkillCatalogues } from '../../../domain/skills/skill-catalogues.ts'
+import { enqueueSkillDraft, readSkillDraft } from '../../../execution/skill-drafts.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
+import { createJob } from './jobs.ts'
 
-export function skillHandlers({ db, skills }: HandlerDeps) {
+export function skillHandlers(deps: HandlerDeps) {
+  const { db, jobs, skills, speech } = deps
   const bySlug = (slug: string) => () => required(findSkillBySlug(db, slug), 'skill_not_found')
   /** First looked for outside, where an unknown id is `skill_not_found`. */
   const byId = (skillId: string) => {
@@ -15,7 +20,10 @@ export function skillHandlers({ db, skills }: HandlerDeps) {
     return () => getSkill(db, skillId)
   }
   return {
-    installSkillBySource: async ({ body }) => ({ ok: true, skill: installed(await skills.install(body)) }),
+    installSkillBySource: async ({ body }) => ({
+      ok: true,
+      skill: installed(await skills.install({ source: body.source }, { entityId: body.entityId })),
+    }),
     uninstallSkillBySlug: async ({ body }) => {
       await skills.uninstall(bySlug(body.slug))
       return { ok: true }
@@ -33,34 +41,50 @@ export function skillHandlers({ db, skills }: HandlerDeps) {
       const files = await skills.read(skill.digest)
       return { skill, text: files === null ? null : revealText(readSkillHead(files).text) }
     },
-    previewSkill: async ({ body }) => ({ preview: await skills.preview(body.source) }),
-    installSkill: async ({ body: { agents, ...body } }) => ({
-      skill: await skills.install({ ...body, agents: agents?.map(({ agentId }) => agentId) }),
-    }),
+    previewSkill: async ({ body }) => ({ preview: await skills.preview(originOf(body)) }),
+    browseSkills: async ({ body }) => ({ skills: await skills.browse(originOf(body)) }),
+    listSkillCatalogues: () => ({ catalogues: listSkillCatalogues() }),
+    installSkill: async ({ body }) => ({ skill: await skills.install(originOf(body), { ...body, agents: idsOf(body.agents) }) }),
     updateSkillSettings: ({ params: { skillId }, body: { agents, allowedDigest } }) => ({
       skill: transact(db, (tx) => {
         if (allowedDigest !== undefined) allowPermissions(tx, skillId, allowedDigest)
-        return agents === undefined
-          ? getSkill(tx, skillId)
-          : selectSkill(
-              tx,
-              skillId,
-              agents.map(({ agentId }) => agentId),
-            )
+        return agents === undefined ? getSkill(tx, skillId) : selectSkill(tx, skillId, idsOf(agents)!)
       }),
     }),
     deleteSkill: async ({ params }) => {
       await skills.uninstall(byId(params.skillId))
       return { ok: true }
     },
-    previewSkillUpdate: ({ params }) => skills.previewUpdate(byId(params.skillId)),
-    updateSkill: ({ params, body: { expectedDigest, allowsPermissions } }) =>
-      skills.update(byId(params.skillId), { expectedDigest, allows: allowsPermissions }),
+    previewSkillUpdate: ({ params, body }) => skills.previewUpdate(byId(params.skillId), body?.upload),
+    updateSkill: ({ params, body: { allowsPermissions, ...given } }) =>
+      skills.update(byId(params.skillId), { ...given, allows: allowsPermissions }),
     acknowledgeSkillUpdate: async ({ params }) => {
       await skills.acknowledge(byId(params.skillId))
       return { ok: true }
     },
+
+    checkSkill: ({ body }) => skills.check(body.files, body.skillId),
+    createSkill: async ({ body }) => ({ skill: await skills.create({ ...body, agents: idsOf(body.agents) }) }),
+    readSkillFiles: ({ params }) => skills.readFiles(params.skillId),
+    saveSkill: async ({ params, body }) => ({ skill: await skills.save(params.skillId, body) }),
+    exportSkill: ({ params }) => skills.exportZip(params.skillId),
+
+    async draftSkill({ params }) {
+      const job = await createJob(deps, (tx) => enqueueSkillDraft(tx, { jobs, speech }, params.jobId))
+      return { jobId: job.id, status: 'pending' }
+    },
+    getSkillDraft: ({ params }) => ({ draft: readSkillDraft(db, deps, params.jobId) }),
   } satisfies Partial<Handlers>
+}
+
+function originOf({ source, upload }: SkillOrigin) {
+  if (source !== undefined && upload === undefined) return { source }
+  if (upload !== undefined && source === undefined) return { upload }
+  throw new AppError('invalid_request', createMessage('skill_one_origin'))
+}
+
+function idsOf(agents: { agentId: string }[] | undefined): string[] | undefined {
+  return agents?.map(({ agentId }) => agentId)
 }
 
 function installed({ slug, name, description, source, version, digest, contents }: Skill) {

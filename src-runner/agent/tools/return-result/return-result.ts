@@ -6,6 +6,8 @@ import { openFileInside } from '../../files/open-inside.ts'
 import { placeFor } from '../reading.ts'
 import { defineTool } from '../tool.ts'
 
+export const RETURN_RESULT = 'return_result'
+
 const MAX_DATA_CHARS = 200_000
 
 const Args = z.object({
@@ -16,7 +18,7 @@ const Args = z.object({
 
 /** Changes only the job's own result, so it counts as reading. */
 export const returnResult = defineTool({
-  name: 'return_result',
+  name: RETURN_RESULT,
   description:
     'Returns the result of this job in a form that others can use: a summary, optional JSON, optional files from your folders. Your last message is still shown beside it. A second call replaces the result.',
   args: Args,
