@@ -78,6 +78,7 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
   checkSkill: { files: [] },
   createSkill: { files: [] },
   saveSkill: { files: [], expectedDigest: `sha256:${'0'.repeat(64)}` },
+  previewSkillUpdate: {},
   updateSkillSettings: { agents: [] },
   updateSkill: { expectedDigest: `sha256:${'0'.repeat(64)}` },
   startPairing: { agentId: ID },
