@@ -164,10 +164,13 @@ describe.skipIf(isMissing)('tools of an MCP server', () => {
     expect(output).toContain('[cut: 500000 characters')
   })
 
-  it('takes a tool away as soon as the server describes it differently, in the middle of a job', async () => {
-    const pulled = await addHostileServer(runner, { agentIds: [agent.id], name: 'Pulled' })
+  it.each([
+    ['in the middle of a job', 'pulled', []],
+    ['even while the changed list is on its way', 'late', ['lists-late']],
+  ])('takes a tool away as soon as the server describes it differently, %s', async (_, slug, modes) => {
+    const pulled = await addHostileServer(runner, { agentIds: [agent.id], name: slug, modes })
     await pulled.accept({ look: 'read', change: 'once' })
-    const calls = ['change', 'look'].map((name) => ({ id: name, name: `pulled__${name}`, args: { word: 'x' } }))
+    const calls = ['change', 'look'].map((name) => ({ id: name, name: `${slug}__${name}`, args: { word: 'x' } }))
     runner.modelServer.play({ toolCalls: calls }, { text: ['Done.'] })
     const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Do it', agentId: agent.id } })
     await runner.ended(jobId)

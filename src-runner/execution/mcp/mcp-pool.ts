@@ -59,6 +59,8 @@ type Entry = {
   closing: AbortController
   cancelIdle: (() => void) | null
   cancelList: (() => void) | null
+  /** While changed tools are read. */
+  listing: Promise<void> | null
   elicit: ((question: Elicitation) => Promise<ElicitationAnswer>)[]
 }
 
@@ -73,7 +75,7 @@ export function createMcpPool(deps: McpPoolDeps): McpPool {
     if (entry === undefined) {
       entry = {
         ...{ log: createServerLog(() => clock.now()), opening: null, isOpen: false, uses: 0, usedAt: 0, failures: 0, notBefore: 0 },
-        ...{ secrets: [], closing: new AbortController(), cancelIdle: null, cancelList: null, elicit: [] },
+        ...{ secrets: [], closing: new AbortController(), cancelIdle: null, cancelList: null, listing: null, elicit: [] },
       }
       entries.set(serverId, entry)
     }
@@ -169,9 +171,17 @@ export function createMcpPool(deps: McpPoolDeps): McpPool {
     entry.cancelList ??= clock.after(LIST_AGAIN_MS, () => void listAgain(serverId, entry))
   }
 
-  async function listAgain(serverId: string, entry: Entry): Promise<void> {
+  function listAgain(serverId: string, entry: Entry): Promise<void> {
     entry.cancelList?.()
     entry.cancelList = null
+    const listing = readChangedTools(serverId, entry).finally(() => {
+      if (entry.listing === listing) entry.listing = null
+    })
+    entry.listing = listing
+    return listing
+  }
+
+  async function readChangedTools(serverId: string, entry: Entry): Promise<void> {
     try {
       const opened = await entry.opening
       if (opened === null || !entry.isOpen) return
@@ -228,8 +238,9 @@ export function createMcpPool(deps: McpPoolDeps): McpPool {
     async use(serverId, signal, work) {
       const entry = entryOf(serverId)
       const opened = await untilAborted(healthy(serverId, entry, false), signal)
-      // It has just said that its tools have changed.
-      if (entry.cancelList !== null) await untilAborted(listAgain(serverId, entry), signal)
+      // It has said that its tools have changed, and nobody has seen how.
+      const listing = entry.cancelList === null ? entry.listing : listAgain(serverId, entry)
+      if (listing !== null) await untilAborted(listing, signal)
       entry.uses++
       entry.cancelIdle?.()
       entry.cancelIdle = null

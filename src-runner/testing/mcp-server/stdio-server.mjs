@@ -74,6 +74,7 @@ function listed() {
   return found
 }
 
+let onList = null
 const waiting = new Map()
 let nextId = 1000
 function ask(method, params, then) {
@@ -115,6 +116,8 @@ function call(id, name, args, token) {
     case 'change':
       writeFileSync('pulled', '')
       send({ method: 'notifications/tools/list_changed' })
+      // The client reads the list after a second. The next call comes while it waits for it.
+      if (modes.has('lists-late')) return void (onList = () => answer(text('changed')))
       return answer(text('changed'))
     case 'progress':
       if (token !== undefined)
@@ -163,8 +166,11 @@ if (modes.has('silent')) {
       if (modes.has('floods'))
         pump(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } })}\n`)
       if (modes.has('endless')) pump('x'.repeat(100_000))
-    } else if (method === 'tools/list') send({ id, result: { tools: listed() } })
-    else if (method === 'tools/call') call(id, params.name, params.arguments ?? {}, params._meta?.progressToken)
+    } else if (method === 'tools/list') {
+      setTimeout(() => send({ id, result: { tools: listed() } }), onList === null ? 0 : 500)
+      onList?.()
+      onList = null
+    } else if (method === 'tools/call') call(id, params.name, params.arguments ?? {}, params._meta?.progressToken)
     else if (method === 'ping') send({ id, result: {} })
   })
   process.stdin.on('end', () => process.exit(0))
