@@ -21,6 +21,7 @@ const CALLS = {
   openExternal: true,
   openSignIn: true,
   showFolder: true,
+  showCodeFolder: true,
   saveDiagnostics: true,
   copyDiagnostics: true,
   readLogs: true,

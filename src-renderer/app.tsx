@@ -33,6 +33,7 @@ const ChannelsScreen = lazy(() => import('./routes/channels/ChannelsScreen.tsx')
 const ConnectionsScreen = lazy(() =>
   import('./routes/connections/ConnectionsScreen.tsx').then((file) => ({ default: file.ConnectionsScreen })),
 )
+const CodeScreen = lazy(() => import('./routes/code/CodeScreen.tsx').then((file) => ({ default: file.CodeScreen })))
 const CredentialScreen = lazy(() =>
   import('./routes/connections/CredentialScreen.tsx').then((file) => ({ default: file.CredentialScreen })),
 )
@@ -73,6 +74,7 @@ export function App(props: { needsSignIn: boolean }) {
             <Route path="/agents" component={AgentsScreen} />
             <Route path="/agents/:agentId" component={AgentScreen} />
             <Route path="/channels" component={ChannelsScreen} />
+            <Route path="/code" component={CodeScreen} />
             <Route path="/connections" component={ConnectionsScreen} />
             <Route path="/connections/:credentialId" component={CredentialScreen} />
             <Route path="/connections/mcp/:mcpServerId" component={McpServerScreen} />

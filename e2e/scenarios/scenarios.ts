@@ -1,6 +1,7 @@
 import { fillAfterACrash } from './after-a-crash.ts'
 import { fillAutomations } from './automations.ts'
 import { fillBusyDay } from './busy-day.ts'
+import { fillCodeTasks } from './code-tasks.ts'
 import { fillEmpty } from './empty.ts'
 import { fillManyJobs } from './many-jobs.ts'
 import { fillWaitingApprovals } from './waiting-approvals.ts'
@@ -13,6 +14,7 @@ export const SCENARIOS = {
   'many-jobs': fillManyJobs,
   'waiting-approvals': fillWaitingApprovals,
   automations: fillAutomations,
+  'code-tasks': fillCodeTasks,
 } satisfies Record<string, (dataDir: string, now: number) => void>
 
 export type ScenarioName = keyof typeof SCENARIOS

@@ -107,6 +107,7 @@ export type TextParams = {
   'shell.nav.settings': NoParams
   'shell.nav.setup': NoParams
   'shell.nav.more': NoParams
+  'shell.nav.code': NoParams
   'shell.skipToContent': NoParams
   'shell.running': { count: number }
   'shell.idle': NoParams
@@ -133,6 +134,7 @@ export type TextParams = {
   'shell.palette.rules': NoParams
   'shell.palette.pauseAllOn': NoParams
   'shell.palette.empty': NoParams
+  'shell.palette.newCodeTask': NoParams
   'shell.shortcuts.title': NoParams
   'shell.shortcuts.everywhere': NoParams
   'shell.shortcuts.goTo': NoParams
@@ -246,6 +248,9 @@ export type TextParams = {
   'home.attention.noModel': NoParams
   'home.attention.noModelWhy': NoParams
   'home.attention.chooseModel': NoParams
+  'home.attention.review': NoParams
+  'home.attention.codeWhy': { count: number; program: string; repository: string }
+  'home.attention.moreCode': { count: number }
   'home.away.title': NoParams
   'home.away.since': { when: string }
   'home.away.seen': NoParams
@@ -1651,6 +1656,110 @@ export type TextParams = {
   'connections.mcp.registry.search': NoParams
   'connections.mcp.registry.about': NoParams
   'connections.mcp.secrets': { names: string }
+  'code.title': NoParams
+  'code.about': NoParams
+  'code.new': NoParams
+  'code.list': NoParams
+  'code.empty': NoParams
+  'code.emptyWhy': NoParams
+  'code.result.none': NoParams
+  'code.result.ready': NoParams
+  'code.result.applied': NoParams
+  'code.result.discarded': NoParams
+  'code.folderRemoved': NoParams
+  'code.files': { count: number }
+  'code.added': { count: number }
+  'code.removed': { count: number }
+  'code.form.about': NoParams
+  'code.form.program': NoParams
+  'code.form.command': NoParams
+  'code.form.notInstalled': { program: string }
+  'code.form.broken': { program: string }
+  'code.form.signedOut': { program: string }
+  'code.form.again': NoParams
+  'code.form.agent': NoParams
+  'code.form.agentWhy': NoParams
+  'code.form.repository': NoParams
+  'code.form.chooseRepository': NoParams
+  'code.form.noRepository': { agent: string }
+  'code.form.other': NoParams
+  'code.form.otherPath': NoParams
+  'code.form.otherPlaceholder': NoParams
+  'code.form.opens': { agent: string; folder: string }
+  'code.form.onBranch': { branch: string }
+  'code.form.detached': NoParams
+  'code.form.dirty': NoParams
+  'code.form.task': NoParams
+  'code.form.taskPlaceholder': NoParams
+  'code.form.internet': NoParams
+  'code.form.internetWhy': NoParams
+  'code.form.where': NoParams
+  'code.form.checkingWhere': NoParams
+  'code.form.inSandbox': { program: string }
+  'code.form.noSandbox': { program: string }
+  'code.form.start': NoParams
+  'code.form.problems.program': NoParams
+  'code.form.problems.repository': NoParams
+  'code.form.problems.task': NoParams
+  'code.form.problems.absolute': NoParams
+  'code.task.title': NoParams
+  'code.task.summary': { count: number }
+  'code.task.program': NoParams
+  'code.task.repository': NoParams
+  'code.task.branch': NoParams
+  'code.task.copyBranch': NoParams
+  'code.task.from': { base: string }
+  'code.task.folder': NoParams
+  'code.task.copyFolder': NoParams
+  'code.task.folderGone': NoParams
+  'code.task.noFolder': NoParams
+  'code.task.sandboxed': NoParams
+  'code.task.unsandboxed': NoParams
+  'code.task.internet': NoParams
+  'code.task.noInternet': NoParams
+  'code.task.cost': NoParams
+  'code.task.costUnknown': { program: string }
+  'code.task.costWhy': { program: string }
+  'code.task.files': NoParams
+  'code.task.moreFiles': { count: number }
+  'code.task.runsByItself': NoParams
+  'code.task.runsByItselfWhy': NoParams
+  'code.task.binary': NoParams
+  'code.task.noText': NoParams
+  'code.task.truncated': NoParams
+  'code.task.commands': NoParams
+  'code.task.exit': { code: number }
+  'code.task.exitUnknown': NoParams
+  'code.task.open': NoParams
+  'code.task.openGone': NoParams
+  'code.task.apply': NoParams
+  'code.task.applyTitle': { repository: string }
+  'code.task.applyText': { count: number; folder: string }
+  'code.task.applyRuns': { count: number }
+  'code.task.applyNow': NoParams
+  'code.task.appliedToast': { count: number }
+  'code.task.discard': NoParams
+  'code.task.discardTitle': { title: string }
+  'code.task.discardText': { branch: string; count: number }
+  'code.task.discardApplied': NoParams
+  'code.task.discardKept': NoParams
+  'code.task.discardNow': NoParams
+  'code.task.discardedToast': NoParams
+  'code.task.remove': NoParams
+  'code.task.removeTitle': NoParams
+  'code.task.removeText': { branch: string }
+  'code.task.removeFrees': { size: string }
+  'code.task.removeNow': NoParams
+  'code.task.removedToast': NoParams
+  'code.task.state.working': NoParams
+  'code.task.state.waiting': NoParams
+  'code.task.state.nothing': NoParams
+  'code.task.state.stopped': NoParams
+  'code.task.state.ready': NoParams
+  'code.task.state.applied': NoParams
+  'code.task.state.discarded': NoParams
+  'code.task.earlier': { count: number }
+  'code.task.showMore': { count: number }
   'signIn.title': NoParams
   'signIn.submit': NoParams
   'signIn.name': NoParams
@@ -2302,6 +2411,10 @@ export type TextParams = {
   'turn.tool.result.doing': { what: string }
   'turn.tool.other.done': { what: string }
   'turn.tool.other.doing': { what: string }
+  'turn.tool.code.done': { what: string }
+  'turn.tool.code.doing': { what: string }
+  'turn.tool.program.done': { what: string }
+  'turn.tool.program.doing': { what: string }
   'turn.openLink': { host: string }
   'turn.openLinkNow': NoParams
   'turn.quoted': { text: string }

@@ -144,6 +144,8 @@ export const DESKTOP_CALLS = {
   openSignIn: { argument: z.object({ authorizationId: z.uuid() }), result: z.undefined() },
   /** Opens the data folder or one inside it in the file manager. */
   showFolder: { argument: z.enum(['data', 'logs', 'backups']), result: z.undefined() },
+  /** Opens the folder in which a coding program works in the file manager. false: it is gone. */
+  showCodeFolder: { argument: z.object({ jobId: z.uuid() }), result: z.boolean() },
   /** Asks where, and writes a zip that holds nothing private. The file, or null: the person closed the dialog. */
   saveDiagnostics: { argument: z.undefined(), result: z.string().nullable() },
   /** Puts the same in short on the clipboard, as text. */

@@ -14,6 +14,8 @@ export type Abilities = {
   /** Synchronous, for events that need an answer before they return. Blocks the process. */
   confirmAtOnce(question: Question): boolean
   openInBrowser(url: URL): Promise<void>
+  /** In the file manager. false: the system refused. */
+  openFolder(folder: string): Promise<boolean>
   /** Starts the app again when this process has ended. */
   relaunch(): void
   /** Rejects with the system's reason. */
@@ -53,6 +55,7 @@ export function createAbilities(window: () => BrowserWindow | null): Abilities {
     },
     relaunch: () => app.relaunch(),
     openInBrowser: (url) => shell.openExternal(url.href),
+    openFolder: async (folder) => (await shell.openPath(folder)) === '',
     moveToTrash: (file) => shell.trashItem(file),
     notify({ title, body, onClick }) {
       if (!Notification.isSupported()) return

@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { clipboard, ipcMain, shell } from 'electron'
@@ -83,6 +84,12 @@ export function handleDesktopCalls(deps: {
     async showFolder(which) {
       const { dataDir } = host.environment
       await shell.openPath(which === 'data' ? dataDir : which === 'logs' ? logsDirOf(dataDir) : join(dataDir, 'backups'))
+    },
+    async showCodeFolder({ jobId }) {
+      const folder = join(host.environment.dataDir, 'code', jobId)
+      // A link would lead out of our folder, and to open a file is to start it.
+      if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return false
+      return abilities.openFolder(folder)
     },
     async saveDiagnostics() {
       const file = await abilities.pickNewFile(`deckhand-diagnostics-${new Date().toISOString().slice(0, 10)}.zip`)

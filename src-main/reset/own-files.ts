@@ -14,7 +14,7 @@ const OWN_FILES = [
   /^certificate\.pem.*$/,
   /^browser-link\.json$/,
 ]
-const OWN_FOLDERS = ['files', 'logs', 'tunnel', 'skills', 'mcp', 'cache', 'window']
+const OWN_FOLDERS = ['files', 'logs', 'tunnel', 'skills', 'mcp', 'code', 'cache', 'window']
 export const BACKUPS = 'backups'
 /** Chromium's lock, which says that this app runs. */
 const IN_USE = /^(Singleton.*|lockfile)$/

@@ -21,7 +21,7 @@ const OTHERS = ['mine.txt', 'my folder/notes.md']
 const OWN = [
   ...['deckhand.db-wal', 'deckhand.db.replaced-20260101T000000Z', 'deckhand.db.lock.pid', 'auth.db', 'settings.json', 'window.json'],
   ...['vault-keychain.json', 'updates.json', 'certificate.pem', 'browser-link.json', 'files/ab/content', 'logs/main.log', 'cache/code/x'],
-  ...['window/Local Storage/leveldb/1', 'tunnel/state', 'skills/4f/SKILL.md', 'mcp/1/home/cache'],
+  ...['window/Local Storage/leveldb/1', 'tunnel/state', 'skills/4f/SKILL.md', 'code/1/src/main.ts', 'mcp/1/home/cache'],
 ]
 
 function fill(): void {

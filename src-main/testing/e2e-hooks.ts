@@ -8,6 +8,7 @@ export type TestHooks = {
   newFile: string | null
   confirm: boolean
   opened: string[]
+  openedFolders: string[]
   notifications: string[]
   questions: string[]
   relaunches: number
@@ -37,6 +38,7 @@ export function stubAbilities(dataDir: string): Abilities {
     newFile: null,
     confirm: true,
     opened: [],
+    openedFolders: [],
     notifications: [],
     questions: [],
     relaunches: 0,
@@ -58,6 +60,10 @@ export function stubAbilities(dataDir: string): Abilities {
     relaunch: () => void hooks.relaunches++,
     async openInBrowser(url) {
       hooks.opened.push(url.href)
+    },
+    async openFolder(folder) {
+      hooks.openedFolders.push(folder)
+      return true
     },
     async moveToTrash(file) {
       mkdirSync(join(dataDir, TEST_TRASH), { recursive: true })

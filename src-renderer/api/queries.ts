@@ -204,6 +204,17 @@ export function useMcpRegistry(q: () => string | null): Written<RouteAnswer<'sea
   })
 }
 
+/** The tasks of coding programs, newest first. */
+export const useCodeTasks = () =>
+  usePages(
+    'listCodeTasks',
+    () => ({ limit: 50 }),
+    (page) => page.codeTasks,
+  )
+
+/** The error `code_task_not_found` says that the job is none of a coding program. */
+export const useCodeTask = (jobId: Given) => useRoute('getCodeTask', () => withId(jobId, (id) => ({ params: { jobId: id } })))
+
 /** Messages that could not be delivered, the newest first. */
 export const useUndeliverable = () => useRoute('listOutbox', () => ({ query: { state: 'undeliverable' as const, limit: 20 } }))
 

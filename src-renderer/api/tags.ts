@@ -10,6 +10,7 @@ const NAMED_BY: Partial<Record<Tag, string>> = {
   conversation: 'conversationId',
   trigger: 'triggerId',
   schedule: 'scheduleId',
+  code_task: 'jobId',
 }
 
 /** The tags of a query: `jobs`, or `job:<id>` for a route about one thing. */

@@ -1,6 +1,7 @@
 import Activity from 'lucide-solid/icons/activity'
 import Bot from 'lucide-solid/icons/bot'
 import Cable from 'lucide-solid/icons/cable'
+import CodeXml from 'lucide-solid/icons/code-xml'
 import House from 'lucide-solid/icons/house'
 import KeyRound from 'lucide-solid/icons/key-round'
 import MessageSquare from 'lucide-solid/icons/message-square'
@@ -28,6 +29,7 @@ export const SCREENS: ScreenLink[] = [
   { path: '/approvals', icon: ShieldCheck, name: 'approvals', key: 'p', onPhone: true },
   { path: '/activity', icon: Activity, name: 'activity', key: 'a', onPhone: true },
   { path: '/automations', icon: Zap, name: 'automations', key: 'w', onPhone: false },
+  { path: '/code', icon: CodeXml, name: 'code', key: 'd', onPhone: false },
   { path: '/agents', icon: Bot, name: 'agents', key: 'b', onPhone: false },
   { path: '/channels', icon: Send, name: 'channels', key: 'n', onPhone: false },
   { path: '/connections', icon: Cable, name: 'connections', key: 'o', onPhone: false },

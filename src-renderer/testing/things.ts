@@ -2,6 +2,7 @@ import type { Message } from '../../src-runner/contract/messages.ts'
 import { type Agent, DEFAULT_LIMITS, NO_BUDGETS } from '../../src-runner/contract/agents.ts'
 import type { Approval } from '../../src-runner/contract/approvals.ts'
 import type { Channel, ChannelPerson } from '../../src-runner/contract/channels.ts'
+import type { CodeTask } from '../../src-runner/contract/code-tasks.ts'
 import type { Connector } from '../../src-runner/contract/connectors.ts'
 import type { Credential } from '../../src-runner/contract/credentials.ts'
 import type { McpServer, McpTool } from '../../src-runner/contract/mcp.ts'
@@ -432,6 +433,43 @@ export function makeMcpServer(fields: Partial<McpServer> = {}): McpServer {
     agents: [],
     lastUsedAt: null,
     createdAt: 1_700_000_000_000,
+    ...fields,
+  }
+}
+
+export function makeCodeTask(fields: Partial<CodeTask> = {}): CodeTask {
+  return {
+    jobId: makeId(),
+    agentId: makeId(),
+    agentName: 'File guide',
+    title: 'Test the empty cart',
+    jobStatus: 'completed',
+    cli: 'claude',
+    repository: '/home/ada/shop',
+    branch: 'deckhand/test-the-empty-cart-7f3k',
+    baseCommit: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
+    baseBranch: 'main',
+    folder: '/home/ada/.deckhand/code/1',
+    sandboxed: true,
+    internet: false,
+    result: 'ready',
+    files: [
+      { path: 'src/cart.ts', change: 'modified', from: null, additions: 3, deletions: 1, binary: false, runsByItself: false },
+      { path: 'package.json', change: 'modified', from: null, additions: 1, deletions: 0, binary: false, runsByItself: true },
+    ],
+    fileCount: 2,
+    additions: 4,
+    deletions: 1,
+    commands: [
+      { command: 'npm test', exitCode: 1 },
+      { command: 'npm test', exitCode: 0 },
+    ],
+    sizeBytes: 2_400_000,
+    costUsd: 0.42,
+    priced: true,
+    createdAt: 1_700_000_000_000,
+    finishedAt: 1_700_000_060_000,
+    folderRemovedAt: null,
     ...fields,
   }
 }

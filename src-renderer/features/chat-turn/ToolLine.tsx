@@ -2,6 +2,7 @@ import BookOpen from 'lucide-solid/icons/book-open'
 import Brain from 'lucide-solid/icons/brain'
 import CircleSlash from 'lucide-solid/icons/circle-slash'
 import CircleHelp from 'lucide-solid/icons/circle-question-mark'
+import CodeXml from 'lucide-solid/icons/code-xml'
 import FilePen from 'lucide-solid/icons/file-pen'
 import FileSymlink from 'lucide-solid/icons/file-symlink'
 import FileText from 'lucide-solid/icons/file-text'
@@ -50,6 +51,8 @@ const ICONS: Record<ToolKind, Icon> = {
   ask: CircleHelp,
   result: PackageCheck,
   skill: BookOpen,
+  code: CodeXml,
+  program: Wrench,
   other: Wrench,
 }
 const STATE_TONES: Record<ToolItem['state'], string> = {

@@ -3,6 +3,7 @@ import { A } from '@solidjs/router'
 import CalendarX from 'lucide-solid/icons/calendar-x'
 import Check from 'lucide-solid/icons/check'
 import CloudOff from 'lucide-solid/icons/cloud-off'
+import CodeXml from 'lucide-solid/icons/code-xml'
 import Database from 'lucide-solid/icons/database'
 import KeyRound from 'lucide-solid/icons/key-round'
 import MailX from 'lucide-solid/icons/mail-x'
@@ -15,12 +16,16 @@ import Webhook from 'lucide-solid/icons/webhook'
 import Wrench from 'lucide-solid/icons/wrench'
 import { For, type JSX, Show } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
+import type { CodeTaskSummary } from '../../../src-runner/contract/code-tasks.ts'
+import { CODING_PROGRAM_NAMES } from '../../../src-runner/contract/coding-programs.ts'
 import { JobErrorCode } from '../../../src-runner/contract/errors.ts'
 import type { AttentionItem } from '../../../src-runner/contract/notifications.ts'
 import { useAction } from '../../api/mutations.ts'
 import { toastError } from '../../api/toast-error.ts'
+import { baseName } from '../../features/coding/CodeResultPill.tsx'
 import { markSeen } from '../../lib/seen.ts'
 import { t } from '../../lib/language.ts'
+import { visibleText } from '../../lib/visible-text.ts'
 import { fixFor } from '../../features/chat-turn/JobProblem.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
@@ -37,15 +42,22 @@ import { type Failure, placeOf } from './failures.ts'
 const AT_ONCE = 4
 
 /** What else needs attention, the most urgent first. Shows nothing when there is nothing. */
-export function AttentionList(props: { failed: readonly Failure[]; items: readonly AttentionItem[]; lacksModel: boolean }) {
+export function AttentionList(props: {
+  failed: readonly Failure[]
+  items: readonly AttentionItem[]
+  /** Code tasks that wait for a review. */
+  code: readonly CodeTaskSummary[]
+  lacksModel: boolean
+}) {
+  const seeable = () => [...props.failed.flat().map((job) => job.id), ...props.code.map((task) => task.jobId)]
   return (
-    <Show when={props.lacksModel || props.failed.length > 0 || props.items.length > 0}>
+    <Show when={props.lacksModel || props.failed.length > 0 || props.items.length > 0 || props.code.length > 0}>
       <Panel
         title={t('home.attention.title')}
         flush
         actions={
-          <Show when={props.failed.length > 1}>
-            <Button size="sm" variant="ghost" onClick={() => markSeen(props.failed.flat().map((job) => job.id))}>
+          <Show when={props.failed.length + props.code.length > 1}>
+            <Button size="sm" variant="ghost" onClick={() => markSeen(seeable())}>
               {t('home.attention.allSeen')}
             </Button>
           </Show>
@@ -75,6 +87,16 @@ export function AttentionList(props: { failed: readonly Failure[]; items: readon
             <li class="px-4 py-2 pl-11">
               <A href="/activity?status=failed" class="text-xs text-accent-ink hover:underline">
                 {t('home.attention.more', { count: props.failed.slice(AT_ONCE).flat().length })}
+              </A>
+            </li>
+          </Show>
+          <KeyedFor each={props.code.slice(0, AT_ONCE)} keyOf={({ jobId }) => jobId}>
+            {(task) => <CodeLine task={task()} />}
+          </KeyedFor>
+          <Show when={props.code.length > AT_ONCE}>
+            <li class="px-4 py-2 pl-11">
+              <A href="/code" class="text-xs text-accent-ink hover:underline">
+                {t('home.attention.moreCode', { count: props.code.length - AT_ONCE })}
               </A>
             </li>
           </Show>
@@ -118,6 +140,36 @@ function ItemLine(props: { item: AttentionItem }) {
       <ButtonLink size="sm" href={props.item.path}>
         {t('home.attention.open')}
       </ButtonLink>
+    </Line>
+  )
+}
+
+/** What a coding program left for a review. */
+function CodeLine(props: { task: CodeTaskSummary }) {
+  const href = () => `/jobs/${props.task.jobId}`
+  const see = () => markSeen([props.task.jobId])
+  const why = () =>
+    t('home.attention.codeWhy', {
+      program: CODING_PROGRAM_NAMES[props.task.cli],
+      count: props.task.fileCount,
+      repository: visibleText(baseName(props.task.repository)),
+    })
+  return (
+    <Line
+      mark={
+        <span class="text-accent-ink">
+          <CodeXml size={16} aria-hidden="true" />
+        </span>
+      }
+      title={props.task.title}
+      href={href()}
+      why={why()}
+      at={props.task.finishedAt ?? props.task.createdAt}
+    >
+      <ButtonLink size="sm" href={href()}>
+        {t('home.attention.review')}
+      </ButtonLink>
+      <IconButton size="sm" icon={Check} label={t('home.attention.seen')} onClick={see} />
     </Line>
   )
 }

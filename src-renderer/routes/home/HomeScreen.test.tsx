@@ -3,7 +3,17 @@ import { screen, waitFor, within } from '@solidjs/testing-library'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
-import { makeAgent, makeApproval, makeFacts, makeId, makeJob, makeModel, makeOccurrence, makeSummary } from '../../testing/things.ts'
+import {
+  makeAgent,
+  makeApproval,
+  makeCodeTask,
+  makeFacts,
+  makeId,
+  makeJob,
+  makeModel,
+  makeOccurrence,
+  makeSummary,
+} from '../../testing/things.ts'
 import type { JobSummary } from '../../../src-runner/contract/jobs.ts'
 import type { OccurrenceSum } from '../../../src-runner/contract/schedules.ts'
 import { markBack, notePresence } from '../../lib/presence.ts'
@@ -77,6 +87,29 @@ it('shows a failed job until it was seen, also after a reload', async () => {
   unmount()
   renderScreen(HomeScreen, { runner })
   await screen.findByText('You’re all caught up.')
+})
+
+it('shows what a coding program left for a review, until it was seen', async () => {
+  const ready = makeCodeTask({ title: 'Fix the cart' })
+  const others = [
+    makeCodeTask({ result: 'applied' }),
+    makeCodeTask({ result: 'none' }),
+    makeCodeTask({ jobStatus: 'running', result: 'ready' }),
+  ]
+  const runner = runnerWith([])
+  runner.answer({
+    listCodeTasks: () => ({
+      codeTasks: [ready, ...others].map(({ files: _files, commands: _commands, ...summary }) => summary),
+      nextCursor: null,
+    }),
+  })
+  const { user } = renderScreen(HomeScreen, { runner })
+  expect(await screen.findByText('1 item needs your attention')).toBeVisible()
+  const line = screen.getByRole('link', { name: 'Fix the cart' }).closest('li')!
+  expect(line).toHaveTextContent('Claude Code changed 2 files in shop. Nothing is applied yet.')
+  expect(within(line).getByRole('link', { name: 'Review' })).toHaveAttribute('href', `/jobs/${ready.jobId}`)
+  await user.click(within(line).getByRole('button', { name: 'Dismiss' }))
+  expect(await screen.findByText('You’re all caught up.')).toBeVisible()
 })
 
 it('shows repeated failures of a schedule as one, and dismisses them together', async () => {

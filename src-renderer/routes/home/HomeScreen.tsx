@@ -1,9 +1,10 @@
 import { useSearchParams } from '@solidjs/router'
 import { createMemo, Show } from 'solid-js'
+import { isTerminal } from '../../../src-runner/contract/jobs.ts'
 import type { AttentionItem } from '../../../src-runner/contract/notifications.ts'
 import { useApi } from '../../api/ApiProvider.tsx'
 import { problemOf } from '../../api/problem.ts'
-import { useAgents, useAttention, useJobs, useModels, usePendingApprovals, useScheduleSummary } from '../../api/queries.ts'
+import { useAgents, useAttention, useCodeTasks, useJobs, useModels, usePendingApprovals, useScheduleSummary } from '../../api/queries.ts'
 import { useMinutes } from '../../lib/now.ts'
 import { awaySince } from '../../lib/presence.ts'
 import { isSeen } from '../../lib/seen.ts'
@@ -38,6 +39,7 @@ export function HomeScreen() {
   const approvals = usePendingApprovals()
   const failed = useJobs(() => ({ status: ['failed'], from: weekAgo(), limit: 20 }))
   const attention = useAttention()
+  const codeTasks = useCodeTasks()
   const recent = useJobs(() => ({ status: ['completed', 'failed', 'cancelled'], limit: 12 }))
 
   const lookAt = createMemo(() => failuresOf(failed.items.filter((job) => job.retriedByJobId === null && !isSeen(job.id))))
@@ -58,12 +60,15 @@ export function HomeScreen() {
   )
   const isTold = ({ kind, subjectId }: AttentionItem) =>
     kind === 'schedule_missed' && since() !== null && subjectId !== null && (summary.isPending || madeUpFor().has(subjectId))
+  const toReview = createMemo(() =>
+    codeTasks.items.filter((task) => isTerminal(task.jobStatus) && task.result === 'ready' && !isSeen(task.jobId)),
+  )
   const items = () => (attention.data?.items ?? []).filter((item) => !isTold(item))
-  const needs = () => lookAt().length + items().length + (approvals.data?.pending ?? 0) + (lacksModel() ? 1 : 0)
+  const needs = () => lookAt().length + items().length + toReview().length + (approvals.data?.pending ?? 0) + (lacksModel() ? 1 : 0)
   const unreachable = () => agents.error ?? recent.error
   const isReady = () => agents.data !== undefined
   const { connection } = useApi()
-  const counted = () => [agents, models, approvals, failed, attention]
+  const counted = () => [agents, models, approvals, failed, attention, codeTasks]
   /** Says "all caught up" only when everything was loaded and the runner is connected. */
   const standing = () => {
     if (needs() > 0) return t('home.needsYou', { count: needs() })
@@ -95,7 +100,7 @@ export function HomeScreen() {
         <div class="flex flex-col gap-6">
           <Show when={attention.data?.recovery}>{(recovery) => <RecoveryNote recovery={recovery()} />}</Show>
           <WaitingApprovals />
-          <AttentionList failed={lookAt()} items={items()} lacksModel={lacksModel()} />
+          <AttentionList failed={lookAt()} items={items()} code={toReview()} lacksModel={lacksModel()} />
           <Show when={since()}>{(from) => <WhileAway from={from()} />}</Show>
           <Show when={hasAgents()} fallback={<NoAgentYet />}>
             <NewJob

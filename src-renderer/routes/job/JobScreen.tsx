@@ -6,12 +6,12 @@ import RotateCcw from 'lucide-solid/icons/rotate-ccw'
 import Square from 'lucide-solid/icons/square'
 import { createEffect, createMemo, For, type JSX, Match, on, Show, Switch } from 'solid-js'
 import { DEMO_PROVIDER_ID } from '../../../src-runner/contract/agents.ts'
-import { type Job, isTerminal, type JobOutput, type JobStatus } from '../../../src-runner/contract/jobs.ts'
+import { type Job, isTerminal, type JobChannel, type JobOutput, type JobStatus } from '../../../src-runner/contract/jobs.ts'
 import { AnswerState } from '../../api/AnswerState.tsx'
 import { ApiError } from '../../api/client.ts'
 import { useAction, useCancelJob } from '../../api/mutations.ts'
 import { problemOf } from '../../api/problem.ts'
-import { useDecisions, useJob, useJobApprovals, useJobFiles, useProgress } from '../../api/queries.ts'
+import { useCodeTask, useDecisions, useJob, useJobApprovals, useJobFiles, useProgress } from '../../api/queries.ts'
 import { toastError } from '../../api/toast-error.ts'
 import { ApprovalCards } from '../../features/approvals/ApprovalCards.tsx'
 import { joinTaints, TaintPills, stepAnchor } from '../../features/approvals/Taints.tsx'
@@ -46,6 +46,7 @@ import { StatusBadge } from '../../ui/StatusBadge.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 import { Tokens } from '../../ui/Tokens.tsx'
+import { CodePanel } from './code/CodePanel.tsx'
 import { DelegatedJobs } from './DelegatedJobs.tsx'
 import { Timeline } from './Timeline.tsx'
 
@@ -69,6 +70,9 @@ export function JobScreen() {
   )
 }
 
+/** Where jobs of coding programs come from. */
+const MAY_BE_CODE: ReadonlySet<JobChannel> = new Set(['api', 'delegation'])
+
 function JobPage(props: { job: Job }) {
   const progress = useProgress(() => props.job.id)
   const work = useTurn({
@@ -84,6 +88,7 @@ function JobPage(props: { job: Job }) {
   const taints = createMemo(() => joinTaints((decisions.data?.decisions ?? []).map((one) => one.taints)))
   const allApprovals = () => approvals.data?.approvals ?? []
   const files = useJobFiles(() => props.job.id)
+  const code = useCodeTask(() => (MAY_BE_CODE.has(props.job.channel) ? props.job.id : null))
   // Waits for everything above and between the steps, which would push them away again.
   useStepInSight(() => work.items().length > 0 && !decisions.isPending && !approvals.isPending && !files.isPending)
   return (
@@ -118,6 +123,7 @@ function JobPage(props: { job: Job }) {
           <Result job={props.job} />
         </Show>
       </Show>
+      <Show when={code.data}>{(data) => <CodePanel task={data().codeTask} />}</Show>
       <DelegatedJobs jobId={props.job.id} />
       <JobFiles jobId={props.job.id} />
       <Panel

@@ -2,6 +2,7 @@ import { For, type JSX, Match, Show, Switch as Choice } from 'solid-js'
 import { CODING_PROGRAM_NAMES, CodingCli, type CodingProgram } from '../../../src-runner/contract/coding-programs.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useCodingProgram } from '../../api/queries.ts'
+import { programStateText, programTone } from '../../features/coding/program-state.ts'
 import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -56,20 +57,9 @@ function Finding(props: { program: CodingProgram }): JSX.Element {
           </>
         )}
       </Show>
-      <Pill tone={toneOf(props.program)}>{stateOf(props.program)}</Pill>
+      <Pill tone={programTone(props.program)}>{programStateText(props.program)}</Pill>
     </>
   )
-}
-
-function stateOf({ installed, version, signedIn }: CodingProgram): string {
-  if (!installed) return t('settings.coding.notInstalled')
-  if (version === null) return t('settings.coding.broken')
-  return t(`settings.coding.signedIn.${signedIn}`)
-}
-
-function toneOf({ installed, version, signedIn }: CodingProgram): 'ok' | 'plain' | 'warn' {
-  if (!installed) return 'plain'
-  return version !== null && signedIn === 'yes' ? 'ok' : 'warn'
 }
 
 function hintOf({ version, path }: CodingProgram): string {
