@@ -37,9 +37,9 @@ export async function createGitRig(name = 'project') {
   const base = head()
 
   /** A folder with the files of the first commit. */
-  async function addTask(id = 'job-1') {
+  async function addTask(id = 'job-1', commit = base) {
     const worktree = { repository, folder: join(home, id), branch: `deckhand/${id}` }
-    await git.addWorktree({ ...worktree, commit: base })
+    await git.addWorktree({ ...worktree, commit })
     return {
       ...worktree,
       at: (path: string) => join(worktree.folder, path),
@@ -48,7 +48,7 @@ export async function createGitRig(name = 'project') {
         await mkdir(dirname(join(worktree.folder, path)), { recursive: true })
         await writeFile(join(worktree.folder, path), content)
       },
-      commit: (message = 'Work') => git.commitAll({ ...worktree, base, message, now: Date.UTC(2026, 0, 2) }),
+      commit: (message = 'Work') => git.commitAll({ ...worktree, base: commit, message, now: Date.UTC(2026, 0, 2) }),
       /** The files of the branch. */
       files: () => gitIn(repository, 'ls-tree', '-r', '-z', '--name-only', worktree.branch).split('\0').filter((path) => path !== ''), // prettier-ignore
       show: (path: string) => gitIn(repository, 'show', `${worktree.branch}:${path}`),

@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
+import { createApplier } from './apply-changes.ts'
 import { createCommitter } from './commit-work.ts'
 import { measureTree } from './delete-tree.ts'
 import { createGitFinder, type FindGitDeps } from './find-git.ts'
@@ -35,6 +36,7 @@ export function createGit({ clock, home, ...deps }: GitDeps) {
     commitAll: committer.commitAll,
     changes: reader.changes,
     diffOf: reader.diffOf,
+    applyTo: createApplier({ run, repositories }).applyTo,
     /** What a folder takes on the disk, in bytes. `isCut`: at least that. */
     sizeOf: measureTree,
     /** The newest commit of a branch. null: it is gone. */

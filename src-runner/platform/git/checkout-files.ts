@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto'
+import { constants, type BigIntStats } from 'node:fs'
+import { lstat, mkdir, open, readlink, rename, rmdir, unlink } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { withPlainFolder } from '../protected-places/plain-folder.ts'
+
+/** What is at a path of the person's checkout. `mark` changes when something else is put there. */
+export type Present =
+  | { kind: 'missing' | 'through_a_link' | 'other' | 'too_large'; mark: string }
+  | { kind: 'file' | 'link'; mark: string; content: Buffer; mode: number }
+
+const READ_ONLY = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+
+/** The name that Git gives a content. `like`: another name in the same repository. */
+export function blobNameOf(content: Uint8Array, like: string): string {
+  return createHash(like.length === 64 ? 'sha256' : 'sha1').update(`blob ${content.length}\0`).update(content).digest('hex') // prettier-ignore
+}
+
+/** Looks at a path without following links. `path`: relative, from Git. */
+export async function lookAt(root: string, path: string, maxBytes: number): Promise<Present> {
+  for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) {
+    const stats = await lstat(join(root, folder)).catch(() => null)
+    if (stats?.isSymbolicLink() === true) return { kind: 'through_a_link', mark: '' }
+    if (stats !== null && !stats.isDirectory()) return { kind: 'other', mark: '' }
+  }
+  const full = join(root, path)
+  const isHere = await lstat(dirname(full)).then(Boolean, () => false)
+  if (!isHere) return { kind: 'missing', mark: '' }
+  return withPlainFolder(dirname(full), async (parent) => {
+    const file = join(parent, basename(full))
+    const stats = await lstat(file, { bigint: true }).catch(() => null)
+    if (stats === null) return { kind: 'missing', mark: '' }
+    const mark = markOf(stats)
+    if (stats.isSymbolicLink()) return { kind: 'link', mark, content: await readlink(file, 'buffer'), mode: 0o777 }
+    if (!stats.isFile()) return { kind: 'other', mark }
+    if (stats.size > BigInt(maxBytes)) return { kind: 'too_large', mark }
+    const handle = await open(file, READ_ONLY)
+    try {
+      return { kind: 'file', mark, content: await handle.readFile(), mode: Number(stats.mode) & 0o777 }
+    } finally {
+      await handle.close()
+    }
+  })
+}
+
+/** Puts a file there in one step, or deletes what is there, unless it changed since. Returns whether it did. */
+export async function replaceAt(root: string, path: string, { mark, by }: { mark: string; by: string | null }): Promise<boolean> {
+  const full = join(root, path)
+  if (by !== null) await mkdirPlain(root, dirname(path))
+  return withPlainFolder(dirname(full), async (parent) => {
+    const file = join(parent, basename(full))
+    const stats = await lstat(file, { bigint: true }).catch(() => null)
+    if ((stats === null ? '' : markOf(stats)) !== mark) return false
+    if (by !== null) await rename(by, file)
+    else if (stats !== null) await unlink(file)
+    return true
+  })
+}
+
+/** Deletes the folders that have become empty. */
+export async function removeEmptyAbove(root: string, path: string): Promise<void> {
+  try {
+    for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) await rmdir(join(root, folder))
+  } catch {
+    // One that is in use stays, and so do those above.
+  }
+}
+
+async function mkdirPlain(root: string, folder: string): Promise<void> {
+  if (folder === '.') return
+  await mkdirPlain(root, dirname(folder))
+  await withPlainFolder(dirname(join(root, folder)), (parent) =>
+    mkdir(join(parent, basename(folder))).catch((thrown: NodeJS.ErrnoException) => {
+      if (thrown.code !== 'EEXIST') throw thrown
+    }),
+  )
+}
+
+function markOf({ ino, size, mtimeNs, ctimeNs, mode }: BigIntStats): string {
+  return [ino, size, mtimeNs, ctimeNs, mode].join(' ')
+}
