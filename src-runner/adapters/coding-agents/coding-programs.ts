@@ -4,6 +4,7 @@ import { homedir, tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import type { CodingCli, CodingProgram } from '../../contract/coding-programs.ts'
+import { CODING_PROGRAMS } from '../../agent/coding/coding-ways.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { startProgram } from '../../platform/programs/start-program.ts'
 import { findTrustedProgram, plainEnvironment } from '../../platform/programs/trusted-program.ts'
@@ -13,50 +14,32 @@ type SignedIn = CodingProgram['signedIn']
 /** What a program printed. `exitCode` null: it did not end by itself. */
 type Printed = { exitCode: number | null; text: string }
 
-type Known = {
-  install: string
-  signIn: string
-  /** Variables besides the common ones: where it keeps its settings, and keys that it signs in with. */
-  env: readonly string[]
-  /** The command that says whether it is signed in, and what its output means. */
-  status?: { args: readonly string[]; read(printed: Printed): SignedIn }
-  /** For a program without such a command. It looks whether files are there, and opens none. */
-  look?(home: string, env: NodeJS.ProcessEnv): SignedIn
-}
+/** How a program says whether it is signed in. */
+type Known =
+  | { args: readonly string[]; read(printed: Printed): SignedIn }
+  /** It has no command for that. This looks whether files are there, and opens none. */
+  | { look(home: string, env: NodeJS.ProcessEnv): SignedIn }
 
 /** The outputs are those of Claude Code 2.1.197, Codex 0.169.0, Gemini CLI 0.61.0 and OpenCode 1.18.33. */
-const PROGRAMS: Record<CodingCli, Known> = {
+const SIGN_INS: Record<CodingCli, Known> = {
   // https://docs.claude.com/en/docs/claude-code/cli-reference
   claude: {
-    install: 'npm install -g @anthropic-ai/claude-code',
-    signIn: 'claude auth login',
-    env: ['CLAUDE_CONFIG_DIR', 'ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN', 'CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX'],
-    status: {
-      args: ['auth', 'status'],
-      read({ text }) {
-        const [, loggedIn] = /"loggedIn":\s*(true|false)/.exec(text) ?? []
-        return loggedIn === undefined ? 'unknown' : loggedIn === 'true' ? 'yes' : 'no'
-      },
+    args: ['auth', 'status'],
+    read({ text }) {
+      const [, loggedIn] = /"loggedIn":\s*(true|false)/.exec(text) ?? []
+      return loggedIn === undefined ? 'unknown' : loggedIn === 'true' ? 'yes' : 'no'
     },
   },
   // https://developers.openai.com/codex/cli/reference
   codex: {
-    install: 'npm install -g @openai/codex',
-    signIn: 'codex login',
-    env: ['CODEX_HOME', 'OPENAI_API_KEY'],
-    status: {
-      args: ['login', 'status'],
-      read({ exitCode, text }) {
-        if (/^Not logged in/m.test(text)) return 'no'
-        return exitCode === 0 && /^(?:Logged in|API key configured)/m.test(text) ? 'yes' : 'unknown'
-      },
+    args: ['login', 'status'],
+    read({ exitCode, text }) {
+      if (/^Not logged in/m.test(text)) return 'no'
+      return exitCode === 0 && /^(?:Logged in|API key configured)/m.test(text) ? 'yes' : 'unknown'
     },
   },
-  // It has no such command. https://github.com/google-gemini/gemini-cli/blob/main/docs/get-started/authentication.md
+  // https://github.com/google-gemini/gemini-cli/blob/main/docs/get-started/authentication.md
   gemini: {
-    install: 'npm install -g @google/gemini-cli',
-    signIn: 'gemini',
-    env: [],
     look(home, env) {
       if (['GEMINI_API_KEY', 'GOOGLE_API_KEY'].some((name) => env[name] !== undefined && env[name] !== '')) return 'yes'
       if (existsSync(join(home, '.gemini', 'oauth_creds.json'))) return 'yes'
@@ -66,16 +49,11 @@ const PROGRAMS: Record<CodingCli, Known> = {
   },
   // https://opencode.ai/docs/cli/
   opencode: {
-    install: 'npm install -g opencode-ai',
-    signIn: 'opencode auth login',
-    env: ['XDG_DATA_HOME', 'OPENCODE_CONFIG', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY'],
-    status: {
-      args: ['auth', 'list'],
-      read({ text }) {
-        const counts = [...text.matchAll(/(\d+) (?:credential|environment variable)s?\b/g)].map(([, count]) => Number(count))
-        if (counts.length === 0) return 'unknown'
-        return counts.some((count) => count > 0) ? 'yes' : 'no'
-      },
+    args: ['auth', 'list'],
+    read({ text }) {
+      const counts = [...text.matchAll(/(\d+) (?:credential|environment variable)s?\b/g)].map(([, count]) => Number(count))
+      if (counts.length === 0) return 'unknown'
+      return counts.some((count) => count > 0) ? 'yes' : 'no'
     },
   },
 }
@@ -102,16 +80,17 @@ export function createCodingPrograms(deps: CodingProgramsDeps) {
   const underWay = new Map<CodingCli, Promise<CodingProgram>>()
 
   async function check(cli: CodingCli): Promise<CodingProgram> {
-    const { install, signIn, status, look, ...known } = PROGRAMS[cli]
+    const { install, signIn, keys, env: more } = CODING_PROGRAMS[cli]
+    const known = SIGN_INS[cli]
     const folders = await deps.listProgramFolders()
     const path = findTrustedProgram([cli], { folders, closed: deps.closedFolders() })
     if (path === null) return { cli, installed: false, path: null, version: null, signedIn: 'unknown', fix: install }
     // Beside it lies the interpreter of its version manager, which the short PATH of a launcher lacks.
     const search = [dirname(path), ...(env['PATH'] ?? '').split(delimiter)].filter((folder) => folder !== '').join(delimiter)
-    const ask = (args: readonly string[]) => print(deps.clock, path, args, { ...plainEnvironment(known.env, env), PATH: search })
+    const ask = (args: readonly string[]) => print(deps.clock, path, args, { ...plainEnvironment([...keys, ...more], env), PATH: search })
     const version = versionIn(await ask(['--version']))
     if (version === null) return { cli, installed: true, path, version, signedIn: 'unknown', fix: install }
-    const signedIn = status === undefined ? look!(home, env) : status.read(await ask(status.args))
+    const signedIn = 'look' in known ? known.look(home, env) : known.read(await ask(known.args))
     return { cli, installed: true, path, version, signedIn, fix: signedIn === 'no' ? signIn : null }
   }
 

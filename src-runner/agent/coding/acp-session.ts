@@ -1,10 +1,10 @@
-import type { AnyMessage, ClientConnection } from '@agentclientprotocol/sdk'
+import type { AnyMessage, ClientConnection, NewSessionRequest, SessionModeState } from '@agentclientprotocol/sdk'
 import { isRecord } from '../../lib/json-values.ts'
 import { readCall, readUsage, usageOfTurn } from './acp-updates.ts'
 import type { CodingProcess } from './coding-process.ts'
 import type { CodingHandlers, CodingLimits, CodingSession, CodingSessionOptions, CodingStopReason, CodingTurn } from './coding-session.ts'
 import type { CodingTurns } from './coding-turns.ts'
-import { failureOf, silent, tooOld } from './coding-ways.ts'
+import { failureOf, silent, tooOld, type CodingWay } from './coding-ways.ts'
 
 const STOP_REASONS: Record<string, CodingStopReason> = {
   ...{ end_turn: 'end_turn', max_tokens: 'max_tokens', max_turn_requests: 'max_turns', refusal: 'refusal', cancelled: 'cancelled' },
@@ -13,6 +13,7 @@ const MAX_SESSION_ID_CHARS = 512
 
 /** What a protocol is given. */
 export type OpenWith = Pick<CodingSessionOptions, 'cli' | 'folder' | 'loadSessionId' | 'clock'> & {
+  way: CodingWay
   program: CodingProcess
   turns: CodingTurns
   limits: CodingLimits
@@ -20,7 +21,7 @@ export type OpenWith = Pick<CodingSessionOptions, 'cli' | 'folder' | 'loadSessio
 
 /** A session over the Agent Client Protocol, version 1. https://agentclientprotocol.com/protocol/v1/overview */
 export async function openAcpSession(options: OpenWith): Promise<CodingSession> {
-  const { cli, folder, loadSessionId, clock, program, turns, limits } = options
+  const { cli, way, folder, loadSessionId, clock, program, turns, limits } = options
   const { client, methods, PROTOCOL_VERSION } = await import('@agentclientprotocol/sdk')
   const session = { id: loadSessionId ?? '' }
   const connection = client({ name: 'deckhand' })
@@ -39,9 +40,17 @@ export async function openAcpSession(options: OpenWith): Promise<CodingSession> 
     }),
   )
   if (began.protocolVersion !== PROTOCOL_VERSION) throw tooOld(cli, `protocol version ${String(began.protocolVersion)}`)
-  const place = { cwd: folder, mcpServers: [] }
-  if (loadSessionId !== undefined) await inTime(agent.request(methods.agent.session.load, { ...place, sessionId: loadSessionId }))
-  else session.id = readSessionId(await inTime(agent.request(methods.agent.session.new, place)))
+  const place: NewSessionRequest = { cwd: folder, mcpServers: [], ...(way.sessionMeta === undefined ? {} : { _meta: way.sessionMeta }) }
+  const opened = await inTime<{ modes?: SessionModeState | null }>(
+    loadSessionId === undefined
+      ? agent.request(methods.agent.session.new, place).then((made) => {
+          session.id = readSessionId(made)
+          return made
+        })
+      : agent.request(methods.agent.session.load, { ...place, sessionId: loadSessionId }),
+  )
+  if (way.askingMode !== null && opened.modes != null && opened.modes.currentModeId !== way.askingMode)
+    await inTime(agent.request(methods.agent.session.setMode, { sessionId: session.id, modeId: way.askingMode }))
 
   async function inTime<T>(request: Promise<T>): Promise<T> {
     const over = new AbortController()
@@ -72,7 +81,7 @@ function createSession({ cli, clock, program, turns, limits, connection, session
     try {
       const response = await connection.agent.request(methods.agent.session.prompt, {
         sessionId: session.id,
-        prompt: [{ type: 'text', text }],
+        prompt: [{ type: 'text', text: asText(text) }],
       })
       return { stopReason: isCancelled ? 'cancelled' : (STOP_REASONS[response.stopReason] ?? 'end_turn'), text: turns.end() }
     } catch (thrown) {
@@ -184,6 +193,11 @@ function readUpdate(params: unknown, turns: CodingTurns, sessionId: string): voi
       return usage === null ? undefined : turns.usage(usage)
     }
   }
+}
+
+/** A task is never a command of the program, such as `/logout`. */
+function asText(task: string): string {
+  return /^\s*[/!@#$]/.test(task) ? `Task:\n${task}` : task
 }
 
 function asIs(params: unknown): unknown {

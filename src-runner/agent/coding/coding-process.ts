@@ -7,7 +7,7 @@ import { visibleText } from '../../lib/visible-text.ts'
 import { startSandboxed, type RunningProgram } from '../../platform/sandbox/start-sandboxed.ts'
 import { SandboxFailed } from '../../platform/sandbox/sandbox-types.ts'
 import { CodingSessionFailed, type CodingEnd, type CodingSessionOptions } from './coding-session.ts'
-import { hostsOf, type CodingWay } from './coding-ways.ts'
+import { CODING_PROGRAMS, type CodingWay } from './coding-ways.ts'
 
 /** Of one message: a diff has the whole file before and after. */
 const MAX_LINE_BYTES = 8 * 1024 * 1024
@@ -43,8 +43,8 @@ export async function startCodingProcess(options: CodingSessionOptions, way: Cod
     running = await startSandboxed({
       ...{ sandbox, folder, writable, readable, closed, programs },
       command: [program, ...way.args],
-      network: internet ? true : { hosts: hostsOf(cli) },
-      env: { ...way.env, ...env },
+      network: internet ? true : { hosts: CODING_PROGRAMS[cli].hosts },
+      env: { ...env, ...CODING_PROGRAMS[cli].always },
       timeoutMs: DAY_MS,
     })
   } catch (thrown) {

@@ -3,6 +3,7 @@ import { messageOf } from '../../lib/errors.ts'
 import { createMessage, quote } from '../../lib/messages.ts'
 import { cutText } from '../../lib/text.ts'
 import { visibleText } from '../../lib/visible-text.ts'
+import { findTrustedProgram } from '../../platform/programs/trusted-program.ts'
 import { CodingSessionFailed, type CodingEnd } from './coding-session.ts'
 
 /** How one of its programs is started to be talked to. */
@@ -11,7 +12,10 @@ export type CodingWay = {
   name: string
   protocol: 'acp'
   args: readonly string[]
-  env: Readonly<Record<string, string>>
+  /** The mode in which it asks before it changes anything or runs a command. It is set whatever its own settings say. */
+  askingMode: string | null
+  /** With each new and each loaded session. */
+  sessionMeta?: Record<string, unknown>
 }
 
 type KnownProgram = {
@@ -19,50 +23,93 @@ type KnownProgram = {
   ways: readonly CodingWay[]
   /** Of its own service: its models and its sign-in. */
   hosts: readonly string[]
-  /** What a person types to sign in. */
+  /** What a person types to install it, to sign in, and to bring it up to date. */
+  install: string
   signIn: string
   update: string
+  /** Variables that it signs in with. */
+  keys: readonly string[]
+  /** Further variables of the person's: where it keeps its settings, and which service it uses. */
+  env: readonly string[]
+  /** So that it asks, reads no settings of the repository, and neither updates itself nor reports. */
+  always: Readonly<Record<string, string>>
 }
 
-const PROGRAMS: Record<CodingCli, KnownProgram> = {
+/** The adapter would read settings of the repository, which may allow everything or name hooks. */
+const NO_SETTINGS_OF_THE_REPOSITORY = { claudeCode: { options: { settingSources: [] } } }
+const OPENCODE_ASKS = { '*': 'ask', read: 'allow', list: 'allow', glob: 'allow', grep: 'allow', todowrite: 'allow', todoread: 'allow' }
+
+/** DECISIONS.md has the versions that this was tried with. */
+export const CODING_PROGRAMS: Record<CodingCli, KnownProgram> = {
+  // https://docs.claude.com/en/docs/claude-code/settings
   claude: {
-    ways: [
-      { name: 'claude-agent-acp', protocol: 'acp', args: [], env: {} },
-      { name: 'claude-code-acp', protocol: 'acp', args: [], env: {} },
-    ],
+    ways: ['claude-agent-acp', 'claude-code-acp'].map((name) => ({
+      ...{ name, protocol: 'acp' as const, args: [], askingMode: 'default', sessionMeta: NO_SETTINGS_OF_THE_REPOSITORY },
+    })),
     hosts: ['api.anthropic.com', 'platform.claude.com', 'console.anthropic.com'],
+    install: 'npm install -g @anthropic-ai/claude-code',
     signIn: 'claude auth login',
     update: 'npm install -g @anthropic-ai/claude-code@latest',
+    keys: ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN'],
+    env: ['CLAUDE_CONFIG_DIR', 'CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX'],
+    always: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
   },
+  // https://github.com/agentclientprotocol/codex-acp. Without its mode, a model would decide what is asked.
   codex: {
-    ways: [{ name: 'codex-acp', protocol: 'acp', args: [], env: {} }],
+    ways: [{ name: 'codex-acp', protocol: 'acp', args: [], askingMode: 'read-only' }],
     hosts: ['api.openai.com', 'chatgpt.com', 'auth.openai.com'],
+    install: 'npm install -g @openai/codex',
     signIn: 'codex login',
     update: 'npm install -g @openai/codex@latest',
+    keys: ['CODEX_API_KEY', 'OPENAI_API_KEY'],
+    env: ['CODEX_HOME'],
+    always: { INITIAL_AGENT_MODE: 'read-only' },
   },
+  // https://github.com/google-gemini/gemini-cli/blob/main/docs/cli/cli-reference.md. It trusts no folder by itself.
   gemini: {
-    ways: [{ name: 'gemini', protocol: 'acp', args: ['--acp'], env: {} }],
+    ways: [{ name: 'gemini', protocol: 'acp', args: ['--acp'], askingMode: 'default' }],
     hosts: ['generativelanguage.googleapis.com', 'cloudcode-pa.googleapis.com', 'oauth2.googleapis.com', 'www.googleapis.com'],
+    install: 'npm install -g @google/gemini-cli',
     signIn: 'gemini',
     update: 'npm install -g @google/gemini-cli@latest',
+    keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    env: ['GOOGLE_CLOUD_PROJECT'],
+    always: {},
   },
+  // https://opencode.ai/docs/permissions: unless it is told otherwise, it asks for nothing.
   opencode: {
-    ways: [{ name: 'opencode', protocol: 'acp', args: ['acp'], env: {} }],
+    ways: [{ name: 'opencode', protocol: 'acp', args: ['acp'], askingMode: null }],
     // It has no service of its own. These are those that its keys are for most often.
     hosts: ['opencode.ai', 'models.dev', 'api.anthropic.com', 'api.openai.com', 'generativelanguage.googleapis.com', 'openrouter.ai'],
+    install: 'npm install -g opencode-ai',
     signIn: 'opencode auth login',
     update: 'npm install -g opencode-ai@latest',
+    keys: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY'],
+    env: ['XDG_DATA_HOME', 'OPENCODE_CONFIG'],
+    always: {
+      OPENCODE_PERMISSION: JSON.stringify(OPENCODE_ASKS),
+      OPENCODE_DISABLE_PROJECT_CONFIG: '1',
+      OPENCODE_PURE: '1',
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+      OPENCODE_DISABLE_SHARE: '1',
+    },
   },
 }
 
-export function hostsOf(cli: CodingCli): readonly string[] {
-  return PROGRAMS[cli].hosts
+/** The program to talk to, never from a folder where agents write. null: none is installed that can be talked to. */
+export function findCodingProgram(cli: CodingCli, places: { folders: readonly string[]; closed: readonly string[] }): string | null {
+  for (const { name } of CODING_PROGRAMS[cli].ways) {
+    const path = findTrustedProgram([name], places)
+    if (path !== null) return path
+  }
+  return null
 }
 
 /** How a program is started that has this file name. */
 export function wayOf(cli: CodingCli, fileName: string): CodingWay {
   const name = fileName.replace(/\.exe$/i, '')
-  const way = PROGRAMS[cli].ways.find((one) => one.name === name)
+  const way = CODING_PROGRAMS[cli].ways.find((one) => one.name === name)
   if (way === undefined) throw new Error(`${fileName} is no program of ${cli}`)
   return way
 }
@@ -74,12 +121,12 @@ const SIGNED_OUT =
 const UNKNOWN_ARGUMENT = /\b(?:unknown|unexpected|unrecognized|invalid) (?:argument|option|command|subcommand|flag)/i
 
 export function signedOut(cli: CodingCli, detail: string): CodingSessionFailed {
-  const params = { program: CODING_PROGRAM_NAMES[cli], command: PROGRAMS[cli].signIn }
+  const params = { program: CODING_PROGRAM_NAMES[cli], command: CODING_PROGRAMS[cli].signIn }
   return new CodingSessionFailed('not_signed_in', createMessage('coding_not_signed_in', params), detail)
 }
 
 export function tooOld(cli: CodingCli, detail: string): CodingSessionFailed {
-  const params = { program: CODING_PROGRAM_NAMES[cli], command: PROGRAMS[cli].update }
+  const params = { program: CODING_PROGRAM_NAMES[cli], command: CODING_PROGRAMS[cli].update }
   return new CodingSessionFailed('too_old', createMessage('coding_too_old', params), detail)
 }
 

@@ -18,7 +18,7 @@ export async function openCodingSession(options: CodingSessionOptions): Promise<
   const abort = () => void program.end('stopped', 'aborted')
   signal.addEventListener('abort', abort, { once: true })
   try {
-    return await openAcpSession({ cli, folder, loadSessionId, clock, program, turns, limits })
+    return await openAcpSession({ cli, way, folder, loadSessionId, clock, program, turns, limits })
   } catch (thrown) {
     const end = await program.end('stopped', 'it did not start')
     signal.throwIfAborted()
