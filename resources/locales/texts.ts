@@ -483,6 +483,7 @@ export type TextParams = {
   'approvals.source.guardrails': NoParams
   'approvals.source.pauseAll': NoParams
   'approvals.source.lethal_trifecta': NoParams
+  'approvals.source.skill': NoParams
   'approvals.source.grant': NoParams
   'approvals.source.level': NoParams
   'approvals.source.sandbox': NoParams
@@ -3075,6 +3076,7 @@ export type TextParams = {
   'messages.policy_wrecks_system': NoParams
   'messages.policy_all_paused': NoParams
   'messages.policy_no_sandbox': NoParams
+  'messages.policy_outside_skill': { skill: string }
   'messages.policy_untrusted_and_private': { private: string; untrusted: string }
   'messages.policy_untrusted_and_program': { untrusted: string }
   'messages.policy_untrusted_and_later': { untrusted: string }

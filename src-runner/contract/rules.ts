@@ -146,7 +146,7 @@ export type CallChange = z.infer<typeof CallChange>
 
 /** One entry of a decision trace. */
 export const TraceEntry = z.object({
-  source: z.enum(['guardrails', 'pauseAll', 'lethal_trifecta', 'rule', 'grant', 'level', 'sandbox', 'changed']),
+  source: z.enum(['guardrails', 'pauseAll', 'lethal_trifecta', 'rule', 'grant', 'level', 'sandbox', 'skill', 'changed']),
   verdict: z.enum(['run', 'ask', 'deny']),
   ruleId: Id.nullable(),
   reason: Message,

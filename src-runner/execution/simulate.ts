@@ -12,6 +12,7 @@ import type { JobStore } from '../domain/jobs/job-store.ts'
 import { createRuleSet } from '../domain/rules/rule-set.ts'
 import { listAllRules, withRealFolder } from '../domain/rules/rules.ts'
 import { readSettings } from '../domain/settings/settings.ts'
+import { readFollowedSkills } from '../domain/skills/skills.ts'
 import type { AgentMcpTools } from './mcp/agent-mcp-tools.ts'
 import { factsOf, type Tool } from '../agent/tools/tool.ts'
 
@@ -66,6 +67,7 @@ export async function simulateCall(deps: SimulateDeps, given: SimulateCall): Pro
     pauseAll: readSettings(db).pauseAll,
     grants: new Map(),
     guardrails: guardrails(),
+    skills: job === null ? [] : readFollowedSkills(db, job.id),
   }
   return { facts, decision: decideInChain(situation, above), taints }
 }

@@ -19,6 +19,7 @@ import type { Claim } from '../domain/jobs/claim-job.ts'
 import { createRuleSet, type RuleSet } from '../domain/rules/rule-set.ts'
 import { listAllRules } from '../domain/rules/rules.ts'
 import { readSettings } from '../domain/settings/settings.ts'
+import { readFollowedSkills } from '../domain/skills/skills.ts'
 import type { PolicyQuestion, PolicyVerdict } from '../agent/loop/loop-types.ts'
 import { ASK_PERSON, AskPersonArgs } from '../agent/tools/ask-person/ask-person.ts'
 import { DELEGATE } from '../agent/tools/delegate/delegate.ts'
@@ -167,6 +168,7 @@ function situationOf({ db, approvals, rules, guardrails, job, agent, claim }: Ju
     pauseAll: readSettings(db).pauseAll,
     grants: approvals.listGrants(db, claim.seq),
     guardrails: guardrails(),
+    skills: readFollowedSkills(db, job.id),
   }
 }
 

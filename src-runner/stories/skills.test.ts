@@ -221,6 +221,64 @@ describe('an agent', () => {
   })
 })
 
+describe('the tools that a skill lists', () => {
+  const toolCall = (id: string, name: string, args: Record<string, unknown>) => ({ toolCalls: [{ id, name, args }] })
+  const read = toolCall('a', 'use_skill', { skill: 'shell-sorter' })
+  const write = (id: string) => toolCall(id, 'write_file', { path: 'folder-1/sorted.md', content: id })
+
+  /** An agent that may do everything alone, with a skill that lists these tools. */
+  async function agentWith(allowedTools: string) {
+    await place.write('SKILL.md', skillText('shell-sorter', { more: `allowed-tools: ${allowedTools}\n` }))
+    const agent = await runner.addAgent({ name: 'Collector', autonomy: 'on_its_own', folders: [runner.makeFolder({})] })
+    await runner.client.ok('createRule', { body: { effect: 'allow', tool: 'write_file', agentId: agent.id } })
+    const { preview } = await runner.client.ok('previewSkill', { body: { source: place.path } })
+    const body = { source: place.path, expectedDigest: preview.contents.digest, agents: [{ agentId: agent.id }] }
+    await runner.client.ok('installSkill', { body })
+    return agent
+  }
+
+  it('make every other change ask once the job has read it, whatever rules and autonomy say, until the person allows it for the job', async () => {
+    const agent = await agentWith('Read Bash(git:*)')
+    runner.modelServer.play(write('before'), read, write('b'), write('c'), { text: ['Written.'] })
+    const jobId = await runner.enqueue({ agentId: agent.id, channel: 'api', task: 'Sort them' })
+    expect(await runner.ended(jobId)).toMatchObject({ status: 'awaiting_approval' })
+    const { approvals } = await runner.client.ok('listApprovals', { query: { jobId } })
+    expect(approvals).toMatchObject([
+      {
+        callId: 'b',
+        decision: { verdict: 'ask', decidedBy: { source: 'skill', reason: { params: { skill: 'shell-sorter' } } } },
+        mayRemember: ['once', 'job'],
+      },
+    ])
+    const simulated = { jobId, tool: 'write_file', args: { path: 'folder-1/sorted.md', content: 'x' } }
+    expect((await runner.client.ok('simulateCall', { body: simulated })).decision.decidedBy.source).toBe('skill')
+    await runner.client.ok('resolveApproval', { body: { approvalId: approvals[0]!.id, decision: 'approve', remember: 'job' } })
+    expect(await runner.ended(jobId)).toMatchObject({ status: 'completed' })
+    expect(readFileSync(join(agent.folders[0]!, 'sorted.md'), 'utf8')).toBe('c')
+  })
+
+  it('hold for the jobs that it delegates, too', async () => {
+    const agent = await agentWith('Task')
+    await runner.addAgent({ name: 'Helper', autonomy: 'on_its_own', folders: agent.folders })
+    await runner.client.ok('createRule', { body: { effect: 'allow', tool: 'delegate', agentId: agent.id } })
+    runner.modelServer.play(read, toolCall('d', 'delegate', { agent: 'Helper', task: 'Write it' }), write('e'))
+    await runner.enqueue({ agentId: agent.id, channel: 'api', task: 'Sort them' })
+    await expect
+      .poll(async () => (await runner.client.ok('listApprovals')).approvals)
+      .toMatchObject([{ callId: 'e', decision: { decidedBy: { source: 'skill' } } }])
+  })
+
+  it('allow nothing: what they list is judged as it is without the skill', async () => {
+    const agent = await agentWith('Write WebFetch')
+    await runner.client.ok('createRule', { body: { effect: 'ask', tool: 'web_fetch', agentId: agent.id } })
+    runner.modelServer.play(read, write('b'), toolCall('c', 'web_fetch', { url: 'https://x.example/' }))
+    const jobId = await runner.enqueue({ agentId: agent.id, channel: 'api', task: 'Sort them' })
+    expect(await runner.ended(jobId)).toMatchObject({ status: 'awaiting_approval' })
+    const { approvals } = await runner.client.ok('listApprovals', { query: { jobId } })
+    expect(approvals).toMatchObject([{ callId: 'c', decision: { decidedBy: { source: 'rule' } } }])
+  })
+})
+
 const { isMissing } = await findSandboxHere()
 
 describe.skipIf(isMissing)('a script of a skill', () => {

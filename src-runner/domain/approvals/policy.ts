@@ -5,6 +5,7 @@ import { createMessage } from '../../lib/messages.ts'
 import { compareSpecificity, rulesFor, type ReadyRule, type RuleSet } from '../rules/rule-set.ts'
 import type { ChainLink } from './delegation-chain.sql.ts'
 import { risksOf } from './call-risks.ts'
+import { skillAgainst, type FollowedSkill } from './skill-tools.ts'
 import { guardrailObjection, type GuardrailPlace } from './guardrails.ts'
 
 /** Tools that the person allowed for the rest of a job, each with the risks of the approved calls. A riskier call asks again. */
@@ -21,12 +22,14 @@ export type Situation = {
   pauseAll: boolean
   grants: Grants
   guardrails: GuardrailPlace
+  /** The skills that the job and those above it have read. Absent: none. */
+  skills?: readonly FollowedSkill[]
 }
 
 /**
  * Decides whether a call runs, asks or is denied. The first entry of the trace decides: guardrails; a deny by the most
  * specific rule; pause all; the lethal trifecta; a file that runs later, in a job that read untrusted text; a program
- * without a sandbox; the most specific rule or the grant of the job; the agent's autonomy.
+ * without a sandbox; the tools that a skill lists; the most specific rule or the grant of the job; the agent's autonomy.
  */
 export function decide(situation: Situation): Decision {
   const trace = traceOf(situation)
@@ -62,6 +65,7 @@ function traceOf(situation: Situation): TraceEntry[] {
     lethalTrifecta(situation),
     untrustedCode(situation),
     facts.runsCode && facts.sandboxed === false ? ask('sandbox', createMessage('policy_no_sandbox')) : null,
+    outsideOfSkill(situation),
     ...(first === undefined || denies ? [entryOfGrant(situation)] : inOrder(entryOfRule(first), first, entryOfGrant(situation))),
     ...rest.map(entryOfRule),
     entryOfAutonomy(situation),
@@ -93,6 +97,14 @@ function lethalTrifecta({ facts, taints }: Situation): TraceEntry | null {
 function untrustedCode({ facts, taints }: Situation): TraceEntry | null {
   if (facts.runsLater !== true || taints.untrusted === null) return null
   return ask('lethal_trifecta', createMessage('policy_untrusted_and_later', { untrusted: taints.untrusted.cause }))
+}
+
+/** A skill takes away and gives nothing: what its list lacks asks, unless the person allowed that for the rest of this job. */
+function outsideOfSkill(situation: Situation): TraceEntry | null {
+  const skill = skillAgainst(situation.facts, situation.skills ?? [])
+  return skill === null || entryOfGrant(situation) !== null
+    ? null
+    : ask('skill', createMessage('policy_outside_skill', { skill: skill.name }))
 }
 
 /** A grant ranks as an allow rule for the tool in this job: above a rule for the agent, below a pattern or a folder. */

@@ -8,6 +8,7 @@ import { AppError, required } from '../../lib/errors.ts'
 import { readMessage, writeMessage } from '../../lib/messages.ts'
 import { getAgent } from '../agents/agents.ts'
 import { agents } from '../agents/agents-table.ts'
+import { listFollowedSkills } from './followed-skills.sql.ts'
 import { skillAgents, skills } from './skills-table.ts'
 
 const { seq: _, ...SHOWN } = getTableColumns(skills)
@@ -52,6 +53,14 @@ export function getSkill(db: Db, skillId: string): Skill {
 
 export function findSkillBySlug(db: Db, slug: string): Skill | null {
   return findBy(db, eq(skills.slug, slug))
+}
+
+/** The skills that a job, or one above it, has read, as they are installed now. */
+export function readFollowedSkills(db: Db, jobId: string): { name: string; allowedTools: readonly string[] }[] {
+  return listFollowedSkills(db, jobId).flatMap((name) => {
+    const skill = findSkillBySlug(db, name)
+    return skill === null ? [] : [{ name, allowedTools: skill.contents.allowedTools }]
+  })
 }
 
 function findBy(db: Db, is: ReturnType<typeof eq>): Skill | null {

@@ -38,6 +38,7 @@ describe.skipIf(process.platform !== 'linux')('a sweep', () => {
     const own = await temporaryFolder('output')
     for (const name of [
       `deckhand-output-${gone.pid}.1-abc`,
+      `deckhand-skill-${gone.pid}.1-abc`,
       `deckhand-proxy-${process.pid}.1-abc`,
       'deckhand-output-abc',
       `other-${gone.pid}.1-x`,

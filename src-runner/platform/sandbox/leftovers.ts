@@ -18,7 +18,7 @@ export function ownMark(): string {
 }
 
 /** A private folder. If this process dies first, a later one removes it. */
-export async function temporaryFolder(what: 'sandbox' | 'command' | 'proxy' | 'recheck' | 'output'): Promise<string> {
+export async function temporaryFolder(what: 'sandbox' | 'command' | 'proxy' | 'recheck' | 'output' | 'skill'): Promise<string> {
   return realpath(await mkdtemp(join(tmpdir(), `deckhand-${what}-${ownMark()}-`)))
 }
 

@@ -1,6 +1,6 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { temporaryFolder } from '../../../platform/sandbox/leftovers.ts'
 import { PathRefused, showName } from '../../files/folder-paths.ts'
 
 export type SkillScripts = {
@@ -39,7 +39,7 @@ export async function unpackSkills(skills: readonly NamedSkill[]) {
   }
   try {
     for (const { name, write } of skills) {
-      places.set(name, await realpath(await mkdtemp(join(tmpdir(), 'deckhand-skill-'))))
+      places.set(name, await temporaryFolder('skill'))
       await write(places.get(name)!)
     }
   } catch (error) {

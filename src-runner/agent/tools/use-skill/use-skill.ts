@@ -102,7 +102,11 @@ function fenced(text: string, fromLine: number): string {
 
 function notesOn(name: string, skill: SkillInUse): string[] {
   const tools =
-    skill.allowedTools.length === 0 ? [] : [`Its author means it to need only these tools: ${oneLine(skill.allowedTools.join(', '))}.`]
+    skill.allowedTools.length === 0
+      ? []
+      : [
+          `It lists these tools: ${oneLine(skill.allowedTools.join(', '))}. From now on, other calls that change something or leave this machine ask the person.`,
+        ]
   return [...(skill.author === null ? [] : [`Author: ${oneLine(skill.author)}.`]), ...tools, filesOf(skill), scriptsOf(name)]
 }
 
