@@ -1,27 +1,24 @@
-import type { AnyMessage, ClientConnection, NewSessionRequest, SessionModeState } from '@agentclientprotocol/sdk'
+import type { AnyMessage, NewSessionRequest, PromptRequest, SessionModeState } from '@agentclientprotocol/sdk'
 import { isRecord } from '../../lib/json-values.ts'
 import { readCall, readUsage, usageOfTurn } from './acp-updates.ts'
 import type { CodingProcess } from './coding-process.ts'
-import type { CodingHandlers, CodingLimits, CodingSession, CodingSessionOptions, CodingStopReason, CodingTurn } from './coding-session.ts'
+import type { CodingSession, CodingStopReason, CodingUsage } from './coding-session.ts'
 import type { CodingTurns } from './coding-turns.ts'
-import { failureOf, silent, tooOld, type CodingWay } from './coding-ways.ts'
+import { tooOld } from './coding-ways.ts'
+import { answerInTime, createTurnSession, type OpenWith } from './turn-session.ts'
 
-const STOP_REASONS: Record<string, CodingStopReason> = {
-  ...{ end_turn: 'end_turn', max_tokens: 'max_tokens', max_turn_requests: 'max_turns', refusal: 'refusal', cancelled: 'cancelled' },
-}
+const STOP_REASONS = new Map<unknown, CodingStopReason>([
+  ['max_tokens', 'max_tokens'],
+  ['max_turn_requests', 'max_turns'],
+  ['refusal', 'refusal'],
+  ['cancelled', 'cancelled'],
+])
 const MAX_SESSION_ID_CHARS = 512
-
-/** What a protocol is given. */
-export type OpenWith = Pick<CodingSessionOptions, 'cli' | 'folder' | 'loadSessionId' | 'clock'> & {
-  way: CodingWay
-  program: CodingProcess
-  turns: CodingTurns
-  limits: CodingLimits
-}
 
 /** A session over the Agent Client Protocol, version 1. https://agentclientprotocol.com/protocol/v1/overview */
 export async function openAcpSession(options: OpenWith): Promise<CodingSession> {
-  const { cli, way, folder, loadSessionId, clock, program, turns, limits } = options
+  const { cli, way, folder, loadSessionId, program, turns } = options
+  const inTime = <T>(answer: Promise<T>) => answerInTime(options, answer)
   const { client, methods, PROTOCOL_VERSION } = await import('@agentclientprotocol/sdk')
   const session = { id: loadSessionId ?? '' }
   const connection = client({ name: 'deckhand' })
@@ -52,77 +49,16 @@ export async function openAcpSession(options: OpenWith): Promise<CodingSession> 
   if (way.askingMode !== null && opened.modes != null && opened.modes.currentModeId !== way.askingMode)
     await inTime(agent.request(methods.agent.session.setMode, { sessionId: session.id, modeId: way.askingMode }))
 
-  async function inTime<T>(request: Promise<T>): Promise<T> {
-    const over = new AbortController()
-    const late = clock.sleep(limits.startMs, over.signal).then(() => Promise.reject(silent(cli, limits.startMs / 1_000)))
-    late.catch(() => {})
-    try {
-      return await Promise.race([request, late])
-    } finally {
-      over.abort()
-    }
-  }
-
-  return createSession({ ...options, connection, session, canLoad: began.agentCapabilities?.loadSession === true, methods })
-}
-
-type Opened = OpenWith & {
-  connection: ClientConnection
-  session: { readonly id: string }
-  canLoad: boolean
-  methods: typeof import('@agentclientprotocol/sdk').methods
-}
-
-function createSession({ cli, clock, program, turns, limits, connection, session, canLoad, methods }: Opened): CodingSession {
-  let turn: Promise<CodingTurn> | null = null
-  let isCancelled = false
-
-  async function run(text: string): Promise<CodingTurn> {
-    try {
-      const response = await connection.agent.request(methods.agent.session.prompt, {
-        sessionId: session.id,
-        prompt: [{ type: 'text', text: asText(text) }],
-      })
-      return { stopReason: isCancelled ? 'cancelled' : (STOP_REASONS[response.stopReason] ?? 'end_turn'), text: turns.end() }
-    } catch (thrown) {
-      const said = turns.end()
-      if (isCancelled) return { stopReason: 'cancelled', text: said }
-      throw failureOf(cli, thrown, connection.signal.aborted ? await program.ended : null, program.complaint())
-    } finally {
-      turn = null
-    }
-  }
-
-  return {
+  return createTurnSession(options, {
     sessionId: session.id,
-    canLoad,
-    ended: program.ended,
-    prompt(text: string, handlers: CodingHandlers) {
-      if (turn !== null) return Promise.reject(new Error('a turn is running'))
-      isCancelled = false
-      turns.begin(handlers)
-      turn = run(text)
-      return turn
+    canLoad: began.agentCapabilities?.loadSession === true,
+    async ask(text) {
+      const prompt: PromptRequest = { sessionId: session.id, prompt: [{ type: 'text', text }] }
+      const { stopReason } = await agent.request(methods.agent.session.prompt, prompt)
+      return STOP_REASONS.get(stopReason) ?? 'end_turn'
     },
-    resume: (handlers) => (turn !== null && turns.resume(handlers) ? turn : null),
-    async cancel() {
-      if (turn === null) return
-      isCancelled = true
-      const over = new AbortController()
-      const ended = turn.then(() => true)
-      const late = clock.sleep(limits.cancelMs, over.signal).then(
-        () => false,
-        () => true,
-      )
-      turns.cancelRequests()
-      void connection.agent.notify(methods.agent.session.cancel, { sessionId: session.id }).catch(() => {})
-      if (!(await Promise.race([ended, late]))) await program.end('stopped', 'It did not end its turn.')
-      over.abort()
-    },
-    async stop() {
-      await program.end('stopped', 'stopped')
-    },
-  }
+    interrupt: () => void agent.notify(methods.agent.session.cancel, { sessionId: session.id }).catch(() => {}),
+  })
 }
 
 async function askPermission(turns: CodingTurns, params: unknown, sessionId: string) {
@@ -150,6 +86,7 @@ function optionOf(options: unknown, kind: 'allow_once' | 'reject_once'): string 
  */
 function streamOf(program: CodingProcess, turns: CodingTurns, session: { readonly id: string }) {
   const waiting = new Set<unknown>()
+  const used: CodingUsage = {}
   const readable = new ReadableStream<AnyMessage>({
     start(controller) {
       program.listen((message) => {
@@ -157,7 +94,7 @@ function streamOf(program: CodingProcess, turns: CodingTurns, session: { readonl
         if (!('method' in message)) {
           if (!waiting.delete(message['id'])) return
           const usage = usageOfTurn(message['result'])
-          if (usage !== null) turns.usage(usage)
+          if (usage !== null) turns.usage(addTo(used, usage))
         } else if (!('id' in message)) return
         controller.enqueue(message as AnyMessage)
       })
@@ -195,9 +132,12 @@ function readUpdate(params: unknown, turns: CodingTurns, sessionId: string): voi
   }
 }
 
-/** A task is never a command of the program, such as `/logout`. */
-function asText(task: string): string {
-  return /^\s*[/!@#$]/.test(task) ? `Task:\n${task}` : task
+/** Adapters count by turn. */
+function addTo(used: CodingUsage, { inputTokens = 0, outputTokens = 0, cachedTokens = 0 }: CodingUsage): CodingUsage {
+  used.inputTokens = (used.inputTokens ?? 0) + inputTokens
+  used.outputTokens = (used.outputTokens ?? 0) + outputTokens
+  used.cachedTokens = (used.cachedTokens ?? 0) + cachedTokens
+  return used
 }
 
 function asIs(params: unknown): unknown {

@@ -7,7 +7,7 @@ import { visibleText } from '../../lib/visible-text.ts'
 import { startSandboxed, type RunningProgram } from '../../platform/sandbox/start-sandboxed.ts'
 import { SandboxFailed } from '../../platform/sandbox/sandbox-types.ts'
 import { CodingSessionFailed, type CodingEnd, type CodingSessionOptions } from './coding-session.ts'
-import { CODING_PROGRAMS, type CodingWay } from './coding-ways.ts'
+import { CODING_PROGRAMS } from './coding-ways.ts'
 
 /** Of one message: a diff has the whole file before and after. */
 const MAX_LINE_BYTES = 8 * 1024 * 1024
@@ -33,16 +33,17 @@ export type CodingProcess = {
   /** Ends every process of it. Resolves like `ended`, which has the first reason. */
   end(reason: CodingEnd['reason'], detail: string): Promise<CodingEnd>
   readonly ended: Promise<CodingEnd>
+  isOver(): boolean
 }
 
 /** Throws CodingSessionFailed `no_sandbox`. */
-export async function startCodingProcess(options: CodingSessionOptions, way: CodingWay): Promise<CodingProcess> {
+export async function startCodingProcess(options: CodingSessionOptions, args: readonly string[]): Promise<CodingProcess> {
   const { sandbox, program, folder, writable, readable, closed, internet, cli, env, programs } = options
   let running: RunningProgram
   try {
     running = await startSandboxed({
       ...{ sandbox, folder, writable, readable, closed, programs },
-      command: [program, ...way.args],
+      command: [program, ...args],
       network: internet ? true : { hosts: CODING_PROGRAMS[cli].hosts },
       env: { ...env, ...CODING_PROGRAMS[cli].always },
       timeoutMs: DAY_MS,
@@ -56,6 +57,7 @@ export async function startCodingProcess(options: CodingSessionOptions, way: Cod
 
 function talkTo(running: RunningProgram, { onLog, clock }: Pick<CodingSessionOptions, 'onLog' | 'clock'>): CodingProcess {
   let first: { reason: CodingEnd['reason']; detail: string } | null = null
+  let isOver = false
   let tail = ''
   let logged = 0
   let receive: ((message: Record<string, unknown>) => void) | null = null
@@ -76,6 +78,7 @@ function talkTo(running: RunningProgram, { onLog, clock }: Pick<CodingSessionOpt
   }
 
   const ended = running.ended.then(({ exitCode, signal, limit }): CodingEnd => {
+    isOver = true
     if (limit !== null) return { reason: 'limit', detail: `It reached a limit of the sandbox: ${limit}.` }
     return first ?? { reason: 'exited', detail: `It ended (${signal ?? `exit code ${exitCode ?? 'unknown'}`}).` }
   })
@@ -109,6 +112,7 @@ function talkTo(running: RunningProgram, { onLog, clock }: Pick<CodingSessionOpt
     complaint: () => visibleText(stripVTControlCharacters(tail)).replace(/\s+/g, ' ').trim(),
     end,
     ended,
+    isOver: () => isOver,
   }
 }
 

@@ -10,7 +10,7 @@ import { CodingSessionFailed, type CodingEnd } from './coding-session.ts'
 export type CodingWay = {
   /** Of the file, without `.exe`. */
   name: string
-  protocol: 'acp'
+  protocol: 'acp' | 'claude'
   args: readonly string[]
   /** The mode in which it asks before it changes anything or runs a command. It is set whatever its own settings say. */
   askingMode: string | null
@@ -37,15 +37,22 @@ type KnownProgram = {
 
 /** The adapter would read settings of the repository, which may allow everything or name hooks. */
 const NO_SETTINGS_OF_THE_REPOSITORY = { claudeCode: { options: { settingSources: [] } } }
+const CLAUDE_STREAM = [
+  ...['-p', '--output-format', 'stream-json', '--input-format', 'stream-json', '--verbose', '--permission-prompt-tool', 'stdio'],
+  ...['--permission-mode', 'default', '--setting-sources', '', '--strict-mcp-config', '--disallowed-tools', 'AskUserQuestion'],
+]
 const OPENCODE_ASKS = { '*': 'ask', read: 'allow', list: 'allow', glob: 'allow', grep: 'allow', todowrite: 'allow', todoread: 'allow' }
 
 /** DECISIONS.md has the versions that this was tried with. */
 export const CODING_PROGRAMS: Record<CodingCli, KnownProgram> = {
   // https://docs.claude.com/en/docs/claude-code/settings
   claude: {
-    ways: ['claude-agent-acp', 'claude-code-acp'].map((name) => ({
-      ...{ name, protocol: 'acp' as const, args: [], askingMode: 'default', sessionMeta: NO_SETTINGS_OF_THE_REPOSITORY },
-    })),
+    ways: [
+      ...['claude-agent-acp', 'claude-code-acp'].map((name) => ({
+        ...{ name, protocol: 'acp' as const, args: [], askingMode: 'default', sessionMeta: NO_SETTINGS_OF_THE_REPOSITORY },
+      })),
+      { name: 'claude', protocol: 'claude', args: CLAUDE_STREAM, askingMode: null },
+    ],
     hosts: ['api.anthropic.com', 'platform.claude.com', 'console.anthropic.com'],
     install: 'npm install -g @anthropic-ai/claude-code',
     signIn: 'claude auth login',
@@ -128,6 +135,11 @@ export function signedOut(cli: CodingCli, detail: string): CodingSessionFailed {
 export function tooOld(cli: CodingCli, detail: string): CodingSessionFailed {
   const params = { program: CODING_PROGRAM_NAMES[cli], command: CODING_PROGRAMS[cli].update }
   return new CodingSessionFailed('too_old', createMessage('coding_too_old', params), detail)
+}
+
+export function unknownSession(cli: CodingCli): CodingSessionFailed {
+  const params = { program: CODING_PROGRAM_NAMES[cli], words: quote('Session not found') }
+  return new CodingSessionFailed('refused', createMessage('coding_refused', params))
 }
 
 export function silent(cli: CodingCli, seconds: number): CodingSessionFailed {

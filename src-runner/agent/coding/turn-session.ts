@@ -1,0 +1,91 @@
+import type { CodingSession, CodingSessionOptions, CodingStopReason, CodingLimits, CodingTurn } from './coding-session.ts'
+import type { CodingProcess } from './coding-process.ts'
+import type { CodingTurns } from './coding-turns.ts'
+import { failureOf, silent, type CodingWay } from './coding-ways.ts'
+
+/** What a protocol is given. */
+export type OpenWith = Pick<CodingSessionOptions, 'cli' | 'folder' | 'loadSessionId' | 'clock'> & {
+  way: CodingWay
+  program: CodingProcess
+  turns: CodingTurns
+  limits: CodingLimits
+}
+
+/** What differs between protocols once a session is open. */
+type Spoken = {
+  sessionId: string
+  canLoad: boolean
+  /** Sends the prompt and resolves when the turn is over. */
+  ask(text: string): Promise<CodingStopReason>
+  /** Asks it to end its turn. */
+  interrupt(): void
+}
+
+export function createTurnSession(
+  { cli, clock, program, turns, limits }: OpenWith,
+  { sessionId, canLoad, ask, interrupt }: Spoken,
+): CodingSession {
+  let turn: Promise<CodingTurn> | null = null
+  let isCancelled = false
+
+  async function run(text: string): Promise<CodingTurn> {
+    try {
+      const stopReason = await ask(asText(text))
+      return { stopReason: isCancelled ? 'cancelled' : stopReason, text: turns.end() }
+    } catch (thrown) {
+      const said = turns.end()
+      if (isCancelled) return { stopReason: 'cancelled', text: said }
+      throw failureOf(cli, thrown, program.isOver() ? await program.ended : null, program.complaint())
+    } finally {
+      turn = null
+    }
+  }
+
+  return {
+    sessionId,
+    canLoad,
+    ended: program.ended,
+    prompt(text, handlers) {
+      if (turn !== null) return Promise.reject(new Error('a turn is running'))
+      isCancelled = false
+      turns.begin(handlers)
+      turn = run(text)
+      return turn
+    },
+    resume: (handlers) => (turn !== null && turns.resume(handlers) ? turn : null),
+    async cancel() {
+      if (turn === null) return
+      isCancelled = true
+      const over = new AbortController()
+      const ended = turn.then(() => true)
+      const late = clock.sleep(limits.cancelMs, over.signal).then(
+        () => false,
+        () => true,
+      )
+      turns.cancelRequests()
+      interrupt()
+      if (!(await Promise.race([ended, late]))) await program.end('stopped', 'It did not end its turn.')
+      over.abort()
+    },
+    async stop() {
+      await program.end('stopped', 'stopped')
+    },
+  }
+}
+
+/** A task is never a command of the program, such as `/logout`. */
+function asText(task: string): string {
+  return /^\s*[/!#$]/.test(task) ? `Task:\n${task}` : task
+}
+
+/** Rejects with CodingSessionFailed `no_answer` if it takes longer than the program has to start. */
+export async function answerInTime<T>({ cli, clock, limits }: OpenWith, answer: Promise<T>): Promise<T> {
+  const over = new AbortController()
+  const late = clock.sleep(limits.startMs, over.signal).then(() => Promise.reject(silent(cli, Math.ceil(limits.startMs / 1_000))))
+  late.catch(() => {})
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    over.abort()
+  }
+}
