@@ -40,6 +40,8 @@ const CredentialScreen = lazy(() =>
 const McpServerScreen = lazy(() =>
   import('./routes/connections/mcp/McpServerScreen.tsx').then((file) => ({ default: file.McpServerScreen })),
 )
+const SkillsScreen = lazy(() => import('./routes/skills/SkillsScreen.tsx').then((file) => ({ default: file.SkillsScreen })))
+const SkillScreen = lazy(() => import('./routes/skills/SkillScreen.tsx').then((file) => ({ default: file.SkillScreen })))
 const ChatScreen = lazy(() => import('./routes/chat/ChatScreen.tsx').then((file) => ({ default: file.ChatScreen })))
 const JobScreen = lazy(() => import('./routes/job/JobScreen.tsx').then((file) => ({ default: file.JobScreen })))
 const ModelsScreen = lazy(() => import('./routes/models/ModelsScreen.tsx').then((file) => ({ default: file.ModelsScreen })))
@@ -78,6 +80,8 @@ export function App(props: { needsSignIn: boolean }) {
             <Route path="/connections" component={ConnectionsScreen} />
             <Route path="/connections/:credentialId" component={CredentialScreen} />
             <Route path="/connections/mcp/:mcpServerId" component={McpServerScreen} />
+            <Route path="/skills" component={SkillsScreen} />
+            <Route path="/skills/:skillId" component={SkillScreen} />
             <Route path="/models" component={ModelsScreen} />
             <Route path="/settings/:section?" matchFilters={{ section: [...SETTINGS_SECTIONS] }} component={SettingsScreen} />
             <Route path="/welcome" component={WelcomeScreen} />

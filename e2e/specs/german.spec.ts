@@ -53,6 +53,8 @@ test.describe('with automations', () => {
           path: '/connections?add=mcp',
           shows: (on) => on.getByLabel('Adresse, Befehl oder JSON'),
         },
+        { name: 'skills', path: '/skills', shows: text('Bring deinen Agenten eine Art von Arbeit bei') },
+        { name: 'skills-install', path: '/skills?install=1', shows: (on) => on.getByLabel('Quelle') },
         { name: 'rules', path: '/rules', shows: text('Regeln testen') },
         { name: 'activity', path: '/activity', shows: (on) => on.getByRole('main').getByText('Cleo').first() },
         ...schedules.map(({ id }, at) => ({

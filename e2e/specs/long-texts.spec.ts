@@ -65,6 +65,8 @@ test('texts that are 40 % longer break no layout, in a narrow window and on a ph
     '/connections',
     '/connections?connect=github',
     '/connections?add=mcp',
+    '/skills',
+    '/skills?install=1',
     '/models',
     '/models?add=openai-compatible',
     '/settings',

@@ -103,6 +103,7 @@ export type TextParams = {
   'shell.nav.agents': NoParams
   'shell.nav.channels': NoParams
   'shell.nav.connections': NoParams
+  'shell.nav.skills': NoParams
   'shell.nav.models': NoParams
   'shell.nav.settings': NoParams
   'shell.nav.setup': NoParams
@@ -126,6 +127,7 @@ export type TextParams = {
   'shell.palette.newSchedule': NoParams
   'shell.palette.addProvider': NoParams
   'shell.palette.connectAccount': NoParams
+  'shell.palette.installSkill': NoParams
   'shell.palette.shortcuts': NoParams
   'shell.palette.themeLight': NoParams
   'shell.palette.themeDark': NoParams
@@ -178,6 +180,7 @@ export type TextParams = {
   'shell.banner.updateDetails': NoParams
   'shell.banner.updateLater': NoParams
   'shell.waiting': { count: number }
+  'shell.skillsNeedYou': { count: number }
   'shell.pauseAll.pause': NoParams
   'shell.pauseAll.pauseWhy': NoParams
   'shell.pauseAll.on': NoParams
@@ -1029,6 +1032,8 @@ export type TextParams = {
   'agents.reach.allTools': { tokens: string }
   'agents.reach.onDemand': { all: string; tokens: string }
   'agents.reach.toolTokens': { tokens: string }
+  'agents.reach.skills': NoParams
+  'agents.reach.allSkills': { tokens: string }
   'agents.limits.maxTurns': NoParams
   'agents.limits.maxTurnsHint': NoParams
   'agents.limits.maxCostUsd': NoParams
@@ -1657,6 +1662,112 @@ export type TextParams = {
   'connections.mcp.registry.search': NoParams
   'connections.mcp.registry.about': NoParams
   'connections.mcp.secrets': { names: string }
+  'skills.title': NoParams
+  'skills.about': NoParams
+  'skills.list': NoParams
+  'skills.search': NoParams
+  'skills.nothingFound': NoParams
+  'skills.noAgent': NoParams
+  'skills.gone': NoParams
+  'skills.goneWhy': NoParams
+  'skills.actions': { name: string }
+  'skills.removeTitle': { name: string }
+  'skills.removeWhy': NoParams
+  'skills.empty.title': NoParams
+  'skills.empty.what': NoParams
+  'skills.empty.how': NoParams
+  'skills.status.ready': NoParams
+  'skills.status.needs_consent': NoParams
+  'skills.status.changed': NoParams
+  'skills.status.update': NoParams
+  'skills.permissions.scripts': NoParams
+  'skills.permissions.tool': { name: string }
+  'skills.permissions.host': { name: string }
+  'skills.agents.title': NoParams
+  'skills.agents.about': { tokens: string }
+  'skills.text.title': NoParams
+  'skills.text.view': NoParams
+  'skills.text.formatted': NoParams
+  'skills.text.source': NoParams
+  'skills.text.leavesOut': NoParams
+  'skills.facts.title': NoParams
+  'skills.facts.about': NoParams
+  'skills.facts.scripts': NoParams
+  'skills.facts.scriptCount': { count: number }
+  'skills.facts.script': NoParams
+  'skills.facts.programs': NoParams
+  'skills.facts.hosts': NoParams
+  'skills.facts.tools': NoParams
+  'skills.facts.author': NoParams
+  'skills.facts.licence': NoParams
+  'skills.facts.version': NoParams
+  'skills.facts.compatibility': NoParams
+  'skills.facts.size': NoParams
+  'skills.facts.sizeText': { count: number; size: string }
+  'skills.facts.files': NoParams
+  'skills.facts.moreFiles': { count: number }
+  'skills.facts.none': NoParams
+  'skills.facts.unknown': NoParams
+  'skills.verdict.title': NoParams
+  'skills.verdict.nothing': NoParams
+  'skills.verdict.noProof': NoParams
+  'skills.verdict.found': { count: number }
+  'skills.verdict.many': { count: number }
+  'skills.verdict.more': { count: number }
+  'skills.findings.hidden_text': NoParams
+  'skills.findings.invisible_characters': NoParams
+  'skills.findings.encoded_blob': NoParams
+  'skills.findings.download_and_run': NoParams
+  'skills.findings.asks_for_secrets': NoParams
+  'skills.findings.takes_authority': NoParams
+  'skills.findings.native_program': NoParams
+  'skills.install.open': NoParams
+  'skills.install.title': NoParams
+  'skills.install.about': NoParams
+  'skills.install.source': NoParams
+  'skills.install.sourceHint': NoParams
+  'skills.install.pickFolder': NoParams
+  'skills.install.preview': NoParams
+  'skills.install.reading': NoParams
+  'skills.install.several': NoParams
+  'skills.install.from': { source: string }
+  'skills.install.install': NoParams
+  'skills.install.again': NoParams
+  'skills.install.taken': NoParams
+  'skills.install.showInstalled': NoParams
+  'skills.install.agents': NoParams
+  'skills.install.agentsHint': NoParams
+  'skills.update.look': NoParams
+  'skills.update.title': { name: string }
+  'skills.update.available': NoParams
+  'skills.update.review': NoParams
+  'skills.update.later': NoParams
+  'skills.update.take': NoParams
+  'skills.update.none': NoParams
+  'skills.update.nothingNew': NoParams
+  'skills.update.asksFor': NoParams
+  'skills.update.allow': NoParams
+  'skills.update.allowHint': NoParams
+  'skills.update.done': { name: string }
+  'skills.update.doneOff': { name: string }
+  'skills.update.noDiff': NoParams
+  'skills.update.checkFailed': { problem: string }
+  'skills.consent.title': NoParams
+  'skills.consent.why': NoParams
+  'skills.consent.allow': NoParams
+  'skills.changed.title': NoParams
+  'skills.changed.why': NoParams
+  'skills.changed.restore': NoParams
+  'skills.details.title': NoParams
+  'skills.details.source': NoParams
+  'skills.details.digest': NoParams
+  'skills.details.digestHint': NoParams
+  'skills.details.copyDigest': NoParams
+  'skills.details.installed': NoParams
+  'skills.details.updated': NoParams
+  'skills.details.checked': NoParams
+  'skills.details.checkedHint': NoParams
+  'skills.details.never': NoParams
   'code.title': NoParams
   'code.about': NoParams
   'code.new': NoParams

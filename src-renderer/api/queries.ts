@@ -215,6 +215,12 @@ export const useCodeTasks = () =>
 /** The error `code_task_not_found` says that the job is none of a coding program. */
 export const useCodeTask = (jobId: Given) => useRoute('getCodeTask', () => withId(jobId, (id) => ({ params: { jobId: id } })))
 
+/** The installed skills, or those of an agent. */
+export const useSkills = (agentId: Given = () => undefined) =>
+  useRoute('listSkills', () => ({ query: { agentId: agentId() ?? undefined } }))
+
+export const useSkill = (skillId: Given) => useRoute('getSkill', () => withId(skillId, (id) => ({ params: { skillId: id } })))
+
 /** Messages that could not be delivered, the newest first. */
 export const useUndeliverable = () => useRoute('listOutbox', () => ({ query: { state: 'undeliverable' as const, limit: 20 } }))
 

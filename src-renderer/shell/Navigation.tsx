@@ -5,7 +5,7 @@ import Search from 'lucide-solid/icons/search'
 import { For, type JSX, Show } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
 import { useApi } from '../api/ApiProvider.tsx'
-import { useJobCounts, usePendingApprovals, useSettings } from '../api/queries.ts'
+import { useJobCounts, usePendingApprovals, useSettings, useSkills } from '../api/queries.ts'
 import { t } from '../lib/language.ts'
 import type { Icon } from '../ui/icon.ts'
 import { KeyHint } from '../ui/KeyHint.tsx'
@@ -50,7 +50,8 @@ export function SideNavigation(props: { onPalette: () => void }) {
         <span class="min-w-0 flex-1 truncate text-left">{t('shell.searchOrGo')}</span>
         <KeyHint keys="Mod+k" />
       </button>
-      <nav aria-label={t('shell.nav.label')} class="flex flex-col gap-0.5">
+      {/* In a low window, or with large text, the screens scroll, and what is below them stays in sight. */}
+      <nav aria-label={t('shell.nav.label')} class="scroll-quiet -mx-1 flex min-h-0 flex-col gap-0.5 overflow-y-auto px-1 py-0.5">
         <For each={SCREENS}>{(screen) => <SideLink screen={screen} isCurrent={isCurrent(screen.path)} />}</For>
       </nav>
       <div class="mt-auto flex flex-col gap-0.5">
@@ -71,7 +72,24 @@ function SideLink(props: { screen: ScreenLink; isCurrent: boolean }) {
       <Show when={props.screen.name === 'approvals'}>
         <Waiting class="ml-auto" />
       </Show>
+      <Show when={props.screen.name === 'skills'}>
+        <SkillsToSee />
+      </Show>
     </SideItem>
+  )
+}
+
+/** The number of skills with an update, or which agents do not get before the person has done something. */
+function SkillsToSee() {
+  const answer = useSkills()
+  const count = () => answer.data?.skills.filter(({ status, hasUpdate }) => status !== 'ready' || hasUpdate).length ?? 0
+  return (
+    <Show when={count() > 0}>
+      <span class="ml-auto min-w-4.5 rounded-full bg-accent-soft px-1.5 text-center text-2xs font-semibold text-accent-ink">
+        <span aria-hidden="true">{count()}</span>
+        <span class="sr-only">, {t('shell.skillsNeedYou', { count: count() })}</span>
+      </span>
+    </Show>
   )
 }
 

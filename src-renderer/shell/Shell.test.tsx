@@ -10,7 +10,7 @@ import { createClient } from '../api/client.ts'
 import { createBrowserDesktop, type Desktop } from '../platform/desktop.ts'
 import { DesktopProvider } from '../platform/DesktopProvider.tsx'
 import { createFakeRunner, type FakeRunner } from '../testing/fake-runner.ts'
-import { makeAgent } from '../testing/things.ts'
+import { makeAgent, makeSkill } from '../testing/things.ts'
 import { ArrowList } from '../ui/ArrowList.tsx'
 import { Shell } from './Shell.tsx'
 
@@ -64,6 +64,12 @@ it('names every screen and marks the current one', async () => {
   const links = await screen.findAllByRole('link', { name: 'Activity' })
   expect(links[0]).toHaveAttribute('aria-current', 'page')
   expect(screen.getAllByRole('link', { name: 'Home' })[0]).not.toHaveAttribute('aria-current', 'page')
+})
+
+it('counts the skills that need the person', async () => {
+  const skills = [makeSkill(), makeSkill({ hasUpdate: true }), makeSkill({ status: 'changed' })]
+  open({ runner: createFakeRunner({ listSkills: () => ({ skills }) }) })
+  expect(await screen.findByRole('link', { name: /^Skills.*, 2 skills need you$/ })).toBeVisible()
 })
 
 it('reaches screens and agents through the palette', async () => {

@@ -10,6 +10,7 @@ import Send from 'lucide-solid/icons/send'
 import Settings from 'lucide-solid/icons/settings-2'
 import Sun from 'lucide-solid/icons/sun'
 import Webhook from 'lucide-solid/icons/webhook'
+import BookOpen from 'lucide-solid/icons/book-open'
 import Bot from 'lucide-solid/icons/bot'
 import OctagonX from 'lucide-solid/icons/octagon-x'
 import Scale from 'lucide-solid/icons/scale'
@@ -66,6 +67,7 @@ export function commandsFor(agents: readonly Agent[], deps: CommandDeps): Comman
     action('add-provider', t('shell.palette.addProvider'), Plus, go('/models?add=1')),
     action('connect-account', t('shell.palette.connectAccount'), Cable, go('/connections')),
     action('add-mcp-server', t('connections.mcp.add'), Plus, go('/connections?add=mcp')),
+    action('install-skill', t('shell.palette.installSkill'), BookOpen, go('/skills?install=1')),
     action('failed', t('shell.palette.failedJobs'), CircleX, go('/activity?status=failed')),
     action('rules', t('shell.palette.rules'), Scale, go('/rules')),
     ...(deps.pauseAll.isOn() ? [] : [action('pauseAll', t('shell.palette.pauseAllOn'), OctagonX, deps.pauseAll.pause)]),

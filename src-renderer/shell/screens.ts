@@ -1,4 +1,5 @@
 import Activity from 'lucide-solid/icons/activity'
+import BookOpen from 'lucide-solid/icons/book-open'
 import Bot from 'lucide-solid/icons/bot'
 import Cable from 'lucide-solid/icons/cable'
 import CodeXml from 'lucide-solid/icons/code-xml'
@@ -33,6 +34,7 @@ export const SCREENS: ScreenLink[] = [
   { path: '/agents', icon: Bot, name: 'agents', key: 'b', onPhone: false },
   { path: '/channels', icon: Send, name: 'channels', key: 'n', onPhone: false },
   { path: '/connections', icon: Cable, name: 'connections', key: 'o', onPhone: false },
+  { path: '/skills', icon: BookOpen, name: 'skills', key: 'k', onPhone: false },
   { path: '/models', icon: KeyRound, name: 'models', key: 'm', onPhone: false },
   { path: '/settings', icon: Settings, name: 'settings', key: 's', onPhone: false },
 ]

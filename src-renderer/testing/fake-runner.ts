@@ -235,6 +235,7 @@ const DEFAULTS: Answers = {
   getMcpToolUse: () => ({ onDemand: false, tools: 0, tokens: 0, tokensPerTurn: 0 }),
   listCodeTasks: () => ({ codeTasks: [], nextCursor: null }),
   getCodeTask: () => new Refusal('code_task_not_found'),
+  listSkills: () => ({ skills: [] }),
   listAttention: () => ({ items: [] }),
   listOutbox: () => ({ messages: [], nextCursor: null }),
   getPublicAddress: () => ({

@@ -22,6 +22,8 @@ import { ModelsScreen } from '../routes/models/ModelsScreen.tsx'
 import { RulesScreen } from '../routes/rules/RulesScreen.tsx'
 import { SETTINGS_SECTIONS } from '../routes/settings/sections.ts'
 import { SettingsScreen } from '../routes/settings/SettingsScreen.tsx'
+import { SkillScreen } from '../routes/skills/SkillScreen.tsx'
+import { SkillsScreen } from '../routes/skills/SkillsScreen.tsx'
 import { WelcomeScreen } from '../routes/welcome/WelcomeScreen.tsx'
 import { NotFound } from '../shell/NotFound.tsx'
 import { createFakeRunner } from './fake-runner.ts'
@@ -42,6 +44,8 @@ import {
   makeProvider,
   makeRule,
   makeSchedule,
+  makeSkill,
+  makeSkillContents,
   makeSummary,
   makeTrigger,
 } from './things.ts'
@@ -54,6 +58,8 @@ const approval = makeApproval()
 const channel = makeChannel({ people: [makePerson(), makePerson({ role: 'owner' })] })
 const credential = makeCredential({ status: 'needs_sign_in' })
 const server = makeMcpServer({ tools: [makeMcpTool(), makeMcpTool({ name: 'send_note', status: 'new', effect: null })] })
+const contents = makeSkillContents({ findings: [{ kind: 'hidden_text', path: 'SKILL.md', line: 2, excerpt: 'x' }] })
+const skill = makeSkill({ contents, status: 'needs_consent', newPermissions: ['scripts'], hasUpdate: true })
 const data = {
   listAgents: () => ({ agents: [agent], nextCursor: null }),
   getAgent: () => ({ agent }),
@@ -80,6 +86,16 @@ const data = {
   getCredential: () => ({ credential }),
   listMcpServers: () => ({ servers: [server] }),
   getMcpServer: () => ({ server }),
+  listSkills: () => ({ skills: [skill] }),
+  getSkill: () => ({ skill, text: 'x' }),
+  previewSkillUpdate: () => ({
+    ok: true,
+    changed: false,
+    files: [],
+    permissionsAdded: [],
+    currentDigest: skill.digest,
+    upstreamDigest: skill.digest,
+  }),
   getWebSearch: () => ({ webSearch: null }),
 } as Parameters<typeof createFakeRunner>[0]
 
@@ -104,6 +120,10 @@ const SCREENS: [route: string, path: string, screen: Component][] = [
   ['/connections', '/connections?add=mcp', ConnectionsScreen],
   ['/connections/:credentialId', `/connections/${credential.id}`, CredentialScreen],
   ['/connections/mcp/:mcpServerId', `/connections/mcp/${server.id}`, McpServerScreen],
+  ['/skills', '/skills', SkillsScreen],
+  ['/skills', '/skills?install=1', SkillsScreen],
+  ['/skills/:skillId', `/skills/${skill.id}`, SkillScreen],
+  ['/skills/:skillId', `/skills/${skill.id}?update=1`, SkillScreen],
   ['/models', '/models', ModelsScreen],
   ...SETTINGS_SECTIONS.map((section): [string, string, Component] => ['/settings/:section?', `/settings/${section}`, SettingsScreen]),
   ...['model', 'agent', 'job'].map((step): [string, string, Component] => ['/welcome', `/welcome?step=${step}`, WelcomeScreen]),

@@ -10,6 +10,7 @@ import type { Job, JobSummary } from '../../src-runner/contract/jobs.ts'
 import type { Model, Provider } from '../../src-runner/contract/providers.ts'
 import { type CallFacts, type Decision, NO_TAINTS, type Rule } from '../../src-runner/contract/rules.ts'
 import type { Occurrence, Schedule } from '../../src-runner/contract/schedules.ts'
+import type { Skill, SkillContents } from '../../src-runner/contract/skills.ts'
 import type { Delivery, DeliveryDetail, Trigger } from '../../src-runner/contract/triggers.ts'
 
 let last = 0
@@ -470,6 +471,53 @@ export function makeCodeTask(fields: Partial<CodeTask> = {}): CodeTask {
     createdAt: 1_700_000_000_000,
     finishedAt: 1_700_000_060_000,
     folderRemovedAt: null,
+    ...fields,
+  }
+}
+
+export function makeSkillContents(fields: Partial<SkillContents> = {}): SkillContents {
+  return {
+    name: 'pdf-forms',
+    description: 'Fills in PDF forms. Use it when somebody has a form to fill in.',
+    license: 'MIT',
+    compatibility: null,
+    author: 'Ada',
+    version: '1.0',
+    allowedTools: [],
+    digest: `sha256:${'a'.repeat(64)}`,
+    files: [{ path: 'SKILL.md', bytes: 1_200, isScript: false }],
+    totalBytes: 1_200,
+    permissions: [],
+    hosts: [],
+    programs: [],
+    findings: [],
+    findingsCut: false,
+    ...fields,
+  }
+}
+
+export function makeSkill(fields: Partial<Skill> = {}): Skill {
+  const contents = fields.contents ?? makeSkillContents()
+  return {
+    id: makeId(),
+    entityId: ENTITY,
+    slug: contents.name,
+    name: contents.name,
+    description: contents.description,
+    kind: 'source',
+    source: 'https://github.com/ada/skills/tree/main/pdf-forms',
+    version: contents.version,
+    digest: contents.digest,
+    status: 'ready',
+    contents,
+    newPermissions: [],
+    hasUpdate: false,
+    checkedAt: 1_700_000_000_000,
+    checkProblem: null,
+    installedAt: 1_700_000_000_000,
+    updatedAt: 1_700_000_000_000,
+    agents: [],
+    tokens: 24,
     ...fields,
   }
 }

@@ -118,6 +118,8 @@ export const Skill = z.object({
   installedAt: Moment,
   updatedAt: Moment,
   agents: z.array(z.object({ agentId: Id, agentName: z.string() })),
+  /** What its name and description cost in each turn of an agent that has it, about. */
+  tokens: z.number().int(),
 })
 export type Skill = z.infer<typeof Skill>
 

@@ -131,7 +131,9 @@ describe('a person', () => {
     expect(skills[0]).toMatchObject({ status: 'changed' })
     expect((await runner.client.ok('getSkill', { params: { skillId: skills[0]!.id } })).text).toBe(null)
     const { items } = await runner.client.ok('listAttention')
-    expect(items).toContainEqual(expect.objectContaining({ kind: 'skill_changed', subjectId: skills[0]!.id }))
+    expect(items).toContainEqual(
+      expect.objectContaining({ kind: 'skill_changed', subjectId: skills[0]!.id, path: `/skills/${skills[0]!.id}` }),
+    )
     // Even if the files are as before.
     writeFileSync(file, before)
     await worker().ok('previewUpdateBySlug', { body: { slug: 'shell-sorter' } })

@@ -2,7 +2,7 @@ import { A } from '@solidjs/router'
 import { For, type JSX, Show } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { compactText } from '../../../resources/locales/numbers.ts'
-import { useChannels, useCredentials, useMcpServers, useMcpToolUse } from '../../api/queries.ts'
+import { useChannels, useCredentials, useMcpServers, useMcpToolUse, useSkills } from '../../api/queries.ts'
 import { locale, t } from '../../lib/language.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 import { Panel } from '../../ui/Panel.tsx'
@@ -13,6 +13,7 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
   const channels = useChannels(() => props.agent.id)
   const credentials = useCredentials(() => props.agent.id)
   const servers = useMcpServers(() => props.agent.id)
+  const skills = useSkills(() => props.agent.id)
   const accessOf = (agents: readonly { agentId: string; access: 'read' | 'write' }[]) =>
     agents.find(({ agentId }) => agentId === props.agent.id)?.access ?? 'read'
   /** Those of the servers themselves are part of the servers. */
@@ -24,6 +25,9 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
     t(use.data?.onDemand === true ? 'agents.reach.toolTokens' : 'connections.mcp.perTurn', {
       tokens: compactText(grantOf(server)?.tokens ?? 0, locale()),
     })
+  /** The agent does not have the others. */
+  const ready = () => skills.data?.skills.filter(({ status }) => status === 'ready') ?? []
+  const skillTokens = () => ready().reduce((sum, skill) => sum + skill.tokens, 0)
   return (
     <Panel title={t('agents.reach.title')} description={t('agents.reach.about')} flush>
       <dl>
@@ -89,6 +93,27 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
                   all: compactText(use.data!.tokens, locale()),
                 })}
               </span>
+            </Show>
+          </Show>
+        </Line>
+        <Line label={t('agents.reach.skills')} href="/skills" link={t('agents.reach.change')}>
+          <Show when={skills.data?.skills.length} fallback={<None text={t('agents.reach.none')} />}>
+            <For each={skills.data!.skills}>
+              {(skill) => (
+                <Item href={`/skills/${skill.id}`} name={skill.name}>
+                  <Show
+                    when={skill.status !== 'ready'}
+                    fallback={
+                      <span class="text-ink-3">{t('connections.mcp.perTurn', { tokens: compactText(skill.tokens, locale()) })}</span>
+                    }
+                  >
+                    <Pill tone={skill.status === 'changed' ? 'bad' : 'warn'}>{t(`skills.status.${skill.status}`)}</Pill>
+                  </Show>
+                </Item>
+              )}
+            </For>
+            <Show when={ready().length > 1}>
+              <span class="block text-xs text-ink-3">{t('agents.reach.allSkills', { tokens: compactText(skillTokens(), locale()) })}</span>
             </Show>
           </Show>
         </Line>

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen, type RenderOptions } from '../../testing/render.tsx'
-import { makeAgent, makeChannel, makeCredential, makeMcpServer, makeModel, makeSummary } from '../../testing/things.ts'
+import { makeAgent, makeChannel, makeCredential, makeMcpServer, makeModel, makeSkill, makeSummary } from '../../testing/things.ts'
 import { AgentScreen } from './AgentScreen.tsx'
 import { AgentsScreen } from './AgentsScreen.tsx'
 
@@ -214,6 +214,13 @@ it('says in one place what an agent can reach, with a link to change each', asyn
     listCredentials: () => ({ credentials: [credential, makeCredential({ name: 'Of a server', mcpServerId: server.id })] }),
     listMcpServers: () => ({ servers: [server] }),
     getMcpToolUse: () => ({ onDemand: true, tools: 40, tokens: 12_000, tokensPerTurn: 450 }),
+    listSkills: () => ({
+      skills: [
+        makeSkill({ name: 'forms', tokens: 30 }),
+        makeSkill({ name: 'notes', tokens: 40 }),
+        makeSkill({ name: 'shells', tokens: 500, status: 'needs_consent' }),
+      ],
+    }),
   })
   open(runner, `/agents/${agent.id}`)
   const panel = (await screen.findByRole('heading', { name: 'What this agent can reach' })).closest('section')!
@@ -223,6 +230,9 @@ it('says in one place what an agent can reach, with a link to change each', asyn
   expect(panel).toHaveTextContent('Notesabout 1.3K tokens')
   expect(panel).toHaveTextContent('Found by search when needed: about 450 tokens a turn instead of 12K')
   expect(panel).toHaveTextContent('Logged out')
+  expect(panel).toHaveTextContent(
+    'formsabout 30 tokens a turnnotesabout 40 tokens a turnshellsNeeds your consentTogether about 70 tokens a turn',
+  )
   expect(panel).not.toHaveTextContent('Of a server')
   expect(within(panel).getByRole('link', { name: 'Add: MCP tools' })).toHaveAttribute('href', `/connections?add=mcp&agent=${agent.id}`)
   expect(runner.callsOf('listCredentials')[0]!.query).toEqual({ agentId: agent.id })

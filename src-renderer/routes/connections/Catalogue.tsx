@@ -4,9 +4,10 @@ import { createMemo, For, type JSX, Show } from 'solid-js'
 import type { Connector } from '../../../src-runner/contract/connectors.ts'
 import { localText, t } from '../../lib/language.ts'
 import { matchesWords } from '../../lib/text.ts'
+import { IconTile } from '../../ui/IconTile.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 import { serviceName } from './connection.ts'
-import { ConnectorLogo, IconTile } from './ConnectorLogo.tsx'
+import { ConnectorLogo } from './ConnectorLogo.tsx'
 
 const CATEGORIES = ['code', 'mail', 'files', 'chat', 'notes', 'tasks', 'sales', 'music', 'other'] as const
 export type Category = (typeof CATEGORIES)[number]

@@ -6,10 +6,11 @@ import type { Connector } from '../../../src-runner/contract/connectors.ts'
 import { t } from '../../lib/language.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 import { ArrowList } from '../../ui/ArrowList.tsx'
+import { IconTile } from '../../ui/IconTile.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { type Connection, serverState, serviceName, toReview } from './connection.ts'
-import { ConnectorLogo, IconTile } from './ConnectorLogo.tsx'
+import { ConnectorLogo } from './ConnectorLogo.tsx'
 
 export const ACCOUNT_TONES = { connected: 'ok', needs_sign_in: 'warn' } as const
 export const SERVER_TONES = {

@@ -11,7 +11,7 @@ import { TextField } from '../../ui/TextField.tsx'
 import { AgentGrants } from './AgentGrants.tsx'
 import { firstFields, hostsIn, isGeneric, serviceName } from './connection.ts'
 import { firstGrants } from './first-grants.ts'
-import { FormProblem } from './FormProblem.tsx'
+import { FormProblem } from '../../features/forms/FormProblem.tsx'
 import { HostsField } from './OAuthForm.tsx'
 import { SetUpSteps } from './SetUpSteps.tsx'
 

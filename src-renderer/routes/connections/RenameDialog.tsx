@@ -2,7 +2,7 @@ import { createSignal, type JSX } from 'solid-js'
 import { t } from '../../lib/language.ts'
 import { FormDialog } from '../../ui/FormDialog.tsx'
 import { TextField } from '../../ui/TextField.tsx'
-import { FormProblem } from './FormProblem.tsx'
+import { FormProblem } from '../../features/forms/FormProblem.tsx'
 
 export function RenameDialog(props: {
   name: string

@@ -130,10 +130,9 @@ function changedMcpTools(db: Db): AttentionItem[] {
   }))
 }
 
-// There is no screen of skills yet.
 function changedSkills(db: Db): AttentionItem[] {
   return listChangedSkills(db).map(({ id, name, at }) => ({
-    ...{ kind: 'skill_changed', subjectId: id, path: '/settings/health', at },
+    ...{ kind: 'skill_changed', subjectId: id, path: `/skills/${id}`, at },
     title: createMessage('attention_skill_changed', { skill: name }),
     detail: createMessage('attention_skill_changed_detail'),
   }))

@@ -86,7 +86,13 @@ function shown(db: Db, row: Omit<SkillRow, 'seq'>): Skill {
     hasUpdate: upstreamDigest !== null && upstreamDigest !== row.digest && upstreamDigest !== acknowledgedDigest,
     checkProblem: readMessage(checkProblem),
     agents: selected,
+    tokens: tokensOf(contents),
   }
+}
+
+/** Prose has about four bytes to a token. */
+function tokensOf({ name, description }: SkillContents): number {
+  return Math.ceil(Buffer.byteLength(`- ${name}: ${description}\n`) / 4)
 }
 
 /** Its files are on disk. The person has seen its permissions. */

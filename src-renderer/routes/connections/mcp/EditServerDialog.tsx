@@ -3,7 +3,7 @@ import type { McpServer } from '../../../../src-runner/contract/mcp.ts'
 import { useAction } from '../../../api/mutations.ts'
 import { t } from '../../../lib/language.ts'
 import { FormDialog } from '../../../ui/FormDialog.tsx'
-import { FormProblem } from '../FormProblem.tsx'
+import { FormProblem } from '../../../features/forms/FormProblem.tsx'
 import { bodyOf, draftOf } from './server-draft.ts'
 import { ReachFields, SecretFields, ServerFields } from './ServerFields.tsx'
 

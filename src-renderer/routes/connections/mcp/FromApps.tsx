@@ -8,7 +8,7 @@ import { messageText } from '../../../lib/message-text.ts'
 import { visibleText } from '../../../lib/visible-text.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { Checkbox } from '../../../ui/Checkbox.tsx'
-import { FormProblem } from '../FormProblem.tsx'
+import { FormProblem } from '../../../features/forms/FormProblem.tsx'
 import { Notes, SkippedDrafts } from './DraftCard.tsx'
 import { WhatRuns } from './WhatRuns.tsx'
 

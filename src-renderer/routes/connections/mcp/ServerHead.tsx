@@ -12,13 +12,13 @@ import { t } from '../../../lib/language.ts'
 import { visibleText } from '../../../lib/visible-text.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { ConfirmDialog } from '../../../ui/ConfirmDialog.tsx'
+import { IconTile } from '../../../ui/IconTile.tsx'
 import { Menu } from '../../../ui/Menu.tsx'
 import { PageHeader } from '../../../ui/PageHeader.tsx'
 import { Pill } from '../../../ui/Pill.tsx'
 import { Switch } from '../../../ui/Switch.tsx'
 import { serverState } from '../connection.ts'
 import { SERVER_TONES } from '../ConnectedList.tsx'
-import { IconTile } from '../ConnectorLogo.tsx'
 
 /** The name of a server, its state, and what can be done with it. */
 export function ServerHead(props: { server: McpServer; isTesting: boolean; onTest: () => void; onEdit: () => void }): JSX.Element {

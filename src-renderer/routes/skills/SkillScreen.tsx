@@ -1,0 +1,225 @@
+import { useNavigate, useParams, useSearchParams } from '@solidjs/router'
+import BookOpen from 'lucide-solid/icons/book-open'
+import RefreshCw from 'lucide-solid/icons/refresh-cw'
+import Trash from 'lucide-solid/icons/trash'
+import { createSignal, For, type JSX, Show } from 'solid-js'
+import type { Skill } from '../../../src-runner/contract/skills.ts'
+import { AnswerState } from '../../api/AnswerState.tsx'
+import { useAction } from '../../api/mutations.ts'
+import { sentenceOf } from '../../api/problem.ts'
+import { useSkill } from '../../api/queries.ts'
+import { toastError } from '../../api/toast-error.ts'
+import { t } from '../../lib/language.ts'
+import { messageText } from '../../lib/message-text.ts'
+import { visibleText } from '../../lib/visible-text.ts'
+import { useDesktop } from '../../platform/DesktopProvider.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
+import { CopyButton } from '../../ui/CopyButton.tsx'
+import { IconTile } from '../../ui/IconTile.tsx'
+import { Menu } from '../../ui/Menu.tsx'
+import { PageHeader } from '../../ui/PageHeader.tsx'
+import { Panel } from '../../ui/Panel.tsx'
+import { Row } from '../../ui/Row.tsx'
+import { Screen } from '../../ui/Screen.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { BackLink } from './BackLink.tsx'
+import { permissionText } from './skill.ts'
+import { SkillAgents } from './SkillAgents.tsx'
+import { FileList, SkillFacts } from './SkillFacts.tsx'
+import { SkillState } from './SkillList.tsx'
+import { SkillText, type TextView, ViewChoice } from './SkillText.tsx'
+import { UpdateDialog } from './UpdateDialog.tsx'
+import { Verdict } from './Verdict.tsx'
+
+/** `/skills/<id>`: one installed skill. */
+export function SkillScreen(): JSX.Element {
+  const params = useParams<{ skillId: string }>()
+  const answer = useSkill(() => params.skillId)
+  const shown = () => (answer.data?.skill.id === params.skillId ? answer.data : null)
+  return (
+    <Screen width="narrow">
+      <BackLink />
+      <Show
+        when={shown()}
+        fallback={
+          <>
+            <h1 class="sr-only">{t('skills.title')}</h1>
+            <AnswerState answer={answer} missing={{ title: t('skills.gone'), why: t('skills.goneWhy') }} />
+          </>
+        }
+      >
+        {(data) => <OneSkill skill={data().skill} text={data().text} />}
+      </Show>
+    </Screen>
+  )
+}
+
+function OneSkill(props: { skill: Skill; text: string | null }): JSX.Element {
+  const [search, setSearch] = useSearchParams<{ update?: string }>()
+  const [view, setView] = createSignal<TextView>('formatted')
+  const showUpdate = () => setSearch({ update: '1' })
+  return (
+    <>
+      <Head skill={props.skill} onUpdate={showUpdate} />
+      <div class="flex flex-col gap-4">
+        <Notices skill={props.skill} onUpdate={showUpdate} />
+        <SkillAgents skill={props.skill} />
+        <Show when={props.text}>
+          {(text) => (
+            <Panel title={t('skills.text.title')} actions={<ViewChoice view={view()} onView={setView} />}>
+              <SkillText text={text()} view={view()} />
+            </Panel>
+          )}
+        </Show>
+        <Panel title={t('skills.facts.title')} description={t('skills.facts.about')}>
+          <SkillFacts contents={props.skill.contents} />
+        </Panel>
+        <Panel title={t('skills.verdict.title')}>
+          <Verdict contents={props.skill.contents} />
+        </Panel>
+        <Panel title={t('skills.facts.files')}>
+          <FileList files={props.skill.contents.files} />
+        </Panel>
+        <Details skill={props.skill} />
+      </div>
+      <Show when={search.update !== undefined}>
+        <UpdateDialog skill={props.skill} onClose={() => setSearch({ update: undefined }, { replace: true })} />
+      </Show>
+    </>
+  )
+}
+
+function Head(props: { skill: Skill; onUpdate: () => void }): JSX.Element {
+  const navigate = useNavigate()
+  const remove = useAction('deleteSkill')
+  const [isRemoving, setRemoving] = createSignal(false)
+  return (
+    <>
+      <PageHeader
+        leading={<IconTile icon={BookOpen} size="lg" />}
+        title={visibleText(props.skill.name)}
+        description={
+          <span class="flex flex-wrap items-center gap-1.5">
+            <SkillState skill={props.skill} />
+          </span>
+        }
+        actions={
+          <Menu
+            label={t('skills.actions', { name: props.skill.name })}
+            items={[
+              { label: t('skills.update.look'), icon: RefreshCw, onSelect: () => props.onUpdate() },
+              'separator',
+              { label: t('common.remove'), icon: Trash, tone: 'bad', onSelect: () => setRemoving(true) },
+            ]}
+          />
+        }
+      />
+      <p class="-mt-2 mb-5 text-sm wrap-anywhere text-ink-2">{visibleText(props.skill.description)}</p>
+      <ConfirmDialog
+        open={isRemoving()}
+        onClose={() => setRemoving(false)}
+        title={t('skills.removeTitle', { name: props.skill.name })}
+        confirm={t('common.remove')}
+        tone="bad"
+        onConfirm={async () => {
+          await remove.run({ params: { skillId: props.skill.id } })
+          navigate('/skills')
+        }}
+        describeError={sentenceOf}
+      >
+        {t('skills.removeWhy')}
+      </ConfirmDialog>
+    </>
+  )
+}
+
+/** What only the person can do now, each with the button that does it. */
+function Notices(props: { skill: Skill; onUpdate: () => void }): JSX.Element {
+  const allow = useAction('updateSkillSettings')
+  const later = useAction('acknowledgeSkillUpdate')
+  const params = () => ({ skillId: props.skill.id })
+  const box = 'flex flex-wrap items-start gap-x-4 gap-y-2 rounded-lg px-4 py-3'
+  return (
+    <>
+      <Show when={props.skill.status === 'changed'}>
+        <div role="alert" class={`${box} bg-bad-soft`}>
+          <div class="min-w-60 flex-1 text-sm text-ink">
+            <p class="font-medium">{t('skills.changed.title')}</p>
+            <p class="text-ink-2">{t('skills.changed.why')}</p>
+          </div>
+          <Button size="sm" icon={RefreshCw} onClick={() => props.onUpdate()}>
+            {t('skills.changed.restore')}
+          </Button>
+        </div>
+      </Show>
+      <Show when={props.skill.status === 'needs_consent'}>
+        <div role="alert" class={`${box} bg-warn-soft`}>
+          <div class="min-w-60 flex-1 text-sm text-ink">
+            <p class="font-medium">{t('skills.consent.title')}</p>
+            <ul class="my-1 list-disc pl-4">
+              <For each={props.skill.newPermissions}>{(permission) => <li class="wrap-anywhere">{permissionText(permission)}</li>}</For>
+            </ul>
+            <p class="text-ink-2">{t('skills.consent.why')}</p>
+          </div>
+          <Button
+            size="sm"
+            busy={allow.isRunning}
+            onClick={() => void allow.run({ params: params(), body: { allowedDigest: props.skill.digest } }).catch(toastError)}
+          >
+            {t('skills.consent.allow')}
+          </Button>
+        </div>
+      </Show>
+      <Show when={props.skill.hasUpdate && props.skill.status !== 'changed'}>
+        <div class={`${box} bg-accent-soft`}>
+          <p class="min-w-60 flex-1 text-sm text-ink">{t('skills.update.available')}</p>
+          <div class="flex gap-2">
+            <Button size="sm" variant="ghost" busy={later.isRunning} onClick={() => void later.run({ params: params() }).catch(toastError)}>
+              {t('skills.update.later')}
+            </Button>
+            <Button size="sm" onClick={() => props.onUpdate()}>
+              {t('skills.update.review')}
+            </Button>
+          </div>
+        </div>
+      </Show>
+      <Show when={messageText(props.skill.checkProblem)}>
+        {(problem) => <p class="text-xs wrap-anywhere text-warn">{t('skills.update.checkFailed', { problem: problem() })}</p>}
+      </Show>
+    </>
+  )
+}
+
+function Details(props: { skill: Skill }): JSX.Element {
+  const desktop = useDesktop()
+  const value = 'text-sm text-ink-2'
+  return (
+    <Panel title={t('skills.details.title')} flush>
+      <Row label={t('skills.details.source')}>
+        <span class="font-mono text-xs wrap-anywhere text-ink-2 select-all">{visibleText(props.skill.source)}</span>
+      </Row>
+      <Row label={t('skills.details.digest')} hint={t('skills.details.digestHint')}>
+        <span class="flex min-w-0 items-center gap-1">
+          <code class="font-mono text-xs text-ink-2" title={props.skill.digest}>
+            {props.skill.digest.slice(0, 19)}…
+          </code>
+          <CopyButton size="sm" text={props.skill.digest} label={t('skills.details.copyDigest')} copy={desktop.copyText} />
+        </span>
+      </Row>
+      <Row label={t('skills.details.installed')}>
+        <Time at={props.skill.installedAt} class={value} />
+      </Row>
+      <Show when={props.skill.updatedAt !== props.skill.installedAt}>
+        <Row label={t('skills.details.updated')}>
+          <Time at={props.skill.updatedAt} class={value} />
+        </Row>
+      </Show>
+      <Row label={t('skills.details.checked')} hint={t('skills.details.checkedHint')}>
+        <Show when={props.skill.checkedAt} fallback={<span class={value}>{t('skills.details.never')}</span>}>
+          {(at) => <Time at={at()} class={value} />}
+        </Show>
+      </Row>
+    </Panel>
+  )
+}

@@ -1,0 +1,85 @@
+import { useSearchParams } from '@solidjs/router'
+import BookOpen from 'lucide-solid/icons/book-open'
+import Plus from 'lucide-solid/icons/plus'
+import Search from 'lucide-solid/icons/search'
+import { createMemo, type JSX, Show } from 'solid-js'
+import { NothingYet } from '../../api/NothingYet.tsx'
+import { useAgents, useSkills } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
+import { matchesWords } from '../../lib/text.ts'
+import { Button } from '../../ui/Button.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { PageHeader } from '../../ui/PageHeader.tsx'
+import { Screen } from '../../ui/Screen.tsx'
+import { TextField } from '../../ui/TextField.tsx'
+import { InstallDialog } from './InstallDialog.tsx'
+import { inOrder } from './skill.ts'
+import { SkillList } from './SkillList.tsx'
+
+type Search = { q?: string; install?: string; source?: string; agent?: string }
+
+/** The installed skills, and the way to install another one. */
+export function SkillsScreen(): JSX.Element {
+  // In the URL, so that other screens can lead here, and a reload keeps the place. A link fills the field and nothing more.
+  const [search, setSearch] = useSearchParams<Search>()
+  const answer = useSkills()
+  const agents = useAgents()
+  const skills = createMemo(() => inOrder(answer.data?.skills ?? []))
+  const found = createMemo(() =>
+    skills().filter((skill) => matchesWords(`${skill.name} ${skill.description} ${skill.source}`, search.q ?? '')),
+  )
+  const install = () => setSearch({ install: '1' })
+  const close = () => setSearch({ install: undefined, source: undefined, agent: undefined }, { replace: true })
+  return (
+    <Screen width="medium">
+      <PageHeader
+        title={t('skills.title')}
+        description={t('skills.about')}
+        actions={
+          <Show when={skills().length > 0}>
+            <Button icon={Plus} onClick={install}>
+              {t('skills.install.open')}
+            </Button>
+          </Show>
+        }
+      />
+      <Show
+        when={skills().length > 0}
+        fallback={
+          <NothingYet answer={answer} rows={4}>
+            <EmptyState
+              icon={BookOpen}
+              title={t('skills.empty.title')}
+              action={
+                <Button variant="primary" icon={Plus} onClick={install}>
+                  {t('skills.install.open')}
+                </Button>
+              }
+            >
+              <p>{t('skills.empty.what')}</p>
+              <p class="mt-2">{t('skills.empty.how')}</p>
+            </EmptyState>
+          </NothingYet>
+        }
+      >
+        <div class="mb-3 w-72 max-sm:w-full">
+          <TextField
+            type="search"
+            icon={Search}
+            label={t('skills.search')}
+            hideLabel
+            placeholder={t('skills.search')}
+            value={search.q ?? ''}
+            onValue={(q) => setSearch({ q: q === '' ? undefined : q }, { replace: true })}
+          />
+        </div>
+        <Show when={found().length > 0} fallback={<p class="py-6 text-center text-sm text-ink-3">{t('skills.nothingFound')}</p>}>
+          <SkillList skills={found()} />
+        </Show>
+      </Show>
+      <Show when={search.install !== undefined && agents.data}>
+        {(loaded) => <InstallDialog agents={loaded().agents} agentId={search.agent} source={search.source ?? ''} onClose={close} />}
+      </Show>
+    </Screen>
+  )
+}
