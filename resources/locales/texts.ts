@@ -363,6 +363,7 @@ export type TextParams = {
   'approvals.wants.question': { agent: string }
   'approvals.wants.unknown_outcome': { agent: string }
   'approvals.wants.budget': { agent: string }
+  'approvals.wants.coding': { agent: string; program: string }
   'approvals.useTool': { tool: string }
   'approvals.reason': { agent: string }
   'approvals.reasonNote': NoParams
@@ -1130,9 +1131,11 @@ export type TextParams = {
   'rules.simulator.fields.memory': NoParams
   'rules.simulator.fields.find': NoParams
   'rules.simulator.fields.replace': NoParams
+  'rules.simulator.fields.program': NoParams
   'rules.simulator.examples.path': NoParams
   'rules.simulator.examples.url': NoParams
   'rules.simulator.examples.command': NoParams
+  'rules.simulator.examples.program': NoParams
   'rules.simulator.verdict.run': NoParams
   'rules.simulator.verdict.ask': NoParams
   'rules.simulator.verdict.deny': NoParams
@@ -1141,6 +1144,12 @@ export type TextParams = {
   'rules.simulator.nothingOverruled': NoParams
   'rules.simulator.what': NoParams
   'rules.showAll': NoParams
+  'rules.codeCalls.code_start': NoParams
+  'rules.codeCalls.code_read': NoParams
+  'rules.codeCalls.code_edit': NoParams
+  'rules.codeCalls.code_command': NoParams
+  'rules.codeCalls.code_fetch': NoParams
+  'rules.codeCalls.code_other': NoParams
   'memory.title': NoParams
   'memory.text': NoParams
   'memory.own': NoParams
@@ -2036,6 +2045,7 @@ export type TextParams = {
   'settings.notifications.kinds.credential_refused': NoParams
   'settings.notifications.kinds.channel_request': NoParams
   'settings.notifications.kinds.public_address_unreachable': NoParams
+  'settings.notifications.kinds.code_ready': NoParams
   'settings.notifications.quiet': NoParams
   'settings.notifications.quietHint': NoParams
   'settings.notifications.quietFrom': NoParams
@@ -2527,10 +2537,13 @@ export type TextParams = {
   'turn.tool.code.doing': { what: string }
   'turn.tool.program.done': { what: string }
   'turn.tool.program.doing': { what: string }
+  'turn.tool.start.done': { what: string }
+  'turn.tool.start.doing': { what: string }
   'turn.openLink': { host: string }
   'turn.openLinkNow': NoParams
   'turn.quoted': { text: string }
   'turn.itsFolders': NoParams
+  'turn.andMore': { count: number; what: string }
   'markdown.code': NoParams
   'markdown.table': NoParams
   'errors.unexpected': NoParams
@@ -3486,6 +3499,14 @@ export type TextParams = {
   'messages.mcp_sign_in_refused': { host: string; redirectUri: string }
   'messages.mcp_sign_in_unreachable': { server: string }
   'messages.mcp_sign_in_program': { server: string }
+  'messages.rule_code_start': NoParams
+  'messages.rule_code_read': NoParams
+  'messages.rule_code_edit': NoParams
+  'messages.rule_code_command': NoParams
+  'messages.rule_code_fetch': NoParams
+  'messages.rule_code_other': NoParams
+  'messages.notify_code_ready': { count: number; program: string }
+  'messages.notify_count_code_ready': { count: number }
 }
 
 export type TextKey = keyof TextParams

@@ -14,6 +14,8 @@ export const NotificationKind = z.enum([
   'channel_logged_out',
   'channel_request',
   'credential_refused',
+  /** A coding program has left changes for a review. */
+  'code_ready',
   'public_address_unreachable',
 ])
 export type NotificationKind = z.infer<typeof NotificationKind>
@@ -29,8 +31,12 @@ function kindsOf<Kind extends string>({ options }: { options: readonly Kind[] })
 
 /** `quietHours` are in the machine's local time. */
 export const NotificationSettings = z.object({
-  // The default is for settings that were stored before there was this kind.
-  kinds: z.object({ ...kindsOf(NotificationKind.exclude(['credential_refused'])), credential_refused: z.boolean().default(true) }),
+  // The defaults are for settings that were stored before there were these kinds.
+  kinds: z.object({
+    ...kindsOf(NotificationKind.exclude(['credential_refused', 'code_ready'])),
+    credential_refused: z.boolean().default(true),
+    code_ready: z.boolean().default(true),
+  }),
   /** May span midnight: from 22:00 until 07:00. */
   quietHours: z.object({ from: ClockTime, until: ClockTime }).nullable(),
 })

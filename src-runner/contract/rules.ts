@@ -39,6 +39,9 @@ const ruleFields = {
  */
 export const COMMAND_NETWORK = 'run_command_network'
 
+/** What coding programs do, as tools: no agent calls them, but rules name them. */
+export const CODE_CALLS = ['code_start', 'code_read', 'code_edit', 'code_command', 'code_fetch', 'code_other'] as const
+
 export const Rule = z.object({
   ...ruleFields,
   id: Id,
@@ -63,6 +66,7 @@ export function describeRule(rule: RuleText, scope: 'none' | 'everyone' | 'thisA
   const tools: Record<string, Message> = {
     '*': { code: 'rule_any_tool', params: {} },
     [COMMAND_NETWORK]: { code: 'rule_program_network', params: {} },
+    ...Object.fromEntries(CODE_CALLS.map((name): [string, Message] => [name, { code: `rule_${name}`, params: {} }])),
   }
   return {
     code: 'rule',

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { NotificationSettings } from '../contract/notifications.ts'
 import { DEFAULT_NOTIFICATIONS } from '../contract/notifications.ts'
 import { startBotApiServer, type BotApiServer } from '../testing/bot-api-server/bot-api-server.ts'
+import { changeCodeTask, insertCodeTask } from '../domain/code-tasks/code-tasks.ts'
 import { insertCredential, requireSignIn } from '../domain/credentials/credentials.ts'
 import { createMessage, englishText, quote } from '../lib/messages.ts'
 import { saying } from '../testing/saying.ts'
@@ -146,6 +147,30 @@ describe('notifications', () => {
     await fail(agent.id, 'Read the news')
     await set({ quietHours: null })
     expect(titles()).toEqual(['Read the news'])
+  })
+
+  it('report what a coding program left for a review, and not what it left for an agent', async () => {
+    const agent = await runner.addAgent()
+    const work = async (fields: { channel: 'api' | 'delegation'; parentJobId?: string }, result: 'ready' | 'none') => {
+      runner.modelServer.play({ text: ['Done', '.'] })
+      const hold = runner.modelServer.holdBefore(0)
+      const jobId = await runner.enqueue({ agentId: agent.id, task: 'Fix the cart', ...fields })
+      await expect.poll(async () => (await runner.client.ok('getJob', { params: { jobId } })).job.status).toBe('running')
+      runner.write((tx) => {
+        const base = { baseCommit: '0'.repeat(40), baseBranch: 'main', internet: false }
+        insertCodeTask(tx, jobId, { cli: 'codex', repository: '/home/ada/shop', branch: 'deckhand/fix', ...base })
+        changeCodeTask(tx, jobId, { result, fileCount: 2 })
+      })
+      hold.release()
+      await runner.ended(jobId)
+      return jobId
+    }
+    await work({ channel: 'api' }, 'none')
+    const jobId = await work({ channel: 'api' }, 'ready')
+    await work({ channel: 'delegation', parentJobId: jobId }, 'ready')
+    expect(runner.notifications).toMatchObject([
+      { kind: 'code_ready', title: quote('Fix the cart'), body: saying('Codex changed 2 files. Ready to review.'), path: `/jobs/${jobId}` },
+    ])
   })
 
   it('report a job once, and not the jobs it delegated', async () => {

@@ -8,6 +8,7 @@ import { createEffect, createMemo, createSignal, type JSX, Match, on, Show, Swit
 import { Dynamic } from 'solid-js/web'
 import type { Approval } from '../../../src-runner/contract/approvals.ts'
 import { useApprovalPreview } from '../../api/queries.ts'
+import { CallDiffs, diffsOfCall } from '../files/CallDiffs.tsx'
 import { DiffView } from '../files/DiffView.tsx'
 import { visibleText } from '../../lib/visible-text.ts'
 import { locale, t } from '../../lib/language.ts'
@@ -17,7 +18,7 @@ import type { Icon } from '../../ui/icon.ts'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { AnswerForm } from './AnswerForm.tsx'
 import { AnsweredLine, OutcomeNote } from './AnsweredLine.tsx'
-import { commandOf, headlineOf, headContainsArguments, riskOf, sentenceOf } from './approval-text.ts'
+import { commandOf, headlineOf, headContainsArguments, programOf, riskOf, sentenceOf } from './approval-text.ts'
 import { ApprovalDetails } from './ApprovalDetails.tsx'
 import { Arguments } from './Arguments.tsx'
 import { focusNextCard } from './next-card.ts'
@@ -95,8 +96,11 @@ export function ApprovalCard(props: ApprovalCardProps): JSX.Element {
 
 function askerLine(approval: Approval): string {
   switch (approval.kind) {
-    case 'tool':
+    case 'tool': {
+      const program = programOf(approval)
+      if (program !== null) return t('approvals.wants.coding', { agent: approval.agentName, program })
       return t('approvals.wants.tool', { agent: approval.agentName, tool: approval.tool ?? t('common.unknown') })
+    }
     case 'question':
     case 'unknown_outcome':
     case 'budget':
@@ -112,6 +116,9 @@ function What(props: { approval: Approval }): JSX.Element {
   return (
     <Switch>
       <Match when={commandOf(props.approval)}>{(line) => <Command line={line()} />}</Match>
+      <Match when={diffsOfCall({ name: props.approval.tool, args: props.approval.args })}>
+        {(diffs) => <CallDiffs diffs={diffs()} height="max-h-64" />}
+      </Match>
       <Match when={props.approval.kind === 'tool' && CHANGES_A_FILE.has(props.approval.tool ?? '')}>
         <FileChange approval={props.approval} />
       </Match>

@@ -50,9 +50,21 @@ function runOf({ effectOn }: CallFacts): Run | undefined {
 }
 
 /** The full command line of a call that runs a program, or null. */
-export function commandOf({ kind, facts }: Pick<Approval, 'kind' | 'facts'>): string | null {
+export function commandOf({ kind, facts, tool, args }: Pick<Approval, 'kind' | 'facts' | 'tool' | 'args'>): string | null {
   const isCall = kind === 'tool' || kind === 'unknown_outcome'
+  // The subject of a coding program's command has other paths.
+  if (isCall && tool === 'code_command') {
+    const { command } = (args ?? {}) as { command?: unknown }
+    return typeof command === 'string' ? command : null
+  }
   return isCall && facts?.argv !== undefined ? facts.subject : null
+}
+
+/** The name of the coding program that wants to do it, or null. */
+export function programOf({ tool, facts }: Pick<Approval, 'tool' | 'facts'>): string | null {
+  if (!tool?.startsWith('code_') || facts?.effectOn === undefined) return null
+  const { program } = facts.effectOn.params as { program?: unknown }
+  return typeof program === 'string' ? program : null
 }
 
 /** Whether the head of the card contains all arguments. */

@@ -26,6 +26,7 @@ import { t } from '../../lib/language.ts'
 import { Duration } from '../../ui/Duration.tsx'
 import { FoldIcon } from '../../ui/Fold.tsx'
 import type { Icon } from '../../ui/icon.ts'
+import { CallDiffs, diffsOfCall } from '../files/CallDiffs.tsx'
 import { RawText, rawTextOf } from './RawText.tsx'
 import { toolFact, type ToolKind, toolKind, toolSentence } from './tool-sentence.ts'
 import type { ToolItem } from './turn.ts'
@@ -52,6 +53,7 @@ const ICONS: Record<ToolKind, Icon> = {
   result: PackageCheck,
   skill: BookOpen,
   code: CodeXml,
+  start: CodeXml,
   program: Wrench,
   other: Wrench,
 }
@@ -123,8 +125,15 @@ export function ToolLine(props: { item: ToolItem; /** The job has ended, so a wa
       <Show when={open()}>
         <div id={detailsId} class="mt-1 mb-2 ml-1.5 flex flex-col gap-2 border-l-2 border-line pl-4">
           <span class="font-mono text-xs text-ink-3">{props.item.name}</span>
-          <Show when={props.item.args !== undefined}>
-            <RawText label={t('turn.arguments')} text={rawTextOf(props.item.args)} />
+          <Show
+            when={diffsOfCall(props.item)}
+            fallback={
+              <Show when={props.item.args !== undefined}>
+                <RawText label={t('turn.arguments')} text={rawTextOf(props.item.args)} />
+              </Show>
+            }
+          >
+            {(diffs) => <CallDiffs diffs={diffs()} />}
           </Show>
           <Show when={props.item.result}>
             {(result) => (

@@ -4,8 +4,10 @@ import type { ToolItem } from './turn.ts'
 type ToolForm<K = TextsUnder<'turn.tool'>> = K extends `${infer Kind}.done` ? Kind : never
 export type ToolKind = ToolForm
 
+type Tool = { kind: ToolKind; subject: string | null; quoted?: true }
+
 /** The kind of each tool, and the argument that names its subject. */
-const TOOLS: Record<string, { kind: ToolKind; subject: string | null; quoted?: true }> = {
+const TOOLS: Record<string, Tool> = {
   list_files: { kind: 'list', subject: 'path' },
   read_file: { kind: 'read', subject: 'path' },
   write_file: { kind: 'write', subject: 'path' },
@@ -18,6 +20,7 @@ const TOOLS: Record<string, { kind: ToolKind; subject: string | null; quoted?: t
   use_skill: { kind: 'skill', subject: 'skill' },
   http_request: { kind: 'request', subject: 'url' },
   code_task: { kind: 'code', subject: 'task', quoted: true },
+  code_start: { kind: 'start', subject: 'program' },
   code_read: { kind: 'read', subject: 'path' },
   code_edit: { kind: 'edit', subject: 'path' },
   code_command: { kind: 'run', subject: 'command' },
@@ -49,11 +52,17 @@ export function changesFiles(name: string): boolean {
 
 /** A call as a phrase: "Read notes.md", or while it runs, "Reading notes.md". */
 export function toolSentence(item: Pick<ToolItem, 'name' | 'args' | 'state'>): string {
-  const tool = TOOLS[item.name]
+  const { tool, subject } = shownAs(item)
   const form = item.state === 'done' ? 'done' : 'doing'
-  const subject = subjectOf(item)
   if (tool === undefined || subject === null) return t(`turn.tool.other.${form}`, { what: plainName(item.name) })
   return t(`turn.tool.${tool.kind}.${form}`, { what: withDetails(tool.kind, subject, item.args) })
+}
+
+/** A call of a coding program that names nothing else has its title. */
+function shownAs(item: Pick<ToolItem, 'name' | 'args'>): { tool: Tool | undefined; subject: string | null } {
+  const subject = subjectOf(item)
+  if (subject !== null || !item.name.startsWith('code_')) return { tool: TOOLS[item.name], subject }
+  return { tool: TOOLS['code_other'], subject: subjectOf({ ...item, name: 'code_other' }) }
 }
 
 function withDetails(kind: ToolKind, subject: string, args: unknown): string {
@@ -85,11 +94,21 @@ function subjectOf({ name, args }: Pick<ToolItem, 'name' | 'args'>): string | nu
   const tool = TOOLS[name]
   if (tool === undefined || typeof args !== 'object' || args === null) return null
   if (tool.subject === null) return ''
-  const argument = (args as Record<string, unknown>)[tool.subject]
-  const given = Array.isArray(argument) ? argument.join(' ') : argument
+  const given = argumentOf(args as Record<string, unknown>, tool.subject)
   if (typeof given !== 'string' || given === '') return tool.kind === 'list' ? t('turn.itsFolders') : null
   const subject = shorten(given, tool.kind)
   return tool.quoted ? t('turn.quoted', { text: subject }) : subject
+}
+
+/** A call of a coding program may name several paths. */
+function argumentOf(args: Record<string, unknown>, subject: string): unknown {
+  const argument = args[subject] ?? (subject === 'path' ? firstOf(args['paths']) : undefined)
+  return Array.isArray(argument) ? argument.join(' ') : argument
+}
+
+function firstOf(paths: unknown): string | undefined {
+  if (!Array.isArray(paths) || typeof paths[0] !== 'string') return undefined
+  return paths.length === 1 ? paths[0] : t('turn.andMore', { what: paths[0], count: paths.length - 1 })
 }
 
 /** Keeps the end of a path, and drops the scheme of an address. */

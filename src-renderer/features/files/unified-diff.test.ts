@@ -1,6 +1,6 @@
 import { createTwoFilesPatch } from 'diff'
 import { expect, it } from 'vitest'
-import { parseDiff } from './unified-diff.ts'
+import { parseDiff, splitDiff } from './unified-diff.ts'
 
 const shown = (before: string, after: string) =>
   parseDiff(createTwoFilesPatch('a', 'b', before, after, '', '', { context: 1 })).lines.map((line) =>
@@ -45,4 +45,14 @@ it('shows a new and a deleted file', () => {
 
 it.each(['', '--- a\n+++ b\n', 'not a diff at all'])('finds no lines in %j', (text) => {
   expect(parseDiff(text)).toEqual({ lines: [], added: 0, removed: 0 })
+})
+
+it('splits a diff of several files, and loses no line', () => {
+  const one = '--- a/cart.ts\n+++ b/cart.ts\n@@ -1 +1 @@\n-x\n+y\n'
+  const gone = '--- a/old.ts\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n'
+  expect(splitDiff(one + gone)).toEqual([
+    { path: 'cart.ts', diff: one },
+    { path: 'old.ts', diff: gone },
+  ])
+  expect(splitDiff('no diff')).toEqual([])
 })

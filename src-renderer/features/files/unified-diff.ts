@@ -58,3 +58,17 @@ export function parseDiff(diff: string): ParsedDiff {
   }
   return parsed
 }
+
+/** The diff of one file. `path`: as it is afterwards, or before if it is gone. */
+export type FileDiff = { path: string; diff: string }
+
+const HEADER = /^--- (.*)\n\+\+\+ (.*)\n(?=@@ )/gm
+
+/** Splits a diff of several files. Every line of it is in one of the parts, except what stands before the first file. */
+export function splitDiff(diff: string): FileDiff[] {
+  const headers = [...diff.matchAll(HEADER)]
+  return headers.map(({ index, 1: before, 2: after }, at) => ({
+    path: (after === '/dev/null' ? before! : after!).replace(/^[ab]\//, ''),
+    diff: diff.slice(index, headers[at + 1]?.index),
+  }))
+}

@@ -1,7 +1,14 @@
 import { createMemo, createSignal, type JSX, Show } from 'solid-js'
 import { createStore } from 'solid-js/store'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
-import { COMMAND_NETWORK, type CreateRule, type RuleEffect, type RuleText, type ToolInfo } from '../../../src-runner/contract/rules.ts'
+import {
+  CODE_CALLS,
+  COMMAND_NETWORK,
+  type CreateRule,
+  type RuleEffect,
+  type RuleText,
+  type ToolInfo,
+} from '../../../src-runner/contract/rules.ts'
 import { useAction } from '../../api/mutations.ts'
 import { issueOf, sentenceOf } from '../../api/problem.ts'
 import { t } from '../../lib/language.ts'
@@ -46,6 +53,7 @@ export function RuleForm(props: {
     { value: '*', label: t('rules.anyTool') },
     ...props.tools.map((tool) => ({ value: tool.name, label: tool.name })),
     { value: COMMAND_NETWORK, label: t('rules.network') },
+    ...CODE_CALLS.map((name) => ({ value: name, label: t(`rules.codeCalls.${name}`) })),
   ])
   const agentName = (id: string) => props.agents.find((agent) => agent.id === id)?.name ?? props.agent?.name ?? ''
   const save = async () => {

@@ -42,6 +42,11 @@ const FIELDS: Record<string, ToolField[]> = {
     { argument: 'agent', label: 'agentName', kind: 'line' },
     { argument: 'task', label: 'task', kind: 'text' },
   ],
+  code_task: [
+    { argument: 'cli', label: 'program', kind: 'line', example: 'program' },
+    { argument: 'folder', label: 'folder', kind: 'line' },
+    { argument: 'task', label: 'task', kind: 'text' },
+  ],
   return_result: [{ argument: 'summary', label: 'summary', kind: 'text' }],
 }
 

@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from '@solidjs/testing-library'
 import { describe, expect, it } from 'vitest'
 import type { Approval } from '../../../src-runner/contract/approvals.ts'
+import type { Message } from '../../../src-runner/contract/messages.ts'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
 import { makeApproval, makeDecision, makeFacts, makeId, quote } from '../../testing/things.ts'
@@ -139,6 +140,25 @@ describe('a decision', () => {
     await user.click(within(front).getByRole('button', { name: 'Details' }))
     const parts = within(within(front).getByRole('list', { name: 'command' })).getAllByRole('listitem')
     expect(parts.map((part) => part.querySelector('pre')!.textContent)).toEqual(['sh', '-c', 'wc -l *\necho done'])
+  })
+
+  it('shows what a coding program asks: who it is, the whole command, or the diff of each file', async () => {
+    const says = (program: string) => ({ code: 'quoted', params: { words: `${program} says it will`, program } }) as Message
+    const command = 'npm test -- cart && echo done'
+    const run = makeFacts({ tool: 'code_command', subject: 'npm test', effectOn: says('Codex'), runsCode: true, sandboxed: true })
+    const diff = '--- a/cart.ts\n+++ b/cart.ts\n@@ -1 +1 @@\n-total = 1\n+total = 0\n'
+    const edit = makeFacts({ tool: 'code_edit', subject: 'cart.ts', effectOn: says('Claude Code') })
+    const { user } = open([
+      makeApproval({ tool: 'code_command', args: { title: 'Test', command }, facts: run, expiresAt: 1_800_000_000_000 }),
+      makeApproval({ tool: 'code_edit', args: { title: 'Edit', path: 'cart.ts', diff }, facts: edit, expiresAt: 1_900_000_000_000 }),
+    ])
+    const first = within(await card(/Codex says it will/))
+    expect(first.getByText('Codex asks, working for Ada')).toBeVisible()
+    expect(first.getByRole('group', { name: 'Command' })).toHaveTextContent(command)
+    await user.keyboard('{ArrowDown}')
+    const second = within(await card(/Claude Code says it will/))
+    expect(second.getByText('total = 0')).toBeVisible()
+    expect(second.getByText('cart.ts')).toBeVisible()
   })
 
   it('is approved with A, and a second press does not answer the next one', async () => {

@@ -1,6 +1,7 @@
 import type { Db } from '../../platform/db/database.ts'
 import type { Approval } from '../../contract/approvals.ts'
 import { SERVICE_NAMES } from '../../contract/channels.ts'
+import { CODING_PROGRAM_NAMES } from '../../contract/coding-programs.ts'
 import type { DatabaseTrouble } from '../../contract/database.ts'
 import type { StoredEvent } from '../../contract/events.ts'
 import type { Message } from '../../contract/messages.ts'
@@ -11,6 +12,7 @@ import { createMessage, quote } from '../../lib/messages.ts'
 import { findApproval } from '../../domain/approvals/find-approval.ts'
 import { questionOf } from '../../domain/approvals/question-of.ts'
 import { findChannel } from '../../domain/channels/channels.ts'
+import { findCodeTask } from '../../domain/code-tasks/code-tasks.ts'
 import { findCredential } from '../../domain/credentials/credentials.ts'
 import { findJob } from '../../domain/jobs/read-jobs.ts'
 import { findOutbound } from '../../domain/outbox/outbox.ts'
@@ -27,7 +29,7 @@ export function notificationFor(event: StoredEvent, sources: NotificationSources
   const { db } = sources
   switch (event.type) {
     case 'job.finished': {
-      if (event.payload.status !== 'failed') return null
+      if (event.payload.status !== 'failed') return codeReady(event.payload.jobId, db)
       const job = findJob(db, event.payload.jobId)
       // The job that delegated it gets the failure, and fails itself if it cannot continue.
       if (job === null || job.channel === 'delegation') return null
@@ -125,8 +127,17 @@ const SUMMARY_PATHS: Record<NotificationKind, string> = {
   credential_refused: '/connections',
   public_address_unreachable: '/settings/webhooks',
   job_failed: '/activity?status=failed',
+  code_ready: '/code',
   delivery_impossible: '/channels',
   budget_exhausted: '/automations',
+}
+
+/** A task of a coding program takes long, so its end is news. One that an agent asked for is the agent's to look at. */
+function codeReady(jobId: string, db: Db): Candidate | null {
+  const task = findCodeTask(db, jobId)
+  if (task?.result !== 'ready' || findJob(db, jobId)?.channel === 'delegation') return null
+  const body = createMessage('notify_code_ready', { program: CODING_PROGRAM_NAMES[task.cli], count: task.fileCount })
+  return candidate('code_ready', quote(shorten(task.title)), body, `/jobs/${jobId}`, () => findCodeTask(db, jobId)?.result === 'ready')
 }
 
 const APPROVAL_TITLES = {
