@@ -3461,6 +3461,7 @@ export type TextParams = {
   'messages.mcp_not_started': { reason: string }
   'messages.mcp_no_program': { program: string }
   'messages.coding_no_sandbox': { reason: string }
+  'messages.coding_needs_sandbox': { program: string }
   'messages.coding_not_signed_in': { command: string; program: string }
   'messages.coding_too_old': { command: string; program: string }
   'messages.coding_no_answer': { program: string; seconds: number }

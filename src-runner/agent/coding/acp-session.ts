@@ -50,8 +50,7 @@ export async function openAcpSession(options: OpenWith): Promise<CodingSession> 
     await inTime(agent.request(methods.agent.session.setMode, { sessionId: session.id, modeId: way.askingMode }))
 
   return createTurnSession(options, {
-    sessionId: session.id,
-    canLoad: began.agentCapabilities?.loadSession === true,
+    session: { id: session.id, canLoad: began.agentCapabilities?.loadSession === true },
     async ask(text) {
       const prompt: PromptRequest = { sessionId: session.id, prompt: [{ type: 'text', text }] }
       const { stopReason } = await agent.request(methods.agent.session.prompt, prompt)

@@ -80,15 +80,13 @@ export function readUsage({ cost }: Record<string, unknown>): CodingUsage | null
 /** From the answer to a prompt. */
 export function usageOfTurn(result: unknown): CodingUsage | null {
   const usage = isRecord(result) ? result['usage'] : null
-  if (!isRecord(usage)) return null
-  const found: CodingUsage = {}
-  const input = tokens(usage['inputTokens'])
-  const output = tokens(usage['outputTokens'])
-  const cached = tokens(usage['cachedReadTokens'])
-  if (input !== null) found.inputTokens = input
-  if (output !== null) found.outputTokens = output
-  if (cached !== null) found.cachedTokens = cached
-  return found
+  return isRecord(usage) ? readTokens(usage['inputTokens'], usage['outputTokens'], usage['cachedReadTokens']) : null
+}
+
+/** What is no number of tokens is left out. */
+export function readTokens(input: unknown, output: unknown, cached: unknown): CodingUsage {
+  const found = { inputTokens: tokens(input), outputTokens: tokens(output), cachedTokens: tokens(cached) }
+  return Object.fromEntries(Object.entries(found).filter(([, count]) => count !== null)) as CodingUsage
 }
 
 function tokens(value: unknown): number | null {

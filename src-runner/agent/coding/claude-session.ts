@@ -22,8 +22,7 @@ export async function openClaudeSession(options: OpenWith, sessionId: string): P
   const stream = speak(program, turns)
   await answerInTime(options, stream.control({ subtype: 'initialize' }))
   return createTurnSession(options, {
-    sessionId,
-    canLoad: true,
+    session: { id: sessionId, canLoad: true },
     ask: stream.ask,
     interrupt: () => void stream.control({ subtype: 'interrupt' }).catch(() => {}),
   })

@@ -27,7 +27,8 @@ const DAY_MS = 24 * 3_600_000
 export type CodingProcess = {
   /** Once, before it has written anything. It may throw: then the program ends as one that reached its limit. */
   listen(onMessage: (message: Record<string, unknown>) => void): void
-  send(message: unknown): Promise<void>
+  /** A line of JSON, or text as it is. `isLast`: nothing follows. */
+  send(message: object | string, options?: { isLast: boolean }): Promise<void>
   /** What it wrote to its error output last, as one line of text. */
   complaint(): string
   /** Ends every process of it. Resolves like `ended`, which has the first reason. */
@@ -103,10 +104,12 @@ function talkTo(running: RunningProgram, { onLog, clock }: Pick<CodingSessionOpt
     listen(onMessage) {
       receive = onMessage
     },
-    send(message) {
+    send(message, { isLast } = { isLast: false }) {
       return new Promise((resolve, reject) => {
         if (!running.stdin.writable) return reject(new Error('The program has ended.'))
-        running.stdin.write(`${JSON.stringify(message)}\n`, (error) => (error == null ? resolve() : reject(error)))
+        const text = typeof message === 'string' ? message : `${JSON.stringify(message)}\n`
+        running.stdin.write(text, (error) => (error == null ? resolve() : reject(error)))
+        if (isLast) running.stdin.end()
       })
     },
     complaint: () => visibleText(stripVTControlCharacters(tail)).replace(/\s+/g, ' ').trim(),

@@ -50,7 +50,7 @@ export type CodingStopReason = 'end_turn' | 'max_tokens' | 'max_turns' | 'refusa
 export type CodingEnd = { reason: 'stopped' | 'exited' | 'limit'; detail: string }
 
 export type CodingSession = {
-  /** For `loadSessionId`. */
+  /** For `loadSessionId`. Codex without its adapter has one only when its first turn has begun; until then it is empty. */
   readonly sessionId: string
   /** Whether another process of the program can go on with this session. */
   readonly canLoad: boolean

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { CODING_PROGRAM_NAMES, type CodingCli } from '../../contract/coding-programs.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { createMessage, quote } from '../../lib/messages.ts'
@@ -10,10 +11,12 @@ import { CodingSessionFailed, type CodingEnd } from './coding-session.ts'
 export type CodingWay = {
   /** Of the file, without `.exe`. */
   name: string
-  protocol: 'acp' | 'claude'
+  protocol: 'acp' | 'claude' | 'codex'
   args: readonly string[]
   /** The mode in which it asks before it changes anything or runs a command. It is set whatever its own settings say. */
   askingMode: string | null
+  /** It asks for nothing while it works, so it runs in the sandbox only. */
+  neverAsks?: true
   /** With each new and each loaded session. */
   sessionMeta?: Record<string, unknown>
 }
@@ -41,6 +44,8 @@ const CLAUDE_STREAM = [
   ...['-p', '--output-format', 'stream-json', '--input-format', 'stream-json', '--verbose', '--permission-prompt-tool', 'stdio'],
   ...['--permission-mode', 'default', '--setting-sources', '', '--strict-mcp-config', '--disallowed-tools', 'AskUserQuestion'],
 ]
+/** Its own sandbox does not work in ours. */
+const CODEX_STREAM = ['exec', '--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox']
 const OPENCODE_ASKS = { '*': 'ask', read: 'allow', list: 'allow', glob: 'allow', grep: 'allow', todowrite: 'allow', todoread: 'allow' }
 
 /** DECISIONS.md has the versions that this was tried with. */
@@ -63,7 +68,10 @@ export const CODING_PROGRAMS: Record<CodingCli, KnownProgram> = {
   },
   // https://github.com/agentclientprotocol/codex-acp. Without its mode, a model would decide what is asked.
   codex: {
-    ways: [{ name: 'codex-acp', protocol: 'acp', args: [], askingMode: 'read-only' }],
+    ways: [
+      { name: 'codex-acp', protocol: 'acp', args: [], askingMode: 'read-only' },
+      { name: 'codex', protocol: 'codex', args: CODEX_STREAM, askingMode: null, neverAsks: true },
+    ],
     hosts: ['api.openai.com', 'chatgpt.com', 'auth.openai.com'],
     install: 'npm install -g @openai/codex',
     signIn: 'codex login',
@@ -111,6 +119,11 @@ export function findCodingProgram(cli: CodingCli, places: { folders: readonly st
     if (path !== null) return path
   }
   return null
+}
+
+/** Whether a program asks before it acts. If not, its start is the only call that can be judged. */
+export function asksBeforeItActs(cli: CodingCli, program: string): boolean {
+  return wayOf(cli, basename(program)).neverAsks !== true
 }
 
 /** How a program is started that has this file name. */

@@ -13,18 +13,15 @@ export type OpenWith = Pick<CodingSessionOptions, 'cli' | 'folder' | 'loadSessio
 
 /** What differs between protocols once a session is open. */
 type Spoken = {
-  sessionId: string
-  canLoad: boolean
+  /** It may get its name with its first turn. */
+  session: { readonly id: string; readonly canLoad: boolean }
   /** Sends the prompt and resolves when the turn is over. */
   ask(text: string): Promise<CodingStopReason>
   /** Asks it to end its turn. */
   interrupt(): void
 }
 
-export function createTurnSession(
-  { cli, clock, program, turns, limits }: OpenWith,
-  { sessionId, canLoad, ask, interrupt }: Spoken,
-): CodingSession {
+export function createTurnSession({ cli, clock, program, turns, limits }: OpenWith, { session, ask, interrupt }: Spoken): CodingSession {
   let turn: Promise<CodingTurn> | null = null
   let isCancelled = false
 
@@ -42,8 +39,12 @@ export function createTurnSession(
   }
 
   return {
-    sessionId,
-    canLoad,
+    get sessionId() {
+      return session.id
+    },
+    get canLoad() {
+      return session.canLoad
+    },
     ended: program.ended,
     prompt(text, handlers) {
       if (turn !== null) return Promise.reject(new Error('a turn is running'))

@@ -41,7 +41,7 @@ type RigOptions = Partial<CodingSessionOptions> & Pick<CodingSessionOptions, 'sa
 export async function codingRig({ place: given, name = 'gemini', ...options }: RigOptions) {
   const place = given ?? (await makePlace())
   const session = await openCodingSession({
-    cli: name === 'claude' ? 'claude' : 'gemini',
+    cli: name === 'claude' || name === 'codex' ? name : 'gemini',
     program: await installScriptedAgent(place.programs, name),
     ...{ folder: place.folder, writable: [place.folder, place.home], readable: [place.programs], closed: [] },
     ...{ programs: systemPrograms(), internet: false, onLog: () => {}, signal: new AbortController().signal, clock: systemClock },
