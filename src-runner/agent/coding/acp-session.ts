@@ -132,11 +132,11 @@ function readUpdate(params: unknown, turns: CodingTurns, sessionId: string): voi
 }
 
 /** Adapters count by turn. */
-function addTo(used: CodingUsage, { inputTokens = 0, outputTokens = 0, cachedTokens = 0 }: CodingUsage): CodingUsage {
+function addTo(used: CodingUsage, { inputTokens = 0, outputTokens = 0, cachedTokens = 0, model }: CodingUsage): CodingUsage {
   used.inputTokens = (used.inputTokens ?? 0) + inputTokens
   used.outputTokens = (used.outputTokens ?? 0) + outputTokens
   used.cachedTokens = (used.cachedTokens ?? 0) + cachedTokens
-  return used
+  return model === undefined ? used : { ...used, model }
 }
 
 function asIs(params: unknown): unknown {

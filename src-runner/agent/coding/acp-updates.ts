@@ -7,6 +7,7 @@ const STATUSES = new Set<string>(['pending', 'in_progress', 'completed', 'failed
 /** More parts than this are not looked at. */
 const MAX_PARTS = 1_000
 const MAX_OUTPUT_CHARS = 200_000
+export const MAX_MODEL_CHARS = 200
 
 /** What a message of the protocol says of a call; null: it names none. Everything else of it is taken as far as it is well formed. */
 export function readCall(value: unknown): CallUpdate | null {
@@ -27,6 +28,8 @@ export function readCall(value: unknown): CallUpdate | null {
   if (output !== null) update.output = output
   const command = commandOf(input)
   if (command !== null) update.command = command
+  // Gemini CLI shows the command as the title and sends no input.
+  else if (update.kind === 'execute' && rawInput === undefined && typeof title === 'string') update.command = title
   const url = input['url']
   if (typeof url === 'string') update.url = url
   const exitCode = exitCodeOf(value)
@@ -77,16 +80,37 @@ export function readUsage({ cost }: Record<string, unknown>): CodingUsage | null
   return typeof amount === 'number' && Number.isFinite(amount) && amount >= 0 && amount < 1e6 ? { costUsd: amount } : null
 }
 
-/** From the answer to a prompt. */
+/** From the answer to a prompt. Adapters count what came from a cache, or went into one, beside the rest of the input. */
 export function usageOfTurn(result: unknown): CodingUsage | null {
-  const usage = isRecord(result) ? result['usage'] : null
-  return isRecord(usage) ? readTokens(usage['inputTokens'], usage['outputTokens'], usage['cachedReadTokens']) : null
+  const { usage, _meta } = isRecord(result) ? result : {}
+  if (!isRecord(usage)) return usageOfGemini(_meta)
+  const cached = tokens(usage['cachedReadTokens']) ?? 0
+  const input = tokens(usage['inputTokens'])
+  return readTokens(input === null ? null : input + cached + (tokens(usage['cachedWriteTokens']) ?? 0), usage['outputTokens'], cached)
 }
 
-/** What is no number of tokens is left out. */
+/** Gemini CLI has a field of its own. */
+function usageOfGemini(meta: unknown): CodingUsage | null {
+  const quota = isRecord(meta) && isRecord(meta['quota']) ? meta['quota'] : {}
+  const count = quota['token_count']
+  if (!isRecord(count)) return null
+  const model = listOf(quota['model_usage']).find((used) => typeof used['model'] === 'string')?.['model']
+  return {
+    ...readTokens(count['input_tokens'], count['output_tokens'], null),
+    ...(typeof model === 'string' ? { model: model.slice(0, MAX_MODEL_CHARS) } : {}),
+  }
+}
+
+/** What is no number of tokens is left out. Cached ones are part of the input. */
 export function readTokens(input: unknown, output: unknown, cached: unknown): CodingUsage {
-  const found = { inputTokens: tokens(input), outputTokens: tokens(output), cachedTokens: tokens(cached) }
-  return Object.fromEntries(Object.entries(found).filter(([, count]) => count !== null)) as CodingUsage
+  const inputTokens = tokens(input)
+  const outputTokens = tokens(output)
+  const cachedTokens = tokens(cached)
+  return {
+    ...(inputTokens === null ? {} : { inputTokens }),
+    ...(outputTokens === null ? {} : { outputTokens }),
+    ...(cachedTokens === null ? {} : { cachedTokens: Math.min(cachedTokens, inputTokens ?? 0) }),
+  }
 }
 
 function tokens(value: unknown): number | null {

@@ -1,5 +1,6 @@
 import { isRecord } from '../../lib/json-values.ts'
 import type { CodingSession, CodingStopReason, CodingUsage } from './coding-session.ts'
+import { MAX_MODEL_CHARS } from './acp-updates.ts'
 import { claudeCall, claudeResult } from './claude-calls.ts'
 import type { CodingProcess } from './coding-process.ts'
 import type { CodingTurns } from './coding-turns.ts'
@@ -147,6 +148,6 @@ function usageIn(
   return {
     ...used,
     ...(typeof cost === 'number' && cost >= 0 && cost < 1e6 ? { costUsd: cost } : {}),
-    ...(model === undefined ? {} : { model: model.slice(0, 200) }),
+    ...(model === undefined ? {} : { model: model.slice(0, MAX_MODEL_CHARS) }),
   }
 }

@@ -39,7 +39,7 @@ type KnownProgram = {
 }
 
 /** The adapter would read settings of the repository, which may allow everything or name hooks. */
-const NO_SETTINGS_OF_THE_REPOSITORY = { claudeCode: { options: { settingSources: [] } } }
+const NO_SETTINGS_OF_THE_REPOSITORY = { claudeCode: { options: { settingSources: [], strictMcpConfig: true } } }
 const CLAUDE_STREAM = [
   ...['-p', '--output-format', 'stream-json', '--input-format', 'stream-json', '--verbose', '--permission-prompt-tool', 'stdio'],
   ...['--permission-mode', 'default', '--setting-sources', '', '--strict-mcp-config', '--disallowed-tools', 'AskUserQuestion'],

@@ -110,11 +110,12 @@ describe.skipIf(isMissing)('a coding program', () => {
     ['calls without end', '@flood-calls', /too many/],
     ['writes errors without end', '@flood-errors', /writes too much/],
     ['sends a line of 50 MB', '@huge 50', /writes too much/],
+    ['asks without end', '@ask-forever', /too many/],
     ['asks 60 questions at once', '@ask-at-once 60', /asks too much/],
     ['leaves 300 calls open', '@open-calls 300', /too many calls/],
   ])('is ended when it %s', async (_, script, detail) => {
     const { session } = await codingRig({ sandbox })
-    const failed = session.prompt(script, listen(() => new Promise<never>(() => {})).handlers)
+    const failed = session.prompt(script, listen(() => (script === '@ask-forever' ? 'deny' : new Promise<never>(() => {}))).handlers)
     await expect(failed).rejects.toMatchObject({ code: 'ended' })
     expect(await session.ended).toMatchObject({ reason: 'limit', detail: expect.stringMatching(detail) as string })
   })
@@ -128,7 +129,7 @@ describe.skipIf(isMissing)('a coding program', () => {
   })
 
   it('ends its turn when it is cancelled, with every open request', async () => {
-    const { session } = await codingRig({ sandbox })
+    const { session } = await codingRig({ sandbox, limits: { cancelMs: 60_000 } })
     const { told, handlers } = listen(() => 'later')
     const turn = session.prompt('@say a\n@write a.txt x', handlers)
     await expect.poll(() => told.asked.length).toBe(1)

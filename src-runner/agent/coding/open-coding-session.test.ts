@@ -15,11 +15,15 @@ describe.each([
     const { session, at } = await codingRig({ sandbox: state })
     const { told, handlers } = listen()
     const turn = await session.prompt(
-      '@think Hm.\n@say Hello\n@write notes/a.txt one\\ntwo\n@run echo ran; exit 3\n@usage 1200 300 0.25',
+      '@think Hm.\n@say Hello\n@write notes/a.txt one\\ntwo\n@run echo ran; exit 3\n@usage 1200 300 0.25 800',
       handlers,
     )
     expect(turn).toEqual({ stopReason: 'end_turn', text: 'Hello' })
-    expect(told).toMatchObject({ text: 'Hello', thinking: 'Hm.', usage: { inputTokens: 1_200, outputTokens: 300, costUsd: 0.25 } })
+    expect(told).toMatchObject({
+      text: 'Hello',
+      thinking: 'Hm.',
+      usage: { inputTokens: 2_000, cachedTokens: 800, outputTokens: 300, costUsd: 0.25 },
+    })
     expect(await readFile(at('notes/a.txt'), 'utf8')).toBe('one\ntwo')
     const path = at('notes/a.txt')
     expect(told.asked).toMatchObject([
@@ -28,4 +32,14 @@ describe.each([
     ])
     expect(told.calls.at(-1)).toMatchObject({ kind: 'execute', status: 'failed', exitCode: 3, output: 'ran\n' })
   })
+})
+
+it.skipIf(isMissing)('reads commands and usage as Gemini CLI sends them, and adds up the turns', async () => {
+  const { session } = await codingRig({ sandbox })
+  const { told, handlers } = listen(() => 'deny')
+  await session.prompt('@ask-by-title rm -rf build', handlers)
+  expect(told.asked).toMatchObject([{ kind: 'execute', command: 'rm -rf build' }])
+  expect(told.usage).toMatchObject({ inputTokens: 70, outputTokens: 8, model: 'gemini-test' })
+  await session.prompt('@say more', handlers)
+  expect(told.usage).toMatchObject({ inputTokens: 140, outputTokens: 16 })
 })

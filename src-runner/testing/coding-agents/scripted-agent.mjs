@@ -162,11 +162,16 @@ const COMMANDS = {
     const may = await ask(id, call)
     finish(id, { status: may ? 'completed' : 'failed' })
   },
-  /** input output dollars */
+  /** input output dollars cached */
   usage(rest) {
-    const [inputTokens, outputTokens, amount] = rest.split(' ').map(Number)
-    session.usage = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens }
+    const [inputTokens, outputTokens, amount, cachedReadTokens = 0] = rest.split(' ').map(Number)
+    session.usage = { inputTokens, outputTokens, cachedReadTokens, totalTokens: inputTokens + outputTokens + cachedReadTokens }
     update({ sessionUpdate: 'usage_update', used: inputTokens, size: 200_000, cost: { amount, currency: 'USD' } })
+  },
+  /** Asks as Gemini CLI does: without input, and with nothing said before. */
+  async 'ask-by-title'(title) {
+    await ask(`call-${process.pid}-${++calls}`, { title, kind: 'execute', status: 'pending', content: [], locations: [] })
+    session.meta = { quota: { token_count: { input_tokens: 70, output_tokens: 8 }, model_usage: [{ model: 'gemini-test' }] } }
   },
   async 'always-only'() {
     const call = { title: 'Everything', kind: 'other' }
@@ -340,7 +345,7 @@ const METHODS = {
       if (!wasCancelled) throw error
       return { stopReason: 'cancelled' }
     }
-    return { stopReason: 'end_turn', ...(session.usage === undefined ? {} : { usage: session.usage }) }
+    return { stopReason: 'end_turn', ...(session.usage === undefined ? {} : { usage: session.usage }), _meta: session.meta }
   },
 }
 
