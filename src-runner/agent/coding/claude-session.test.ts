@@ -49,7 +49,7 @@ describe.skipIf(isMissing)('Claude Code over its JSON stream', () => {
   })
 
   it.each([
-    ['a session that it does not have', '00000000-0000-4000-8000-000000000000', 'ended', /No conversation found/],
+    ['a session that it does not have', '00000000-0000-4000-8000-000000000000', 'refused', /Session not found/],
     ['a session whose name is an argument', '--dangerously-skip-permissions', 'refused', /Session not found/],
   ])('does not go on with %s', async (_, loadSessionId, code, words) => {
     await expect(open({ loadSessionId })).rejects.toMatchObject({ code, message: expect.stringMatching(words) as string })

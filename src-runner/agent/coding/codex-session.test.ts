@@ -36,6 +36,8 @@ describe.skipIf(isMissing)('Codex over its JSON stream', () => {
     const second = await open({ place, loadSessionId: session.sessionId })
     expect((await second.session.prompt('@turns', listen().handlers)).text).toBe('@say a;@turns;')
     await expect(open({ loadSessionId: '--last' })).rejects.toMatchObject({ code: 'refused' })
+    const third = await open({ loadSessionId: session.sessionId })
+    await expect(third.session.prompt('@say a', listen().handlers)).rejects.toMatchObject({ code: 'refused' })
   })
 
   it('ends its turn when it is cancelled', async () => {

@@ -138,6 +138,8 @@ export function wayOf(cli: CodingCli, fileName: string): CodingWay {
 const AUTH_REQUIRED = -32_000
 const SIGNED_OUT =
   /\b(?:not (?:logged|signed) in|log ?in required|auth(?:entication|orization)? (?:is )?required|please (?:log|sign) ?in|unauthorized|invalid api key|\/login\b)/i
+/** Of Claude Code and Codex. Others answer the request with an error. */
+const UNKNOWN_SESSION = /No conversation found with session ID|no rollout found for thread id/i
 const UNKNOWN_ARGUMENT = /\b(?:unknown|unexpected|unrecognized|invalid) (?:argument|option|command|subcommand|flag)/i
 
 export function signedOut(cli: CodingCli, detail: string): CodingSessionFailed {
@@ -171,6 +173,7 @@ export function failureOf(cli: CodingCli, thrown: unknown, end: CodingEnd | null
   if (thrown instanceof CodingSessionFailed) return thrown
   const said = cutText(visibleText(messageOf(thrown)), 2_000)
   const program = CODING_PROGRAM_NAMES[cli]
+  if (end?.reason === 'exited' && UNKNOWN_SESSION.test(complaint)) return unknownSession(cli)
   if (end !== null && end.reason !== 'stopped') {
     const detail = [end.detail, complaint].filter((part) => part !== '').join(' ')
     return new CodingSessionFailed('ended', createMessage('coding_ended', { program, words: quote(cutText(detail, 500)) }), detail)
