@@ -15,6 +15,8 @@ const MAX_LINE_BYTES = 8 * 1024 * 1024
 const MAX_WINDOW_BYTES = 32 * 1024 * 1024
 const MAX_WINDOW_LINES = 20_000
 const WINDOW_MS = 10_000
+/** Of ours to it. */
+const MAX_UNREAD_BYTES = 8 * 1024 * 1024
 /** Of its errors, for the message when it fails. */
 const MAX_TAIL_CHARS = 2_000
 const MAX_LOG_LINE_CHARS = 2_000
@@ -104,13 +106,12 @@ function talkTo(running: RunningProgram, { onLog, clock }: Pick<CodingSessionOpt
     listen(onMessage) {
       receive = onMessage
     },
-    send(message, { isLast } = { isLast: false }) {
-      return new Promise((resolve, reject) => {
-        if (!running.stdin.writable) return reject(new Error('The program has ended.'))
-        const text = typeof message === 'string' ? message : `${JSON.stringify(message)}\n`
-        running.stdin.write(text, (error) => (error == null ? resolve() : reject(error)))
-        if (isLast) running.stdin.end()
-      })
+    // It does not wait until the program has read it, so that what it leaves unread can be counted.
+    async send(message, { isLast } = { isLast: false }) {
+      if (!running.stdin.writable) throw new Error('The program has ended.')
+      running.stdin.write(typeof message === 'string' ? message : `${JSON.stringify(message)}\n`)
+      if (isLast) running.stdin.end()
+      if (running.stdin.writableLength > MAX_UNREAD_BYTES) void end('limit', 'It does not read what it asked for.')
     },
     complaint: () => visibleText(stripVTControlCharacters(tail)).replace(/\s+/g, ' ').trim(),
     end,

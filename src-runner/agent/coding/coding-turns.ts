@@ -9,10 +9,11 @@ const MAX_TURN_CHARS = 4_000_000
 const MAX_CALLS = 5_000
 const MAX_UPDATES = 50_000
 /** Open at the same time. */
-const MAX_OPEN_CALLS = 200
+const MAX_OPEN_CALLS = 100
 const MAX_REQUESTS = 50
 /** Kept for `resume`. */
 const MAX_KEPT = 20_000
+const MAX_KEPT_CHARS = 20_000_000
 
 const MAX_ID_CHARS = 128
 const MAX_TITLE_CHARS = 500
@@ -59,6 +60,7 @@ export function createCodingTurns({ folder, onLimit }: { folder: string; onLimit
   let text = ''
   let chars = 0
   let updates = 0
+  let keptChars = 0
   let totals: CodingUsage = {}
   const open = new Map<string, CodingCall>()
   /** Digests of ids: a program may choose long ones. */
@@ -68,15 +70,17 @@ export function createCodingTurns({ folder, onLimit }: { folder: string; onLimit
   function exceed(detail: string): void {
     if (isOver) return
     isOver = true
+    if (kept !== null) kept = []
     cancelRequests()
     onLimit(detail)
   }
 
-  function tell(event: (to: CodingHandlers) => void): void {
+  function tell(event: (to: CodingHandlers) => void, about?: CodingCall): void {
     if (isOver || handlers === null) return
     if (++updates > MAX_UPDATES) return exceed('It sends too many updates.')
     if (kept === null) return event(handlers)
-    if (kept.push(event) > MAX_KEPT) exceed('It goes on while a request is open.')
+    if (about !== undefined) keptChars += JSON.stringify(about).length
+    if (kept.push(event) > MAX_KEPT || keptChars > MAX_KEPT_CHARS) exceed('It goes on while a request is open.')
   }
 
   function count(delta: string): boolean {
@@ -119,12 +123,13 @@ export function createCodingTurns({ folder, onLimit }: { folder: string; onLimit
 
   return {
     begin(to) {
-      ;[handlers, kept, text, chars, updates] = [to, null, '', 0, 0]
+      ;[handlers, kept, keptChars, text, chars, updates] = [to, null, 0, '', 0, 0]
       open.clear()
     },
     resume(to) {
       if (kept === null) return false
       const events = kept
+      keptChars = 0
       ;[handlers, kept] = [to, null]
       for (const event of events) event(to)
       for (const request of requests) ask(request, to)
@@ -146,7 +151,7 @@ export function createCodingTurns({ folder, onLimit }: { folder: string; onLimit
     },
     call(update) {
       const call = merge(update)
-      if (call !== null) tell((to) => to.toolCall(call))
+      if (call !== null) tell((to) => to.toolCall(call), call)
     },
     usage(usage) {
       totals = { ...totals, ...usage }
@@ -160,7 +165,7 @@ export function createCodingTurns({ folder, onLimit }: { folder: string; onLimit
         exceed('It asks too much at once.')
         return 'cancelled'
       }
-      tell((to) => to.toolCall(call))
+      tell((to) => to.toolCall(call), call)
       const answer = Promise.withResolvers<RequestAnswer>()
       const request: Request = { call, answer: answer.resolve }
       requests.add(request)

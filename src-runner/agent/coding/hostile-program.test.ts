@@ -4,10 +4,13 @@ import { describe, expect, it } from 'vitest'
 import type { SandboxState } from '../../platform/sandbox/sandbox-types.ts'
 import { codingRig, listen } from '../../testing/coding-agents/coding-rig.ts'
 import { findSandboxHere } from '../../testing/sandbox-here.ts'
-import type { CodingCall, CodingHandlers } from './coding-session.ts'
+import type { CodingAnswer, CodingCall, CodingHandlers } from './coding-session.ts'
 
 const { sandbox, isMissing } = await findSandboxHere()
 const NONE: SandboxState = { ...sandbox, kind: 'none', works: false, setup: null }
+
+/** To what it asks. Default: none. */
+const ANSWERS: Record<string, CodingAnswer> = { '@ask-forever': 'deny', '@ask-and-flood': 'later' }
 
 /** Command lines of this machine that name a folder. */
 function processesOf(folder: string): string[] {
@@ -112,10 +115,12 @@ describe.skipIf(isMissing)('a coding program', () => {
     ['sends a line of 50 MB', '@huge 50', /writes too much/],
     ['asks without end', '@ask-forever', /too many/],
     ['asks 60 questions at once', '@ask-at-once 60', /asks too much/],
+    ['goes on without end while a request is open', '@ask-and-flood', /while a request is open/],
+    ['reads no answer', '@deaf', /does not read/],
     ['leaves 300 calls open', '@open-calls 300', /too many calls/],
   ])('is ended when it %s', async (_, script, detail) => {
     const { session } = await codingRig({ sandbox })
-    const failed = session.prompt(script, listen(() => (script === '@ask-forever' ? 'deny' : new Promise<never>(() => {}))).handlers)
+    const failed = session.prompt(script, listen(() => ANSWERS[script] ?? new Promise<never>(() => {})).handlers)
     await expect(failed).rejects.toMatchObject({ code: 'ended' })
     expect(await session.ended).toMatchObject({ reason: 'limit', detail: expect.stringMatching(detail) as string })
   })

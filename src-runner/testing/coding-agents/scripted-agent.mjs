@@ -226,6 +226,19 @@ const COMMANDS = {
       if (calls % 200 === 0) await raw('')
     }
   },
+  /** Asks once, and goes on with large edits. */
+  async 'ask-and-flood'() {
+    void ask(begin({ title: 'May I?' }), { title: 'May I?' })
+    for (;;) {
+      finish(begin({ title: 'Large', kind: 'edit', content: [{ type: 'diff', path: '/a', newText: 'x'.repeat(300_000) }] }))
+      await raw('')
+    }
+  },
+  /** Sends requests that nobody knows, and reads no answer. */
+  async deaf() {
+    process.stdin.pause()
+    for (;;) await raw(`${JSON.stringify({ jsonrpc: '2.0', id: `${'i'.repeat(200_000)}${++requests}`, method: 'no/such' })}\n`)
+  },
   'open-calls'(count) {
     for (let i = 0; i < Number(count); i++) begin({ title: 'open', kind: 'read' })
     return forever
