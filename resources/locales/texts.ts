@@ -3263,7 +3263,7 @@ export type TextParams = {
   'messages.skill_field_invalid': { field: string }
   'messages.skill_source_closed': NoParams
   'messages.skill_source_unknown': NoParams
-  'messages.skill_source_git': NoParams
+  'messages.skill_source_git': { host: string; why: string }
   'messages.skill_source_status': { host: string; status: number }
   'messages.skill_source_no_archive': NoParams
   'messages.skill_source_missing': NoParams

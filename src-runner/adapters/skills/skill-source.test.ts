@@ -133,6 +133,5 @@ describe('an archive at an address', () => {
     await expect(read('https://shells.example/large.zip')).rejects.toMatchObject({ detail: { code: 'archive_too_large' } })
     await expect(read('https://shells.example/page.zip')).rejects.toMatchObject({ detail: { code: 'skill_source_no_archive' } })
     await expect(read('https://shells.example/gone.zip')).rejects.toMatchObject({ detail: { code: 'skill_source_status' } })
-    await expect(read('https://shells.example/ada/shells.git')).rejects.toMatchObject({ detail: { code: 'skill_source_git' } })
   })
 })

@@ -11,6 +11,8 @@ import { createMessage } from '../../lib/messages.ts'
 import { isLeftOut, readSkillFolder } from '../../domain/skills/read-skill-folder.ts'
 import { packSkill, SkillRefused, type SkillPackage } from '../../domain/skills/skill-package.ts'
 import { SKILL_FILE } from '../../domain/skills/skill-head.ts'
+import { fetchRepository, NoRepository, type Repository } from './git-repository.ts'
+import { readAddress } from './skill-address.ts'
 
 export type SourceDeps = {
   fetch: GuardedFetch
@@ -97,9 +99,40 @@ async function readLocal(place: string, folder: string | null, { dataDir }: Sour
   return { files: await readSkillFolder(inside, { strict: false, wants }), commit: null }
 }
 
-async function download(place: string, fragment: string | null, { fetch }: SourceDeps, signal: AbortSignal, wants: Wants): Promise<Found> {
-  const { url, folder, isRepository } = readAddress(place)
+async function download(place: string, fragment: string | null, deps: SourceDeps, signal: AbortSignal, wants: Wants): Promise<Found> {
+  const address = readAddress(place)
+  const { folder } = address
   const inside = folder === null || fragment === null ? (folder ?? fragment) : `${folder}/${fragment}`
+  if (address.kind === 'repository') return clone(address.repository, inside, deps, signal, wants)
+  const { url, kind } = address
+  try {
+    return await downloadArchive(url, pickIn(inside, wants, kind === 'wrapped' ? 'wrapped' : 'archive'), deps, signal)
+  } catch (thrown) {
+    // The page of a repository, or nothing at all where only Git looks.
+    if (kind !== 'unknown' || !isAnswer(thrown)) throw thrown
+    return clone({ url, ref: null }, inside, deps, signal, wants).catch((error: unknown) => {
+      throw error instanceof NoRepository ? thrown : error
+    })
+  }
+}
+
+function isAnswer(thrown: unknown): boolean {
+  return thrown instanceof SkillRefused && ['skill_source_status', 'skill_source_no_archive'].includes(thrown.detail.code)
+}
+
+async function clone(
+  repository: Repository,
+  folder: string | null,
+  { fetch }: SourceDeps,
+  signal: AbortSignal,
+  wants: Wants,
+): Promise<Found> {
+  const found = await fetchRepository(repository, { fetch, signal, pick: pickIn(folder, wants, 'repository') })
+  refuseTwins(found.files.map(({ path }) => path))
+  return found
+}
+
+async function downloadArchive(url: URL, pick: Pick, { fetch }: SourceDeps, signal: AbortSignal): Promise<Found> {
   const { status, body, isCut } = await fetch(url, {
     signal,
     maxBytes: SKILL_LIMITS.packedBytes,
@@ -107,78 +140,21 @@ async function download(place: string, fragment: string | null, { fetch }: Sourc
   })
   if (status !== 200) throw new SkillRefused(createMessage('skill_source_status', { host: url.host, status }))
   if (isCut) refuseTooLarge(SKILL_LIMITS.packedBytes)
-  return unpack(body, pickIn(inside, wants, { isRepository }))
-}
-
-/**
- * The address of the archive. Repositories at GitHub and GitLab are read as the archives that these hosts make, so neither git nor
- * anything in the repository runs.
- */
-function readAddress(place: string): { url: URL; folder: string | null; isRepository: boolean } {
-  const text = place.replace(/^git\+/, '')
-  const url = URL.canParse(text) ? new URL(text) : null
-  if (url === null || url.protocol !== 'https:' || url.username !== '' || url.password !== '')
-    throw new SkillRefused(createMessage('skill_source_unknown'))
-  const parts = url.pathname
-    .split('/')
-    .filter((part) => part !== '')
-    .map(decodePart)
-  const isArchive = /\.(zip|tar|tgz|tar\.gz)$/i.test(url.pathname)
-  if (isArchive || !['github.com', 'www.github.com', 'gitlab.com'].includes(url.host)) {
-    if (/\.git$/i.test(url.pathname)) throw new SkillRefused(createMessage('skill_source_git'))
-    return { url, folder: null, isRepository: false }
-  }
-  return url.host === 'gitlab.com' ? ofGitLab(parts) : ofGitHub(parts)
-}
-
-function decodePart(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    throw new SkillRefused(createMessage('skill_source_unknown'))
-  }
-}
-
-function ofGitHub([owner, repository, kind, ref, ...folder]: string[]) {
-  const isTree = kind === 'tree' || kind === 'blob'
-  if (owner === undefined || repository === undefined || (kind !== undefined && (!isTree || ref === undefined)))
-    throw new SkillRefused(createMessage('skill_source_unknown'))
-  const name = repository.replace(/\.git$/i, '')
-  return { url: addressOf('https://github.com', [owner, name, 'archive', `${ref ?? 'HEAD'}.zip`]), ...placeIn(folder) }
-}
-
-/** The project may be in groups; `-` ends its path. */
-function ofGitLab(parts: string[]) {
-  const dash = parts.indexOf('-')
-  const project = dash < 0 ? parts : parts.slice(0, dash)
-  const [kind, ref, ...folder] = dash < 0 ? [] : parts.slice(dash + 1)
-  if (project.length < 2 || (kind !== undefined && ((kind !== 'tree' && kind !== 'blob') || ref === undefined)))
-    throw new SkillRefused(createMessage('skill_source_unknown'))
-  const path = [...project.slice(0, -1), project.at(-1)!.replace(/\.git$/i, '')]
-  const archive = ['-', 'archive', ref ?? 'HEAD', `${path.at(-1)!}.zip`]
-  return { url: addressOf('https://gitlab.com', [...path, ...archive]), ...placeIn(folder) }
-}
-
-function addressOf(origin: string, parts: string[]): URL {
-  return new URL(`${origin}/${parts.map((part) => encodeURIComponent(part)).join('/')}`)
-}
-
-/** The address of the file itself names its folder. */
-function placeIn(folder: string[]): { folder: string | null; isRepository: true } {
-  const inside = folder.at(-1)?.toLowerCase() === SKILL_FILE.toLowerCase() ? folder.slice(0, -1) : folder
-  return { folder: inside.length === 0 ? null : readPortablePath(inside.join('/')), isRepository: true }
+  return unpack(body, pick)
 }
 
 type Pick = (path: string) => string | null
 /** By the path inside the folder that is looked at. */
 type Wants = (path: string) => boolean
 
-/** Leaves out what is outside the folder. The archive of a repository has everything in one folder. */
-function pickIn(folder: string | null, wants: Wants, { isRepository = false } = {}): Pick {
+/**
+ * Leaves out what is outside the folder. `wrapped`: everything is in one folder. `archive`: it may be. `repository`: it is as it is.
+ */
+function pickIn(folder: string | null, wants: Wants, kind: 'archive' | 'wrapped' | 'repository' = 'archive'): Pick {
   return (path) => {
     if (isLeftOut(path)) return null
     const inRoot = path.includes('/') ? path.slice(path.indexOf('/') + 1) : null
-    const places = isRepository ? [inRoot] : [path, inRoot]
+    const places = { archive: [path, inRoot], wrapped: [inRoot], repository: [path] }[kind]
     const above = folder === null ? '' : `${folder}/`
     const place = folder === null ? places[0] : places.find((one) => one?.startsWith(above))
     if (place == null || !wants(place.slice(above.length))) return null
