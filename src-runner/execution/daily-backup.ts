@@ -8,6 +8,8 @@ import { AppError, messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { createMessage } from '../lib/messages.ts'
 import { readSettings } from '../domain/settings/settings.ts'
+import type { SkillFolders } from '../domain/skills/skill-folders.ts'
+import { copySkills, listDigests, listSkillsOfBackup } from './skill-backups.ts'
 
 export type DailyBackup = {
   start(): void
@@ -22,7 +24,19 @@ const DAY_MS = 24 * 3_600_000
 const HOUR_MS = 3_600_000
 
 /** Backs the database up once a day, when the app is idle or an hour later, and copies the backup to the person's folder. */
-export function createDailyBackup({ db, hub, clock, log }: { db: Database; hub: EventHub; clock: Clock; log: Log }): DailyBackup {
+export function createDailyBackup({
+  db,
+  hub,
+  clock,
+  log,
+  skillFolders,
+}: {
+  db: Database
+  hub: EventHub
+  clock: Clock
+  log: Log
+  skillFolders: SkillFolders
+}): DailyBackup {
   const backups = createBackups(db.file)
   const stops: (() => void)[] = []
   let lastProblem: Message | null = null
@@ -48,18 +62,29 @@ export function createDailyBackup({ db, hub, clock, log }: { db: Database; hub: 
   }
 
   async function make(): Promise<Backup> {
-    const backup = await backups
-      .make(clock.now())
-      .catch((error: unknown) => fail(createMessage('backup_failed', { why: messageOf(error) }), error))
+    const failing = (error: unknown) => fail(createMessage('backup_failed', { why: messageOf(error) }), error)
+    // Before the database, so that a backup that is listed has its skills. What keeps them from being copied does not keep it from being made.
+    const copied = await copySkills(listDigests(db), skillFolders, backups.folder).catch((error: unknown) => error as Error)
+    const backup = await backups.make(clock.now()).catch(failing)
+    if (copied instanceof Error) failing(copied)
+    await keepSkills(backup, backups.folder).catch(failing)
     const { backupFolder } = readSettings(db)
     if (backupFolder !== null) {
       await backups
         .copyTo(backupFolder, backup)
+        .then((target) => keepSkills(backup, target))
         .catch((error: unknown) => fail(createMessage('backup_copy_failed', { folder: backupFolder, why: messageOf(error) }), error))
     }
     lastProblem = null
     log.info({ backup }, 'the database was backed up')
     return backup
+  }
+
+  /** Also those that were installed while the backup was made. */
+  async function keepSkills({ name }: Backup, folder: string): Promise<void> {
+    const digests = listDigests(db)
+    await copySkills(digests, skillFolders, folder)
+    await listSkillsOfBackup(name, digests, folder)
   }
 
   function fail(problem: Message, error: unknown): never {

@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import type { PackedFile } from '../../platform/archives/archive-entries.ts'
+import { BACKUP_FOLDER } from '../../platform/db/backup-files.ts'
 import { transact } from '../../platform/db/transact.ts'
 import { GuardedFetchError } from '../../platform/net/guarded-fetch.ts'
 import type { ErrorCode } from '../../contract/errors.ts'
@@ -25,6 +27,7 @@ import { readSkillHead, SKILL_FILE } from '../../domain/skills/skill-head.ts'
 import { SkillRefused, type SkillPackage } from '../../domain/skills/skill-package.ts'
 import {
   acknowledgeUpdate,
+  blockSkill,
   deleteSkill,
   findSkillBySlug,
   getSkill,
@@ -36,6 +39,7 @@ import {
   selectSkill,
   storedSource,
 } from '../../domain/skills/skills.ts'
+import { listDigests, restoreSkills } from '../../execution/skill-backups.ts'
 import { createOwnSkills } from './own-skills.ts'
 import { fetchHeads, fetchSkill, isMissingFile, isRefusal, type Origin, type SourceDeps } from './skill-source.ts'
 
@@ -81,6 +85,13 @@ export function createSkillInstaller(deps: InstallerDeps) {
   }
 
   const sweep = () => folders.sweep(listSkills(db).map(({ digest }) => digest))
+
+  /** A skill whose files are gone, and in no backup, is blocked. */
+  async function restore(): Promise<void> {
+    const lost = await restoreSkills(listDigests(db), folders, join(deps.dataDir, BACKUP_FOLDER))
+    const blocked = listSkills(db).filter(({ digest }) => lost.includes(digest))
+    if (blocked.length > 0) transact(db, (tx) => blocked.forEach((skill) => blockSkill(tx, deps, skill)))
+  }
 
   async function install(origin: Origin, { expectedDigest, entityId, agents }: NewInstall): Promise<Skill> {
     const entity = entityId === undefined ? findDefaultEntity(db) : required(findEntity(db, entityId), 'entity_not_found')
@@ -211,9 +222,12 @@ export function createSkillInstaller(deps: InstallerDeps) {
 
     checkDue,
 
-    /** Deletes what a crash left, and looks for updates once a day. */
+    /** Puts back what a restore needs, deletes what a crash left, and looks for updates once a day. */
     start(): void {
-      inTurn(sweep).catch((error: unknown) => log.warn({ error }, 'could not delete what is left of skills'))
+      inTurn(async () => {
+        await restore()
+        await sweep()
+      }).catch((error: unknown) => log.warn({ error }, 'could not delete what is left of skills'))
       const look = () => void checkDue().catch((error: unknown) => log.warn({ error }, 'could not look for updates of skills'))
       stops.push(clock.every(LOOK_EVERY_MS, look))
     },

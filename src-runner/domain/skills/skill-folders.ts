@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { syncFolder } from '../../platform/db/sync-files.ts'
@@ -39,6 +39,8 @@ export function createSkillFolders(root: string) {
 
   return {
     load,
+    /** Whether there is a folder for it, whatever is in it. */
+    isThere: (digest: string): boolean => existsSync(folderOf(digest)),
 
     /** The files as they are now, whoever changed them. Throws ArchiveRefused, or the error of the file system. */
     readAsIs: async (digest: string): Promise<SkillPackage> => packSkill(await readSkillFolder(folderOf(digest), { strict: true })),

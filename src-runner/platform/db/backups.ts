@@ -18,9 +18,9 @@ export type Backups = {
   make(now: number): Promise<Backup>
   /**
    * Copies a backup to another folder, checks the copy, and keeps as many there as here. There it is in a folder of this
-   * installation, because several may share the other one.
+   * installation, because several may share the other one. Returns that folder.
    */
-  copyTo(shared: string, backup: Backup): Promise<void>
+  copyTo(shared: string, backup: Backup): Promise<string>
   stop(): void
 }
 
@@ -47,7 +47,7 @@ export function createBackups(file: string): Backups {
     await finishFile(folder, accountsOfBackup(name), (draft) => runThread({ kind: 'accounts', source, target: draft }))
   }
 
-  async function copyTo(shared: string, { name }: Backup): Promise<void> {
+  async function copyTo(shared: string, { name }: Backup): Promise<string> {
     const target = join(shared, ownFolderName(folder, hostname()))
     // Not recursive: a folder that is gone, such as an external disk, is not created again.
     await mkdir(target, { mode: 0o700 }).catch((error: unknown) => {
@@ -61,6 +61,7 @@ export function createBackups(file: string): Backups {
     const accounts = accountsOfBackup(name)
     if (existsSync(join(folder, accounts))) await finishFile(target, accounts, copied('accounts', accounts))
     await finish(target, name, copied('database', name))
+    return target
   }
 
   function runThread(data: BackupThreadData): Promise<void> {
