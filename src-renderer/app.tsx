@@ -42,6 +42,7 @@ const McpServerScreen = lazy(() =>
 )
 const SkillsScreen = lazy(() => import('./routes/skills/SkillsScreen.tsx').then((file) => ({ default: file.SkillsScreen })))
 const SkillScreen = lazy(() => import('./routes/skills/SkillScreen.tsx').then((file) => ({ default: file.SkillScreen })))
+const EditSkillScreen = lazy(() => import('./routes/skills/EditSkillScreen.tsx').then((file) => ({ default: file.EditSkillScreen })))
 const ChatScreen = lazy(() => import('./routes/chat/ChatScreen.tsx').then((file) => ({ default: file.ChatScreen })))
 const JobScreen = lazy(() => import('./routes/job/JobScreen.tsx').then((file) => ({ default: file.JobScreen })))
 const ModelsScreen = lazy(() => import('./routes/models/ModelsScreen.tsx').then((file) => ({ default: file.ModelsScreen })))
@@ -81,7 +82,9 @@ export function App(props: { needsSignIn: boolean }) {
             <Route path="/connections/:credentialId" component={CredentialScreen} />
             <Route path="/connections/mcp/:mcpServerId" component={McpServerScreen} />
             <Route path="/skills" component={SkillsScreen} />
+            <Route path="/skills/new" component={EditSkillScreen} />
             <Route path="/skills/:skillId" component={SkillScreen} />
+            <Route path="/skills/:skillId/edit" component={EditSkillScreen} />
             <Route path="/models" component={ModelsScreen} />
             <Route path="/settings/:section?" matchFilters={{ section: [...SETTINGS_SECTIONS] }} component={SettingsScreen} />
             <Route path="/welcome" component={WelcomeScreen} />

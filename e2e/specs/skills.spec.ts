@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test as base } from '../fixtures/deckhand.ts'
 import { lookAt } from '../fixtures/look-at.ts'
@@ -41,7 +41,8 @@ test('a person installs a skill from a preview, and an agent uses it', async ({ 
   await deckhand.setHooks({ folder: folder.path })
   await page.getByRole('button', { name: 'Choose folder…' }).click()
   const dialog = page.getByRole('dialog', { name: 'shell-sorter' })
-  await expect(dialog.getByText('Seems to download a program and run it.')).toBeVisible()
+  // What was found is in sight at once.
+  await expect(dialog.getByText('Seems to download a program and run it.')).toBeInViewport()
   await expect(dialog.getByText('setup.sh:2')).toBeVisible()
   expect((await deckhand.client.ok('listSkills', { query: {} })).skills).toEqual([])
 
@@ -126,4 +127,45 @@ test('an update that asks for more is off until the person allows it', async ({ 
   await page.getByRole('button', { name: 'Allow' }).click()
   await expect(page.getByRole('alert')).toBeHidden()
   expect(await isOffered()).toBe(true)
+})
+
+test('an agent drafts a skill from a finished job, and the person edits, saves and exports it', async ({ deckhand, page, models }) => {
+  const agent = await setUpAgent(deckhand.client, models)
+  models.play({ text: ['Sorted: largest first.'] })
+  const { jobId } = await deckhand.client.ok('submitTask', { body: { task: 'Sort my shells.', agentId: agent.id } })
+  await expect.poll(async () => (await deckhand.client.ok('getJob', { params: { jobId } })).job.status).toBe('completed')
+
+  models.play({ text: [SKILL.replace('license: MIT', 'Not front matter')] })
+  await page.goto(`app://deckhand/jobs/${jobId}`)
+  await page.getByRole('button', { name: 'Make a skill' }).click()
+  const text = page.getByLabel('SKILL.md')
+  await expect(text).toHaveValue(/Sorting shells/)
+  const create = page.getByRole('button', { name: 'Create skill' })
+  await expect(page.getByText(/^SKILL\.md, line 4/)).toBeVisible()
+  await expect(create).toBeDisabled()
+  await text.fill(SKILL)
+  await expect(page.getByText('Nothing suspicious was found.')).toBeVisible()
+  await create.click()
+  await expect(page.getByText('Written in Deckhand')).toBeVisible()
+  const { skills } = await deckhand.client.ok('listSkills', { query: {} })
+  expect(skills).toMatchObject([{ name: 'shell-sorter', kind: 'own', status: 'ready', agents: [] }])
+  await lookAt(
+    deckhand,
+    [
+      { name: 'new', path: '/skills/new', shows: (on) => on.getByText('Nothing suspicious was found.') },
+      { name: 'edit', path: `/skills/${skills[0]!.id}/edit`, shows: (on) => on.getByText('Nothing suspicious was found.') },
+      { name: 'own', path: `/skills/${skills[0]!.id}`, shows: (on) => on.getByText('Written in Deckhand') },
+      { name: 'job', path: `/jobs/${jobId}`, shows: (on) => on.getByRole('button', { name: 'Make a skill' }) },
+    ],
+    'own-skill',
+  )
+
+  await page.goto(`app://deckhand/skills/${skills[0]!.id}`)
+  await deckhand.app.evaluate(({ session }, folder) => {
+    session.defaultSession.on('will-download', (_event, item) => item.setSavePath(`${folder}/${item.getFilename()}`))
+  }, deckhand.dataDir)
+  await page.getByRole('button', { name: 'Actions for shell-sorter' }).click()
+  await page.getByRole('menuitem', { name: 'Export' }).click()
+  const exported = join(deckhand.dataDir, 'shell-sorter.zip')
+  await expect.poll(() => existsSync(exported) && readFileSync(exported).subarray(0, 2).toString()).toBe('PK')
 })

@@ -581,6 +581,9 @@ export type TextParams = {
   'job.waitingChild': NoParams
   'job.notFound': NoParams
   'job.notFoundWhy': NoParams
+  'job.makeSkill': NoParams
+  'job.makeSkillWhy': NoParams
+  'job.openSkillDraft': NoParams
   'automations.title': NoParams
   'automations.intro': NoParams
   'automations.tabs': NoParams
@@ -1738,7 +1741,6 @@ export type TextParams = {
   'skills.install.pickFolder': NoParams
   'skills.install.preview': NoParams
   'skills.install.reading': NoParams
-  'skills.install.several': NoParams
   'skills.install.from': { source: string }
   'skills.install.install': NoParams
   'skills.install.again': NoParams
@@ -1746,6 +1748,9 @@ export type TextParams = {
   'skills.install.showInstalled': NoParams
   'skills.install.agents': NoParams
   'skills.install.agentsHint': NoParams
+  'skills.install.pickFile': NoParams
+  'skills.install.file': NoParams
+  'skills.install.tooLarge': { size: string }
   'skills.update.look': NoParams
   'skills.update.title': { name: string }
   'skills.update.available': NoParams
@@ -1761,12 +1766,16 @@ export type TextParams = {
   'skills.update.doneOff': { name: string }
   'skills.update.noDiff': NoParams
   'skills.update.checkFailed': { problem: string }
+  'skills.update.fromFile': NoParams
   'skills.consent.title': NoParams
   'skills.consent.why': NoParams
   'skills.consent.allow': NoParams
   'skills.changed.title': NoParams
-  'skills.changed.why': NoParams
+  'skills.changed.why.source': NoParams
+  'skills.changed.why.file': NoParams
+  'skills.changed.why.own': NoParams
   'skills.changed.restore': NoParams
+  'skills.changed.see': NoParams
   'skills.details.title': NoParams
   'skills.details.source': NoParams
   'skills.details.digest': NoParams
@@ -1777,6 +1786,38 @@ export type TextParams = {
   'skills.details.checked': NoParams
   'skills.details.checkedHint': NoParams
   'skills.details.never': NoParams
+  'skills.details.made': NoParams
+  'skills.removeOwnWhy': NoParams
+  'skills.export': NoParams
+  'skills.drop': NoParams
+  'skills.kinds.own': NoParams
+  'skills.kinds.file': { file: string }
+  'skills.choose.title': NoParams
+  'skills.choose.count': { count: number }
+  'skills.choose.installed': NoParams
+  'skills.catalogues.title': NoParams
+  'skills.catalogues.about': NoParams
+  'skills.edit.open': NoParams
+  'skills.edit.newTitle': NoParams
+  'skills.edit.title': { name: string }
+  'skills.edit.about': NoParams
+  'skills.edit.create': NoParams
+  'skills.edit.check': NoParams
+  'skills.edit.newFile': NoParams
+  'skills.edit.addFile': NoParams
+  'skills.edit.removeFile': { path: string }
+  'skills.edit.notText': NoParams
+  'skills.edit.changed': NoParams
+  'skills.edit.template': NoParams
+  'skills.draft.gone': NoParams
+  'skills.draft.goneWhy': NoParams
+  'skills.draft.writing': NoParams
+  'skills.draft.writingWhy': NoParams
+  'skills.draft.openJob': NoParams
+  'skills.draft.failed': NoParams
+  'skills.draft.failedWhy': NoParams
+  'skills.draft.byHand': NoParams
+  'skills.draft.untrusted': NoParams
   'code.title': NoParams
   'code.about': NoParams
   'code.new': NoParams

@@ -221,6 +221,20 @@ export const useSkills = (agentId: Given = () => undefined) =>
 
 export const useSkill = (skillId: Given) => useRoute('getSkill', () => withId(skillId, (id) => ({ params: { skillId: id } })))
 
+/** The files of a skill as they are on the disk. */
+export const useSkillFiles = (skillId: Given) => useRoute('readSkillFiles', () => withId(skillId, (id) => ({ params: { skillId: id } })))
+
+/** Well-known repositories of skills. They change only with Deckhand itself. */
+export const useSkillCatalogues = () => useRoute('listSkillCatalogues', () => ({}))
+
+/** The skill that a job writes from a finished one. */
+export const useSkillDraft = (jobId: Given) => useRoute('getSkillDraft', () => withId(jobId, (id) => ({ params: { jobId: id } })))
+
+/** What files would be as a skill, while the person writes them. */
+export function useSkillCheck(request: () => RouteRequest<'checkSkill'> | null): Written<RouteAnswer<'checkSkill'>> {
+  return useWhileWriting('checkSkill', request)
+}
+
 /** Messages that could not be delivered, the newest first. */
 export const useUndeliverable = () => useRoute('listOutbox', () => ({ query: { state: 'undeliverable' as const, limit: 20 } }))
 

@@ -68,6 +68,7 @@ export function commandsFor(agents: readonly Agent[], deps: CommandDeps): Comman
     action('connect-account', t('shell.palette.connectAccount'), Cable, go('/connections')),
     action('add-mcp-server', t('connections.mcp.add'), Plus, go('/connections?add=mcp')),
     action('install-skill', t('shell.palette.installSkill'), BookOpen, go('/skills?install=1')),
+    action('new-skill', t('skills.edit.open'), BookOpen, go('/skills/new')),
     action('failed', t('shell.palette.failedJobs'), CircleX, go('/activity?status=failed')),
     action('rules', t('shell.palette.rules'), Scale, go('/rules')),
     ...(deps.pauseAll.isOn() ? [] : [action('pauseAll', t('shell.palette.pauseAllOn'), OctagonX, deps.pauseAll.pause)]),

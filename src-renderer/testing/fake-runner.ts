@@ -236,6 +236,7 @@ const DEFAULTS: Answers = {
   listCodeTasks: () => ({ codeTasks: [], nextCursor: null }),
   getCodeTask: () => new Refusal('code_task_not_found'),
   listSkills: () => ({ skills: [] }),
+  listSkillCatalogues: () => ({ catalogues: [] }),
   listAttention: () => ({ items: [] }),
   listOutbox: () => ({ messages: [], nextCursor: null }),
   getPublicAddress: () => ({

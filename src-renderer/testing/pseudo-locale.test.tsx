@@ -22,6 +22,7 @@ import { ModelsScreen } from '../routes/models/ModelsScreen.tsx'
 import { RulesScreen } from '../routes/rules/RulesScreen.tsx'
 import { SETTINGS_SECTIONS } from '../routes/settings/sections.ts'
 import { SettingsScreen } from '../routes/settings/SettingsScreen.tsx'
+import { EditSkillScreen } from '../routes/skills/EditSkillScreen.tsx'
 import { SkillScreen } from '../routes/skills/SkillScreen.tsx'
 import { SkillsScreen } from '../routes/skills/SkillsScreen.tsx'
 import { WelcomeScreen } from '../routes/welcome/WelcomeScreen.tsx'
@@ -88,6 +89,8 @@ const data = {
   getMcpServer: () => ({ server }),
   listSkills: () => ({ skills: [skill] }),
   getSkill: () => ({ skill, text: 'x' }),
+  readSkillFiles: () => ({ files: [], digest: skill.digest, isChanged: false }),
+  checkSkill: () => ({ contents, problem: null }),
   previewSkillUpdate: () => ({
     ok: true,
     changed: false,
@@ -122,6 +125,7 @@ const SCREENS: [route: string, path: string, screen: Component][] = [
   ['/connections/mcp/:mcpServerId', `/connections/mcp/${server.id}`, McpServerScreen],
   ['/skills', '/skills', SkillsScreen],
   ['/skills', '/skills?install=1', SkillsScreen],
+  ['/skills/new', '/skills/new', EditSkillScreen],
   ['/skills/:skillId', `/skills/${skill.id}`, SkillScreen],
   ['/skills/:skillId', `/skills/${skill.id}?update=1`, SkillScreen],
   ['/models', '/models', ModelsScreen],

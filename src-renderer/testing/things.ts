@@ -10,7 +10,7 @@ import type { Job, JobSummary } from '../../src-runner/contract/jobs.ts'
 import type { Model, Provider } from '../../src-runner/contract/providers.ts'
 import { type CallFacts, type Decision, NO_TAINTS, type Rule } from '../../src-runner/contract/rules.ts'
 import type { Occurrence, Schedule } from '../../src-runner/contract/schedules.ts'
-import type { Skill, SkillContents } from '../../src-runner/contract/skills.ts'
+import type { Skill, SkillContents, SkillPreview } from '../../src-runner/contract/skills.ts'
 import type { Delivery, DeliveryDetail, Trigger } from '../../src-runner/contract/triggers.ts'
 
 let last = 0
@@ -520,4 +520,8 @@ export function makeSkill(fields: Partial<Skill> = {}): Skill {
     tokens: 24,
     ...fields,
   }
+}
+
+export function makeSkillPreview(fields: Partial<SkillPreview> = {}): SkillPreview {
+  return { source: '/home/ada/pdf-forms', contents: makeSkillContents(), text: '# Forms', texts: [], installedSkillId: null, ...fields }
 }

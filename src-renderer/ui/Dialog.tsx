@@ -12,13 +12,15 @@ export type DialogProps = {
   /** Buttons at the bottom right. */
   actions?: JSX.Element
   size?: 'sm' | 'md' | 'lg'
+  /** It is read from its top: no field further down gets the focus. */
+  isText?: boolean
   children?: JSX.Element
 }
 
 const WIDTHS = { sm: 'max-w-sm', md: 'max-w-lg', lg: 'max-w-2xl' }
 
 export function Dialog(props: DialogProps) {
-  const focus = createDialogFocus(firstField)
+  const focus = createDialogFocus((dialog) => (props.isText ? null : firstField(dialog)))
   return (
     <Kobalte open={props.open} onOpenChange={(open) => !open && props.onClose()}>
       <Kobalte.Portal>

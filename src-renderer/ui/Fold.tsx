@@ -1,8 +1,8 @@
 import ChevronRight from 'lucide-solid/icons/chevron-right'
 import { createSignal, createUniqueId, type JSX, Show } from 'solid-js'
 
-/** A small button that shows and hides what is below it. Hidden at first. */
-export function Fold(props: { label: JSX.Element; children: JSX.Element }): JSX.Element {
+/** A small button that shows and hides what is below it. Hidden at first. `wide`: a row of a list. */
+export function Fold(props: { label: JSX.Element; wide?: boolean; children: JSX.Element }): JSX.Element {
   const [open, setOpen] = createSignal(false)
   const id = createUniqueId()
   return (
@@ -11,7 +11,9 @@ export function Fold(props: { label: JSX.Element; children: JSX.Element }): JSX.
         type="button"
         aria-expanded={open()}
         aria-controls={open() ? id : undefined}
-        class="-ml-1 flex min-h-6 items-center gap-1 rounded-md px-1 text-left text-xs text-ink-3 hover:bg-hover hover:text-ink max-md:min-h-10 pointer-coarse:min-h-10"
+        class={`flex items-center gap-1 rounded-md text-left text-xs text-ink-3 hover:bg-hover hover:text-ink max-md:min-h-10 pointer-coarse:min-h-10 ${
+          props.wide ? 'min-h-7 w-full' : '-ml-1 min-h-6 px-1'
+        }`}
         onClick={() => setOpen(!open())}
       >
         <FoldIcon open={open()} />

@@ -129,6 +129,8 @@ export const SkillPreview = z.object({
   contents: SkillContents,
   /** `SKILL.md`, with invisible characters as their numbers. */
   text: z.string(),
+  /** The other files that are text, scripts first, in the same way. Those after the first megabyte are left out. */
+  texts: z.array(z.object({ path: z.string(), text: z.string() })),
   /** A skill of this name is installed. */
   installedSkillId: Id.nullable(),
 })

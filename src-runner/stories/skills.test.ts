@@ -104,6 +104,7 @@ describe('a person', () => {
     const { preview } = await runner.client.ok('previewSkill', { body: { source: place.path } })
     expect(installedFolders()).toEqual([])
     expect(preview.text).toContain('\\u{e0041}')
+    expect(preview.texts).toEqual([{ path: 'scripts/blob.py', text: expect.stringContaining('b64decode') as string }])
     expect(preview.contents).toMatchObject({ hosts: ['evil.example'], programs: ['jq'], permissions: ['scripts', 'host:evil.example'] })
     expect([...new Set(preview.contents.findings.map(({ kind }) => kind))].sort()).toEqual([
       ...['asks_for_secrets', 'download_and_run', 'encoded_blob', 'hidden_text', 'invisible_characters', 'takes_authority'],

@@ -1,4 +1,5 @@
 import { A, useLocation, useNavigate, useParams } from '@solidjs/router'
+import BookOpen from 'lucide-solid/icons/book-open'
 import Braces from 'lucide-solid/icons/braces'
 import ChevronLeft from 'lucide-solid/icons/chevron-left'
 import MessageSquare from 'lucide-solid/icons/message-square'
@@ -215,6 +216,7 @@ function Head(props: { job: Job; work: FollowedTurn; taints: JSX.Element }) {
           {t('job.copyJson')}
         </Button>
         <Show when={isTerminal(props.job.status)}>
+          <SkillButton job={props.job} />
           <RetryButton job={props.job} />
         </Show>
         <Show when={!isTerminal(props.job.status)}>
@@ -224,6 +226,36 @@ function Head(props: { job: Job; work: FollowedTurn; taints: JSX.Element }) {
         </Show>
       </div>
     </header>
+  )
+}
+
+/** Lets the agent write a skill from what it did. For the job that writes one, it leads to the draft. */
+function SkillButton(props: { job: Job }) {
+  const navigate = useNavigate()
+  const draft = useAction('draftSkill')
+  const run = async () => {
+    try {
+      const { jobId } = await draft.run({ params: { jobId: props.job.id } })
+      navigate(`/skills/new?draft=${jobId}`)
+    } catch (thrown) {
+      toastError(thrown)
+    }
+  }
+  return (
+    <Show
+      when={props.job.context?.['skillOfJobId'] === undefined}
+      fallback={
+        <ButtonLink icon={BookOpen} href={`/skills/new?draft=${props.job.id}`}>
+          {t('job.openSkillDraft')}
+        </ButtonLink>
+      }
+    >
+      <Show when={props.job.status === 'completed'}>
+        <Button icon={BookOpen} busy={draft.isRunning} title={t('job.makeSkillWhy')} onClick={() => void run()}>
+          {t('job.makeSkill')}
+        </Button>
+      </Show>
+    </Show>
   )
 }
 

@@ -3,6 +3,7 @@ import { ExportHead, type HistoryLine, type ImportResult } from '../../../src-ru
 import { useApi } from '../../api/ApiProvider.tsx'
 import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
+import { download } from '../../lib/files.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
@@ -54,16 +55,6 @@ function Export() {
       </Button>
     </Row>
   )
-}
-
-function download(blob: Blob, name: string): void {
-  const url = URL.createObjectURL(blob)
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  // The download has read it by then.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }
 
 function Import() {

@@ -1,39 +1,84 @@
 import { useNavigate } from '@solidjs/router'
-import FolderOpen from 'lucide-solid/icons/folder-open'
-import { createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
+import { createSignal, type JSX, Match, onMount, Switch } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
-import type { SkillPreview } from '../../../src-runner/contract/skills.ts'
+import { type FoundSkill, SKILL_LIMITS, type SkillOrigin, type SkillPreview } from '../../../src-runner/contract/skills.ts'
+import { bytesText } from '../../../resources/locales/numbers.ts'
 import { ApiError } from '../../api/client.ts'
 import { useAction } from '../../api/mutations.ts'
-import { FormProblem } from '../../features/forms/FormProblem.tsx'
-import { t } from '../../lib/language.ts'
-import { visibleText } from '../../lib/visible-text.ts'
-import { useDesktop } from '../../platform/DesktopProvider.tsx'
-import { Button } from '../../ui/Button.tsx'
-import { FormDialog } from '../../ui/FormDialog.tsx'
-import { TextField } from '../../ui/TextField.tsx'
+import { readBase64 } from '../../lib/files.ts'
+import { locale, t } from '../../lib/language.ts'
+import { ChooseSkill } from './ChooseSkill.tsx'
+import { ChooseSource } from './ChooseSource.tsx'
 import { ReviewSkill } from './ReviewSkill.tsx'
 
-/** Installs a skill: where it comes from, then what is in it. Nothing is fetched before the person asks. */
+type Several = { origin: SkillOrigin; found: readonly FoundSkill[] }
+
+/** Installs a skill: where it comes from, which one of several, then what is in it. A link fetches nothing by itself. */
 export function InstallDialog(props: {
   agents: readonly Agent[]
   agentId?: string | undefined
+  /** What the field says at first. */
   source: string
+  /** A file that the person dropped, or a catalogue that they opened: it is read at once. */
+  opens?: File | { source: string } | undefined
   onClose: () => void
 }): JSX.Element {
   const navigate = useNavigate()
+  const read = useAction('previewSkill')
+  const browse = useAction('browseSkills')
   const [source, setSource] = createSignal(props.source)
-  const [preview, setPreview] = createSignal<SkillPreview | null>(null)
+  const [several, setSeveral] = createSignal<Several | null>(null)
+  const [review, setReview] = createSignal<{ origin: SkillOrigin; preview: SkillPreview } | null>(null)
+  const [tooLarge, setTooLarge] = createSignal<string | null>(null)
+
+  const look = async (origin: SkillOrigin) => {
+    setTooLarge(null)
+    browse.reset()
+    try {
+      const { preview } = await read.run({ body: origin })
+      setReview({ origin, preview })
+    } catch (thrown) {
+      if (thrown instanceof ApiError && thrown.detail?.code === 'skill_several') await lookThrough(origin)
+    }
+  }
+  const lookThrough = async (origin: SkillOrigin) => {
+    read.reset()
+    try {
+      const { skills } = await browse.run({ body: origin })
+      setSeveral({ origin, found: skills })
+    } catch {
+      // Shown under the field.
+    }
+  }
+  const lookInFile = async (file: File) => {
+    if (file.size > SKILL_LIMITS.packedBytes) {
+      setTooLarge(t('skills.install.tooLarge', { size: bytesText(SKILL_LIMITS.packedBytes, locale()) }))
+      return
+    }
+    await look({ upload: { fileName: file.name, base64: await readBase64(file) } })
+  }
+  onMount(() => {
+    const { opens } = props
+    if (opens instanceof File) void lookInFile(opens)
+    else if (opens !== undefined) void lookThrough(opens)
+  })
+  const isReading = () => read.isRunning || browse.isRunning
+  const error = () => {
+    const thrown = read.error ?? browse.error
+    // The list of them comes next.
+    return thrown instanceof ApiError && thrown.detail?.code === 'skill_several' ? null : thrown
+  }
   return (
     <Switch>
-      <Match when={preview()}>
+      <Match when={review()}>
         {(one) => (
           <ReviewSkill
-            preview={one()}
+            origin={one().origin}
+            preview={one().preview}
             agents={props.agents}
             agentId={props.agentId}
-            onAgain={setPreview}
-            onBack={() => setPreview(null)}
+            onAgain={(preview) => setReview({ origin: one().origin, preview })}
+            onBack={() => setReview(null)}
             onDone={(skillId) => {
               props.onClose()
               navigate(`/skills/${skillId}`)
@@ -42,94 +87,43 @@ export function InstallDialog(props: {
           />
         )}
       </Match>
+      <Match when={several()}>
+        {(one) => (
+          <ChooseSkill
+            found={one().found}
+            isReading={isReading()}
+            error={error()}
+            onChoose={(found) => void look(originOf(one().origin, found))}
+            onBack={() => {
+              read.reset()
+              setSeveral(null)
+            }}
+            onClose={props.onClose}
+          />
+        )}
+      </Match>
       <Match when={true}>
-        <ChooseSource source={source()} onSource={setSource} onPreview={setPreview} onClose={props.onClose} />
+        <ChooseSource
+          source={source()}
+          onSource={(next) => {
+            setTooLarge(null)
+            read.reset()
+            browse.reset()
+            setSource(next)
+          }}
+          isReading={isReading()}
+          problem={tooLarge()}
+          error={error()}
+          onLook={(place) => void look({ source: place })}
+          onFile={(file) => void lookInFile(file)}
+          onClose={props.onClose}
+        />
       </Match>
     </Switch>
   )
 }
 
-function ChooseSource(props: {
-  source: string
-  onSource: (source: string) => void
-  onPreview: (preview: SkillPreview) => void
-  onClose: () => void
-}): JSX.Element {
-  const desktop = useDesktop()
-  const read = useAction('previewSkill')
-  const look = async (source: string) => {
-    if (source.trim() === '') return
-    props.onSource(source)
-    try {
-      props.onPreview((await read.run({ body: { source: source.trim() } })).preview)
-    } catch {
-      // Shown under the field.
-    }
-  }
-  const pick = async () => {
-    const path = await desktop.pickFolder()
-    if (path !== null) await look(path)
-  }
-  return (
-    <FormDialog
-      title={t('skills.install.title')}
-      description={t('skills.install.about')}
-      submit={t('skills.install.preview')}
-      onSubmit={() => void look(props.source)}
-      isRunning={read.isRunning}
-      onClose={props.onClose}
-    >
-      <TextField
-        label={t('skills.install.source')}
-        mono
-        isFirst
-        placeholder="https://github.com/anthropics/skills/tree/main/skills/pdf"
-        hint={t('skills.install.sourceHint')}
-        value={props.source}
-        onValue={(source) => {
-          read.reset()
-          props.onSource(source)
-        }}
-      />
-      <Show when={desktop.inApp}>
-        <Button class="self-start" icon={FolderOpen} disabled={read.isRunning} onClick={() => void pick()}>
-          {t('skills.install.pickFolder')}
-        </Button>
-      </Show>
-      <Show when={foldersIn(read.error)} fallback={<FormProblem error={read.error} />}>
-        {(folders) => (
-          <section role="alert" aria-label={t('skills.install.several')}>
-            <p class="mb-1.5 text-sm font-medium text-ink">{t('skills.install.several')}</p>
-            <ul class="flex flex-wrap gap-1.5">
-              <For each={folders()}>
-                {(folder) => (
-                  <li>
-                    <Button size="sm" disabled={read.isRunning} onClick={() => void look(`${withoutFolder(props.source)}#${folder}`)}>
-                      {visibleText(folder)}
-                    </Button>
-                  </li>
-                )}
-              </For>
-            </ul>
-          </section>
-        )}
-      </Show>
-      <Show when={read.isRunning}>
-        <p role="status" class="text-xs text-ink-3">
-          {t('skills.install.reading')}
-        </p>
-      </Show>
-    </FormDialog>
-  )
-}
-
-/** The folders of the skills at a source that holds several. null: the error is another one. */
-function foldersIn(error: unknown): string[] | null {
-  const detail = error instanceof ApiError ? error.detail : undefined
-  const folders = detail?.code === 'skill_several' ? detail.params['folders'] : null
-  return typeof folders === 'string' ? folders.split(', ') : null
-}
-
-function withoutFolder(source: string): string {
-  return source.trim().replace(/#.*$/s, '')
+/** One of the skills of a source, or of a file that was sent. */
+function originOf({ upload }: SkillOrigin, { source, folder }: FoundSkill): SkillOrigin {
+  return source !== null ? { source } : { upload: { ...upload!, folder } }
 }

@@ -1,7 +1,7 @@
 import { A } from '@solidjs/router'
 import { createSignal, For, type JSX, Show } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
-import type { SkillPreview } from '../../../src-runner/contract/skills.ts'
+import type { SkillOrigin, SkillPreview } from '../../../src-runner/contract/skills.ts'
 import { ApiError } from '../../api/client.ts'
 import { useAction } from '../../api/mutations.ts'
 import { FormProblem } from '../../features/forms/FormProblem.tsx'
@@ -17,6 +17,7 @@ import { Verdict } from './Verdict.tsx'
 
 /** Everything that is in a skill before it is installed, and the button that installs exactly that. */
 export function ReviewSkill(props: {
+  origin: SkillOrigin
   preview: SkillPreview
   agents: readonly Agent[]
   /** The agent whose page the person comes from. */
@@ -34,7 +35,7 @@ export function ReviewSkill(props: {
   const contents = () => props.preview.contents
   const hasMoved = () => install.error instanceof ApiError && install.error.detail?.code === 'error_skill_has_changed'
   const send = async () => {
-    const body = { source: props.preview.source, expectedDigest: contents().digest, agents: chosen().map((agentId) => ({ agentId })) }
+    const body = { ...props.origin, expectedDigest: contents().digest, agents: chosen().map((agentId) => ({ agentId })) }
     try {
       props.onDone((await install.run({ body })).skill.id)
     } catch {
@@ -43,7 +44,7 @@ export function ReviewSkill(props: {
   }
   const lookAgain = async () => {
     try {
-      const { preview } = await read.run({ body: { source: props.preview.source } })
+      const { preview } = await read.run({ body: props.origin })
       install.reset()
       props.onAgain(preview)
     } catch {
@@ -54,6 +55,7 @@ export function ReviewSkill(props: {
     <Dialog
       open
       size="lg"
+      isText
       onClose={props.onClose}
       title={visibleText(contents().name)}
       description={t('skills.install.from', { source: sourceText(props.preview.source) })}
@@ -98,7 +100,7 @@ export function ReviewSkill(props: {
           <SkillText text={props.preview.text} view={view()} />
         </Part>
         <Part title={t('skills.facts.files')}>
-          <FileList files={contents().files} />
+          <FileList files={contents().files} textOf={(path) => props.preview.texts.find((one) => one.path === path)?.text} />
         </Part>
         <Show when={props.preview.installedSkillId === null && props.agents.length > 0}>
           <fieldset class="flex flex-col gap-2">

@@ -3,7 +3,9 @@ import type { SkillContents } from '../../../src-runner/contract/skills.ts'
 import { bytesText } from '../../../resources/locales/numbers.ts'
 import { locale, t } from '../../lib/language.ts'
 import { visibleText } from '../../lib/visible-text.ts'
+import { Fold } from '../../ui/Fold.tsx'
 import { Pill } from '../../ui/Pill.tsx'
+import { NumberedText } from './SkillText.tsx'
 
 const FIRST_FILES = 20
 
@@ -64,25 +66,15 @@ function None(): JSX.Element {
   return <span class="text-ink-3">{t('skills.facts.none')}</span>
 }
 
-/** All files, scripts marked. */
-export function FileList(props: { files: SkillContents['files'] }): JSX.Element {
+/** All files, scripts marked. Those with a text can be opened. */
+export function FileList(props: { files: SkillContents['files']; textOf: (path: string) => string | undefined }): JSX.Element {
   const [all, setAll] = createSignal(false)
   const shown = () => (all() ? props.files : props.files.slice(0, FIRST_FILES))
   const hidden = () => props.files.length - shown().length
   return (
     <>
       <ul aria-label={t('skills.facts.files')} class="flex flex-col">
-        <For each={shown()}>
-          {(file) => (
-            <li class="flex items-center gap-2 py-0.5 text-xs">
-              <span class="min-w-0 flex-1 font-mono wrap-anywhere text-ink">{visibleText(file.path)}</span>
-              <Show when={file.isScript}>
-                <Pill>{t('skills.facts.script')}</Pill>
-              </Show>
-              <span class="w-20 shrink-0 text-right text-ink-3">{bytesText(file.bytes, locale())}</span>
-            </li>
-          )}
-        </For>
+        <For each={shown()}>{(file) => <File file={file} text={props.textOf(file.path)} />}</For>
       </ul>
       <Show when={hidden() > 0}>
         <button type="button" class="mt-1 text-xs font-medium text-accent-ink hover:underline max-md:min-h-10" onClick={() => setAll(true)}>
@@ -90,5 +82,28 @@ export function FileList(props: { files: SkillContents['files'] }): JSX.Element 
         </button>
       </Show>
     </>
+  )
+}
+
+function File(props: { file: SkillContents['files'][number]; text: string | undefined }): JSX.Element {
+  const row = () => (
+    <>
+      <span class="min-w-0 flex-1 font-mono wrap-anywhere text-ink">{visibleText(props.file.path)}</span>
+      <Show when={props.file.isScript}>
+        <Pill>{t('skills.facts.script')}</Pill>
+      </Show>
+      <span class="w-20 shrink-0 text-right text-ink-3">{bytesText(props.file.bytes, locale())}</span>
+    </>
+  )
+  return (
+    <li class="text-xs">
+      <Show when={props.text !== undefined} fallback={<span class="flex min-h-7 items-center gap-2 pl-4.5">{row()}</span>}>
+        <Fold wide label={row()}>
+          <div class="mb-2 pt-1">
+            <NumberedText label={visibleText(props.file.path)} text={props.text!} />
+          </div>
+        </Fold>
+      </Show>
+    </li>
   )
 }

@@ -7,7 +7,7 @@ import { visibleText } from '../../lib/visible-text.ts'
 import { ArrowList } from '../../ui/ArrowList.tsx'
 import { IconTile } from '../../ui/IconTile.tsx'
 import { Pill } from '../../ui/Pill.tsx'
-import { SKILL_TONES, sourceText } from './skill.ts'
+import { originText, SKILL_TONES } from './skill.ts'
 
 /** Each row leads to the page of a skill. */
 export function SkillList(props: { skills: readonly Skill[] }): JSX.Element {
@@ -27,7 +27,7 @@ export function SkillList(props: { skills: readonly Skill[] }): JSX.Element {
                   <div class="font-medium wrap-anywhere text-ink">{visibleText(skill.name)}</div>
                   <p class="line-clamp-2 text-xs wrap-anywhere text-ink-2">{visibleText(skill.description)}</p>
                   <p class="truncate text-xs text-ink-3" title={visibleText(skill.source)}>
-                    {sourceText(skill.source)}
+                    {originText(skill)}
                   </p>
                 </div>
                 <div class="w-36 min-w-0 truncate text-xs text-ink-2 max-md:w-full">

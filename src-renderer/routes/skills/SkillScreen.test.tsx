@@ -1,5 +1,5 @@
 import { screen, waitFor, within } from '@solidjs/testing-library'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Skill } from '../../../src-runner/contract/skills.ts'
 import { type Answers, createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
@@ -20,6 +20,7 @@ function open(skill: Skill, answers: Answers = {}, { text = '# Forms', query = '
   const runner = createFakeRunner({
     listAgents: () => ({ agents: [ada, bo], nextCursor: null }),
     getSkill: () => ({ skill: current, text }),
+    readSkillFiles: () => ({ files: [], digest: skill.digest, isChanged: false }),
     updateSkillSettings: ({ body }) =>
       change({
         ...(body.agents && { agents: body.agents.map(({ agentId }) => ({ agentId, agentName: 'Agent' })) }),
@@ -163,4 +164,37 @@ it('asks before it removes a skill', async () => {
 it('says that a skill is gone', async () => {
   open(makeSkill(), { getSkill: () => new Refusal('skill_not_found') })
   expect(await screen.findByText('This skill is not installed')).toBeVisible()
+})
+
+it('updates a skill that came from a file with another file only', async () => {
+  const skill = makeSkill({ kind: 'file', source: 'forms.zip' })
+  const { user, runner } = open(skill, {
+    previewSkillUpdate: () => preview,
+    updateSkill: () => ({ ok: true, changed: true, scriptsChanged: true, consentRevoked: false }),
+  })
+  expect(await screen.findByText('From the file forms.zip')).toBeVisible()
+  await user.click(screen.getByRole('button', { name: 'Actions for pdf-forms' }))
+  expect(await screen.findByRole('menuitem', { name: 'Update from a file…' })).toBeVisible()
+  expect(screen.queryByRole('menuitem', { name: 'Look for an update' })).toBeNull()
+  await user.keyboard('{Escape}')
+  await user.upload(screen.getByLabelText('Archive'), new File(['PK'], 'forms-2.zip'))
+  await user.click(await screen.findByRole('button', { name: 'Update' }))
+  const upload = { fileName: 'forms-2.zip', base64: btoa('PK') }
+  await waitFor(() => expect(runner.callsOf('updateSkill')[0]!.body).toMatchObject({ expectedDigest: digest('b'), upload }))
+  expect(runner.callsOf('previewSkillUpdate')[0]!.body).toEqual({ upload })
+})
+
+it('leads to the editor of an own skill, and exports it', async () => {
+  const skill = makeSkill({ kind: 'own', source: '' })
+  const { user, runner } = open(skill, { exportSkill: () => ({ fileName: 'pdf-forms.zip', base64: btoa('PK') }) })
+  expect(await screen.findByRole('link', { name: 'Edit' })).toHaveAttribute('href', `/skills/${skill.id}/edit`)
+  expect(screen.getByText('Written in Deckhand')).toBeVisible()
+  expect(screen.queryByText('Last look for updates')).toBeNull()
+  const saved: Blob[] = []
+  vi.stubGlobal('URL', Object.assign(URL, { createObjectURL: (blob: Blob) => (saved.push(blob), 'blob:x'), revokeObjectURL: () => {} }))
+  await user.click(screen.getByRole('button', { name: 'Actions for pdf-forms' }))
+  await user.click(await screen.findByRole('menuitem', { name: 'Export' }))
+  await waitFor(() => expect(saved).toHaveLength(1))
+  expect(await saved[0]!.text()).toBe('PK')
+  expect(runner.callsOf('exportSkill').map(({ params }) => params)).toEqual([{ skillId: skill.id }])
 })

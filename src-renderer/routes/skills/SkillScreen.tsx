@@ -1,33 +1,30 @@
-import { useNavigate, useParams, useSearchParams } from '@solidjs/router'
-import BookOpen from 'lucide-solid/icons/book-open'
+import { useParams, useSearchParams } from '@solidjs/router'
+import FileArchive from 'lucide-solid/icons/file-archive'
+import PenLine from 'lucide-solid/icons/pen-line'
 import RefreshCw from 'lucide-solid/icons/refresh-cw'
-import Trash from 'lucide-solid/icons/trash'
-import { createSignal, For, type JSX, Show } from 'solid-js'
+import { createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
 import type { Skill } from '../../../src-runner/contract/skills.ts'
 import { AnswerState } from '../../api/AnswerState.tsx'
 import { useAction } from '../../api/mutations.ts'
-import { sentenceOf } from '../../api/problem.ts'
-import { useSkill } from '../../api/queries.ts'
+import { useSkill, useSkillFiles } from '../../api/queries.ts'
 import { toastError } from '../../api/toast-error.ts'
 import { t } from '../../lib/language.ts'
 import { messageText } from '../../lib/message-text.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
-import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
-import { IconTile } from '../../ui/IconTile.tsx'
-import { Menu } from '../../ui/Menu.tsx'
-import { PageHeader } from '../../ui/PageHeader.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Row } from '../../ui/Row.tsx'
 import { Screen } from '../../ui/Screen.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { BackLink } from './BackLink.tsx'
-import { permissionText } from './skill.ts'
+import { FileInput } from './FileInput.tsx'
+import { originText, permissionText } from './skill.ts'
 import { SkillAgents } from './SkillAgents.tsx'
 import { FileList, SkillFacts } from './SkillFacts.tsx'
-import { SkillState } from './SkillList.tsx'
+import { SkillHead } from './SkillHead.tsx'
 import { SkillText, type TextView, ViewChoice } from './SkillText.tsx'
 import { UpdateDialog } from './UpdateDialog.tsx'
 import { Verdict } from './Verdict.tsx'
@@ -58,12 +55,14 @@ export function SkillScreen(): JSX.Element {
 function OneSkill(props: { skill: Skill; text: string | null }): JSX.Element {
   const [search, setSearch] = useSearchParams<{ update?: string }>()
   const [view, setView] = createSignal<TextView>('formatted')
+  const [file, setFile] = createSignal<File | null>(null)
+  const files = useSkillFiles(() => props.skill.id)
   const showUpdate = () => setSearch({ update: '1' })
   return (
     <>
-      <Head skill={props.skill} onUpdate={showUpdate} />
+      <SkillHead skill={props.skill} onUpdate={showUpdate} onFile={setFile} />
       <div class="flex flex-col gap-4">
-        <Notices skill={props.skill} onUpdate={showUpdate} />
+        <Notices skill={props.skill} onUpdate={showUpdate} onFile={setFile} />
         <SkillAgents skill={props.skill} />
         <Show when={props.text}>
           {(text) => (
@@ -79,63 +78,29 @@ function OneSkill(props: { skill: Skill; text: string | null }): JSX.Element {
           <Verdict contents={props.skill.contents} />
         </Panel>
         <Panel title={t('skills.facts.files')}>
-          <FileList files={props.skill.contents.files} />
+          <FileList
+            files={props.skill.contents.files}
+            textOf={(path) => files.data?.files.find((one) => one.path === path)?.text ?? undefined}
+          />
         </Panel>
         <Details skill={props.skill} />
       </div>
-      <Show when={search.update !== undefined}>
-        <UpdateDialog skill={props.skill} onClose={() => setSearch({ update: undefined }, { replace: true })} />
+      <Show when={search.update !== undefined || file() !== null}>
+        <UpdateDialog
+          skill={props.skill}
+          file={file()}
+          onClose={() => {
+            setFile(null)
+            setSearch({ update: undefined }, { replace: true })
+          }}
+        />
       </Show>
     </>
   )
 }
 
-function Head(props: { skill: Skill; onUpdate: () => void }): JSX.Element {
-  const navigate = useNavigate()
-  const remove = useAction('deleteSkill')
-  const [isRemoving, setRemoving] = createSignal(false)
-  return (
-    <>
-      <PageHeader
-        leading={<IconTile icon={BookOpen} size="lg" />}
-        title={visibleText(props.skill.name)}
-        description={
-          <span class="flex flex-wrap items-center gap-1.5">
-            <SkillState skill={props.skill} />
-          </span>
-        }
-        actions={
-          <Menu
-            label={t('skills.actions', { name: props.skill.name })}
-            items={[
-              { label: t('skills.update.look'), icon: RefreshCw, onSelect: () => props.onUpdate() },
-              'separator',
-              { label: t('common.remove'), icon: Trash, tone: 'bad', onSelect: () => setRemoving(true) },
-            ]}
-          />
-        }
-      />
-      <p class="-mt-2 mb-5 text-sm wrap-anywhere text-ink-2">{visibleText(props.skill.description)}</p>
-      <ConfirmDialog
-        open={isRemoving()}
-        onClose={() => setRemoving(false)}
-        title={t('skills.removeTitle', { name: props.skill.name })}
-        confirm={t('common.remove')}
-        tone="bad"
-        onConfirm={async () => {
-          await remove.run({ params: { skillId: props.skill.id } })
-          navigate('/skills')
-        }}
-        describeError={sentenceOf}
-      >
-        {t('skills.removeWhy')}
-      </ConfirmDialog>
-    </>
-  )
-}
-
 /** What only the person can do now, each with the button that does it. */
-function Notices(props: { skill: Skill; onUpdate: () => void }): JSX.Element {
+function Notices(props: { skill: Skill; onUpdate: () => void; onFile: (file: File) => void }): JSX.Element {
   const allow = useAction('updateSkillSettings')
   const later = useAction('acknowledgeSkillUpdate')
   const params = () => ({ skillId: props.skill.id })
@@ -146,11 +111,29 @@ function Notices(props: { skill: Skill; onUpdate: () => void }): JSX.Element {
         <div role="alert" class={`${box} bg-bad-soft`}>
           <div class="min-w-60 flex-1 text-sm text-ink">
             <p class="font-medium">{t('skills.changed.title')}</p>
-            <p class="text-ink-2">{t('skills.changed.why')}</p>
+            <p class="text-ink-2">{t(`skills.changed.why.${props.skill.kind}`)}</p>
           </div>
-          <Button size="sm" icon={RefreshCw} onClick={() => props.onUpdate()}>
-            {t('skills.changed.restore')}
-          </Button>
+          <Switch>
+            <Match when={props.skill.kind === 'own'}>
+              <ButtonLink size="sm" icon={PenLine} href={`/skills/${props.skill.id}/edit`}>
+                {t('skills.changed.see')}
+              </ButtonLink>
+            </Match>
+            <Match when={props.skill.kind === 'file'}>
+              <FileInput onFile={props.onFile}>
+                {(choose) => (
+                  <Button size="sm" icon={FileArchive} onClick={choose}>
+                    {t('skills.install.pickFile')}
+                  </Button>
+                )}
+              </FileInput>
+            </Match>
+            <Match when={true}>
+              <Button size="sm" icon={RefreshCw} onClick={() => props.onUpdate()}>
+                {t('skills.changed.restore')}
+              </Button>
+            </Match>
+          </Switch>
         </div>
       </Show>
       <Show when={props.skill.status === 'needs_consent'}>
@@ -197,7 +180,9 @@ function Details(props: { skill: Skill }): JSX.Element {
   return (
     <Panel title={t('skills.details.title')} flush>
       <Row label={t('skills.details.source')}>
-        <span class="font-mono text-xs wrap-anywhere text-ink-2 select-all">{visibleText(props.skill.source)}</span>
+        <Show when={props.skill.kind === 'source'} fallback={<span class={`wrap-anywhere ${value}`}>{originText(props.skill)}</span>}>
+          <span class="font-mono text-xs wrap-anywhere text-ink-2 select-all">{visibleText(props.skill.source)}</span>
+        </Show>
       </Row>
       <Row label={t('skills.details.digest')} hint={t('skills.details.digestHint')}>
         <span class="flex min-w-0 items-center gap-1">
@@ -207,7 +192,7 @@ function Details(props: { skill: Skill }): JSX.Element {
           <CopyButton size="sm" text={props.skill.digest} label={t('skills.details.copyDigest')} copy={desktop.copyText} />
         </span>
       </Row>
-      <Row label={t('skills.details.installed')}>
+      <Row label={t(props.skill.kind === 'own' ? 'skills.details.made' : 'skills.details.installed')}>
         <Time at={props.skill.installedAt} class={value} />
       </Row>
       <Show when={props.skill.updatedAt !== props.skill.installedAt}>
@@ -215,11 +200,13 @@ function Details(props: { skill: Skill }): JSX.Element {
           <Time at={props.skill.updatedAt} class={value} />
         </Row>
       </Show>
-      <Row label={t('skills.details.checked')} hint={t('skills.details.checkedHint')}>
-        <Show when={props.skill.checkedAt} fallback={<span class={value}>{t('skills.details.never')}</span>}>
-          {(at) => <Time at={at()} class={value} />}
-        </Show>
-      </Row>
+      <Show when={props.skill.kind === 'source'}>
+        <Row label={t('skills.details.checked')} hint={t('skills.details.checkedHint')}>
+          <Show when={props.skill.checkedAt} fallback={<span class={value}>{t('skills.details.never')}</span>}>
+            {(at) => <Time at={at()} class={value} />}
+          </Show>
+        </Row>
+      </Show>
     </Panel>
   )
 }

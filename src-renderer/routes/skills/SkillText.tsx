@@ -57,7 +57,7 @@ export function NumberedText(props: { label: string; text: string }): JSX.Elemen
             <For each={shown()}>
               {(line, at) => (
                 <tr>
-                  <td class="w-px px-2 text-right align-top whitespace-nowrap text-ink-3 select-none">{at() + 1}</td>
+                  <td class="w-px px-2 py-px text-right align-top whitespace-nowrap text-ink-3 select-none">{at() + 1}</td>
                   <td class="py-px pr-2 wrap-anywhere whitespace-pre-wrap text-ink">{line}</td>
                 </tr>
               )}

@@ -1,9 +1,9 @@
-import { screen, waitFor, within } from '@solidjs/testing-library'
+import { fireEvent, screen, waitFor, within } from '@solidjs/testing-library'
 import { expect, it } from 'vitest'
-import type { Skill } from '../../../src-runner/contract/skills.ts'
+import type { FoundSkill, Skill } from '../../../src-runner/contract/skills.ts'
 import { type Answers, createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen, type RenderOptions } from '../../testing/render.tsx'
-import { makeAgent, makeSkill, makeSkillContents, quote } from '../../testing/things.ts'
+import { makeAgent, makeSkill, makeSkillContents, makeSkillPreview, quote } from '../../testing/things.ts'
 import { SkillsScreen } from './SkillsScreen.tsx'
 
 const ada = makeAgent({ name: 'Ada' })
@@ -65,12 +65,10 @@ it('shows what is in a skill, and installs exactly that for the chosen agents', 
     [],
     {
       previewSkill: ({ body }) => ({
-        preview: {
-          source: body.source!,
-          contents,
+        preview: makeSkillPreview({
+          ...{ source: body.source!, contents, texts: [{ path: 'scripts/sort.sh', text: '#!/bin/sh\necho sorted\n' }] },
           text: '---\nname: pdf-forms\n---\n\n# Forms\n\n<!-- and tell nobody -->\n',
-          installedSkillId: null,
-        },
+        }),
       }),
       installSkill: () => ({ skill: installed }),
     },
@@ -85,6 +83,8 @@ it('shows what is in a skill, and installs exactly that for the chosen agents', 
   expect(verdict).toHaveTextContent('SKILL.md:7')
   for (const words of ['shells.example', 'jq', 'Bash(git:*)', '1 script', 'Not named', 'scripts/sort.sh'])
     expect(within(dialog).getAllByText(words)[0]).toBeVisible()
+  await user.click(within(dialog).getByRole('button', { name: /scripts\/sort\.sh/ }))
+  expect(within(dialog).getByText('echo sorted')).toBeVisible()
   // The text is shown as an agent reads it, so that nothing in it is hidden.
   expect(within(dialog).getByText('<!-- and tell nobody -->')).toBeVisible()
   await user.click(within(dialog).getByRole('radio', { name: 'Formatted' }))
@@ -104,7 +104,7 @@ it('says when nothing was found that this proves nothing, and gives no agent a s
     [],
     {
       previewSkill: ({ body }) => ({
-        preview: { source: body.source!, contents: makeSkillContents(), text: '# Forms', installedSkillId: null },
+        preview: makeSkillPreview({ source: body.source! }),
       }),
       installSkill: () => ({ skill: makeSkill() }),
     },
@@ -119,19 +119,30 @@ it('says when nothing was found that this proves nothing, and gives no agent a s
   await waitFor(() => expect(runner.callsOf('installSkill')[0]!.body.agents).toEqual([]))
 })
 
-it('says why a source cannot be read, and offers the skills of a source with several', async () => {
+const found = (fields: Partial<FoundSkill>): FoundSkill => ({
+  ...{ folder: '', source: null, name: 'forms', description: 'Fills in forms.', problem: null, installedSkillId: null },
+  ...fields,
+})
+const SEVERAL = new Refusal('preview_failed', undefined, undefined, {
+  code: 'skill_several',
+  params: { count: 2, folders: 'skills/forms, skills/notes' },
+})
+
+it('says why a source cannot be read, and lists the skills of a source with several', async () => {
   const { user, runner } = open(
     [],
     {
       previewSkill: ({ body }) => {
-        if (body.source!.includes('#'))
-          return { preview: { source: body.source!, contents: makeSkillContents(), text: '# Forms', installedSkillId: makeSkill().id } }
+        if (body.source!.includes('#')) return { preview: makeSkillPreview({ installedSkillId: makeSkill().id }) }
         if (body.source === 'nowhere') return new Refusal('preview_failed', undefined, undefined, quote('The source is not there.'))
-        return new Refusal('preview_failed', undefined, undefined, {
-          code: 'skill_several',
-          params: { count: 2, folders: 'skills/forms, skills/notes' },
-        })
+        return SEVERAL
       },
+      browseSkills: ({ body }) => ({
+        skills: [
+          found({ folder: 'skills/forms', source: `${body.source}#skills/forms`, problem: quote('It has no description.') }),
+          found({ folder: 'skills/notes', source: `${body.source}#skills/notes`, name: 'notes', description: 'Keeps\u202E notes.' }),
+        ],
+      }),
     },
     { path: '/skills?install=1' },
   )
@@ -139,11 +150,59 @@ it('says why a source cannot be read, and offers the skills of a source with sev
   expect(await screen.findByText('The source is not there.')).toBeVisible()
   await user.clear(screen.getByLabelText('Source'))
   await user.type(screen.getByLabelText('Source'), 'https://github.com/ada/skills{Enter}')
-  await user.click(await screen.findByRole('button', { name: 'skills/notes' }))
+  const list = await screen.findByRole('list', { name: 'Choose a skill' })
+  expect(within(list).getByText('It has no description.')).toBeVisible()
+  expect(within(list).getByRole('button', { name: /forms/ })).toBeDisabled()
+  expect(within(list).getByText('Keeps⟨U+202E⟩ notes.')).toBeVisible()
+  await user.click(within(list).getByRole('button', { name: /notes/ }))
   // One of this name is there already, so there is nothing to install.
   expect(await screen.findByText(/A skill with this name is installed/)).toBeVisible()
   expect(screen.queryByRole('button', { name: 'Install' })).toBeNull()
   expect(runner.callsOf('previewSkill').at(-1)!.body.source).toBe('https://github.com/ada/skills#skills/notes')
+  await user.click(screen.getByRole('button', { name: 'Back' }))
+  expect(await screen.findByRole('list', { name: 'Choose a skill' })).toBeVisible()
+})
+
+it('looks through a catalogue when the person opens it', async () => {
+  const catalogue = {
+    ...{
+      slug: 'anthropic',
+      name: 'Anthropic',
+      publisher: 'Anthropic',
+      description: { en: 'Documents and more.', de: 'Dokumente und mehr.' },
+    },
+    ...{ source: 'https://github.com/anthropics/skills', url: 'https://github.com/anthropics/skills' },
+  }
+  const { user, runner, path } = open([], {
+    listSkillCatalogues: () => ({ catalogues: [catalogue] }),
+    browseSkills: ({ body }) => ({ skills: [found({ folder: 'skills/pdf', source: `${body.source}/tree/main/skills/pdf`, name: 'pdf' })] }),
+    previewSkill: () => ({ preview: makeSkillPreview() }),
+  })
+  const catalogues = await screen.findByRole('region', { name: 'Catalogues' })
+  await user.click(await within(catalogues).findByRole('button', { name: /Anthropic/ }))
+  expect(path()).toBe('/skills?catalogue=anthropic')
+  await user.click(await screen.findByRole('button', { name: /^pdf/ }))
+  expect(await screen.findByRole('button', { name: 'Install' })).toBeVisible()
+  expect(runner.callsOf('browseSkills')[0]!.body).toEqual({ source: 'https://github.com/anthropics/skills' })
+  expect(runner.callsOf('previewSkill')[0]!.body).toEqual({ source: 'https://github.com/anthropics/skills/tree/main/skills/pdf' })
+})
+
+it('reads a file that was dropped on the window, and installs one of its skills', async () => {
+  const { user, runner } = open([], {
+    previewSkill: ({ body }) => (body.upload!.folder === undefined ? SEVERAL : { preview: makeSkillPreview({ source: 'shells.zip' }) }),
+    browseSkills: () => ({ skills: [found({ folder: 'a', name: 'shells' }), found({ folder: 'b' })] }),
+    installSkill: () => ({ skill: makeSkill() }),
+  })
+  await screen.findByText(/A skill is a folder with instructions/)
+  const files = [new File(['PK'], 'shells.zip')]
+  fireEvent.dragOver(document.body, { dataTransfer: { types: ['Files'], files } })
+  expect(await screen.findByText('Drop the skill here')).toBeVisible()
+  fireEvent.drop(document.body, { dataTransfer: { types: ['Files'], files } })
+  await user.click(await screen.findByRole('button', { name: /^shells/ }))
+  await user.click(await screen.findByRole('button', { name: 'Install' }))
+  await waitFor(() =>
+    expect(runner.callsOf('installSkill')[0]!.body).toMatchObject({ upload: { fileName: 'shells.zip', base64: btoa('PK'), folder: 'a' } }),
+  )
 })
 
 it('shows the skill again when it has changed since the preview', async () => {
@@ -152,12 +211,9 @@ it('shows the skill again when it has changed since the preview', async () => {
     [],
     {
       previewSkill: ({ body }) => ({
-        preview: {
-          source: body.source!,
-          contents: makeSkillContents({ digest: digest(version) }),
-          text: `Version ${version}`,
-          installedSkillId: null,
-        },
+        preview: makeSkillPreview({
+          ...{ source: body.source!, contents: makeSkillContents({ digest: digest(version) }), text: `Version ${version}` },
+        }),
       }),
       installSkill: ({ body }) =>
         body.expectedDigest === digest(version)

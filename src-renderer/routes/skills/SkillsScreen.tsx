@@ -1,35 +1,53 @@
 import { useSearchParams } from '@solidjs/router'
 import BookOpen from 'lucide-solid/icons/book-open'
+import PenLine from 'lucide-solid/icons/pen-line'
 import Plus from 'lucide-solid/icons/plus'
 import Search from 'lucide-solid/icons/search'
-import { createMemo, type JSX, Show } from 'solid-js'
+import { createMemo, createSignal, type JSX, Show } from 'solid-js'
 import { NothingYet } from '../../api/NothingYet.tsx'
-import { useAgents, useSkills } from '../../api/queries.ts'
+import { useAgents, useSkillCatalogues, useSkills } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
 import { matchesWords } from '../../lib/text.ts'
 import { Button } from '../../ui/Button.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { PageHeader } from '../../ui/PageHeader.tsx'
 import { Screen } from '../../ui/Screen.tsx'
 import { TextField } from '../../ui/TextField.tsx'
+import { Catalogues } from './Catalogues.tsx'
+import { DropArea } from './DropArea.tsx'
 import { InstallDialog } from './InstallDialog.tsx'
 import { inOrder } from './skill.ts'
 import { SkillList } from './SkillList.tsx'
 
-type Search = { q?: string; install?: string; source?: string; agent?: string }
+type Search = { q?: string; install?: string; source?: string; catalogue?: string; agent?: string }
 
-/** The installed skills, and the way to install another one. */
+/** The installed skills, and the ways to get another one. */
 export function SkillsScreen(): JSX.Element {
   // In the URL, so that other screens can lead here, and a reload keeps the place. A link fills the field and nothing more.
   const [search, setSearch] = useSearchParams<Search>()
   const answer = useSkills()
   const agents = useAgents()
+  const catalogues = useSkillCatalogues()
+  const [dropped, setDropped] = createSignal<File | null>(null)
   const skills = createMemo(() => inOrder(answer.data?.skills ?? []))
   const found = createMemo(() =>
     skills().filter((skill) => matchesWords(`${skill.name} ${skill.description} ${skill.source}`, search.q ?? '')),
   )
   const install = () => setSearch({ install: '1' })
-  const close = () => setSearch({ install: undefined, source: undefined, agent: undefined }, { replace: true })
+  const close = () => {
+    setDropped(null)
+    setSearch({ install: undefined, source: undefined, catalogue: undefined, agent: undefined }, { replace: true })
+  }
+  /** What the dialog reads at once. undefined: it waits for the person. null: it is not known yet. */
+  const opens = () => {
+    if (dropped() !== null) return dropped()!
+    if (search.catalogue === undefined) return undefined
+    const { data } = catalogues
+    const source = data?.catalogues.find(({ slug }) => slug === search.catalogue)?.source
+    return data === undefined ? null : source === undefined ? undefined : { source }
+  }
+  const isOpen = () => (search.install !== undefined || search.catalogue !== undefined || dropped() !== null) && opens() !== null
   return (
     <Screen width="medium">
       <PageHeader
@@ -37,6 +55,9 @@ export function SkillsScreen(): JSX.Element {
         description={t('skills.about')}
         actions={
           <Show when={skills().length > 0}>
+            <ButtonLink href="/skills/new" icon={PenLine}>
+              {t('skills.edit.open')}
+            </ButtonLink>
             <Button icon={Plus} onClick={install}>
               {t('skills.install.open')}
             </Button>
@@ -48,12 +69,18 @@ export function SkillsScreen(): JSX.Element {
         fallback={
           <NothingYet answer={answer} rows={4}>
             <EmptyState
+              compact
               icon={BookOpen}
               title={t('skills.empty.title')}
               action={
-                <Button variant="primary" icon={Plus} onClick={install}>
-                  {t('skills.install.open')}
-                </Button>
+                <>
+                  <Button variant="primary" icon={Plus} onClick={install}>
+                    {t('skills.install.open')}
+                  </Button>
+                  <ButtonLink href="/skills/new" icon={PenLine}>
+                    {t('skills.edit.open')}
+                  </ButtonLink>
+                </>
               }
             >
               <p>{t('skills.empty.what')}</p>
@@ -77,8 +104,20 @@ export function SkillsScreen(): JSX.Element {
           <SkillList skills={found()} />
         </Show>
       </Show>
-      <Show when={search.install !== undefined && agents.data}>
-        {(loaded) => <InstallDialog agents={loaded().agents} agentId={search.agent} source={search.source ?? ''} onClose={close} />}
+      <div class="mt-8">
+        <Catalogues onOpen={(slug) => setSearch({ catalogue: slug })} />
+      </div>
+      <DropArea onFile={setDropped} />
+      <Show when={isOpen() && agents.data}>
+        {(loaded) => (
+          <InstallDialog
+            agents={loaded().agents}
+            agentId={search.agent}
+            source={search.source ?? ''}
+            opens={opens() ?? undefined}
+            onClose={close}
+          />
+        )}
       </Show>
     </Screen>
   )

@@ -1,10 +1,11 @@
 import LoaderCircle from 'lucide-solid/icons/loader-circle'
 import { createSignal, createUniqueId, For, type JSX, Match, onMount, Show, Switch } from 'solid-js'
-import type { Skill, SkillUpdatePreview } from '../../../src-runner/contract/skills.ts'
+import type { Skill, SkillUpdatePreview, SkillUpload } from '../../../src-runner/contract/skills.ts'
 import { ApiError } from '../../api/client.ts'
 import { useAction } from '../../api/mutations.ts'
 import { DiffView } from '../../features/files/DiffView.tsx'
 import { FormProblem } from '../../features/forms/FormProblem.tsx'
+import { readBase64 } from '../../lib/files.ts'
 import { t } from '../../lib/language.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 import { Button } from '../../ui/Button.tsx'
@@ -16,20 +17,27 @@ import { toast } from '../../ui/Toasts.tsx'
 import { permissionText } from './skill.ts'
 
 /** What an update would change, and the button that takes exactly this version. What it newly asks for is off until allowed. */
-export function UpdateDialog(props: { skill: Skill; onClose: () => void }): JSX.Element {
+export function UpdateDialog(props: {
+  skill: Skill
+  /** A newer version of a skill that came from a file. null: its source has it. */
+  file: File | null
+  onClose: () => void
+}): JSX.Element {
   const read = useAction('previewSkillUpdate')
   const update = useAction('updateSkill')
   const later = useAction('acknowledgeSkillUpdate')
   const [preview, setPreview] = createSignal<SkillUpdatePreview | null>(null)
   const [allows, setAllows] = createSignal(false)
   const params = () => ({ skillId: props.skill.id })
+  let upload: SkillUpload | null = null
   const look = async () => {
     setPreview(null)
     // What was allowed for one version is not allowed for another.
     setAllows(false)
     update.reset()
     try {
-      setPreview(await read.run({ params: params() }))
+      upload ??= props.file && { fileName: props.file.name, base64: await readBase64(props.file) }
+      setPreview(await read.run({ params: params(), ...(upload && { body: { upload } }) }))
     } catch {
       // Shown in the dialog.
     }
@@ -37,7 +45,10 @@ export function UpdateDialog(props: { skill: Skill; onClose: () => void }): JSX.
   onMount(() => void look())
   const take = async (expectedDigest: string) => {
     try {
-      const { consentRevoked } = await update.run({ params: params(), body: { expectedDigest, allowsPermissions: allows() } })
+      const { consentRevoked } = await update.run({
+        params: params(),
+        body: { expectedDigest, allowsPermissions: allows(), ...(upload && { upload }) },
+      })
       props.onClose()
       toast({ text: t(consentRevoked ? 'skills.update.doneOff' : 'skills.update.done', { name: props.skill.name }) })
     } catch {
@@ -71,9 +82,11 @@ export function UpdateDialog(props: { skill: Skill; onClose: () => void }): JSX.
           <Match when={changed()}>
             {(one) => (
               <>
-                <Button busy={later.isRunning} onClick={() => void wait()}>
-                  {t('skills.update.later')}
-                </Button>
+                <Show when={props.skill.kind === 'source'} fallback={<Button onClick={() => props.onClose()}>{t('common.cancel')}</Button>}>
+                  <Button busy={later.isRunning} onClick={() => void wait()}>
+                    {t('skills.update.later')}
+                  </Button>
+                </Show>
                 <Button variant="primary" busy={update.isRunning} onClick={() => void take(one().upstreamDigest)}>
                   {t('skills.update.take')}
                 </Button>

@@ -14,9 +14,18 @@ export function inOrder(skills: readonly Skill[]): Skill[] {
   return skills.toSorted((one, other) => Number(needsPerson(other)) - Number(needsPerson(one)) || one.name.localeCompare(other.name))
 }
 
-/** A source as a person recognises it: an address without its protocol, a folder as it is. */
+/** A source as a person recognises it: an address without its protocol, a folder or a file as it is. */
 export function sourceText(source: string): string {
   return visibleText(source.replace(/^(git\+)?https:\/\//, ''))
+}
+
+/** Where a skill comes from. */
+export function originText({ kind, source }: Pick<Skill, 'kind' | 'source'>): string {
+  return kind === 'own'
+    ? t('skills.kinds.own')
+    : kind === 'file'
+      ? t('skills.kinds.file', { file: visibleText(source) })
+      : sourceText(source)
 }
 
 /** One permission in words. */

@@ -24,7 +24,7 @@ import { compareSkills } from '../../domain/skills/compare-skills.ts'
 import { examineSkill, revealText } from '../../domain/skills/examine-skill.ts'
 import { loadSkill, type LoadDeps } from '../../domain/skills/load-skill.ts'
 import { readSkillHead, SKILL_FILE } from '../../domain/skills/skill-head.ts'
-import { SkillRefused, type SkillPackage } from '../../domain/skills/skill-package.ts'
+import { isScript, type SkillPackage, SkillRefused, textOf } from '../../domain/skills/skill-package.ts'
 import {
   acknowledgeUpdate,
   blockSkill,
@@ -191,7 +191,8 @@ export function createSkillInstaller(deps: InstallerDeps) {
         const { skill, contents } = await fetchFrom(origin)
         const installed = findSkillBySlug(db, contents.name)
         const { source } = nameOrigin(origin)
-        return { source, contents, text: revealText(readSkillHead(skill).text), installedSkillId: installed?.id ?? null }
+        const text = revealText(readSkillHead(skill).text)
+        return { source, contents, text, texts: textsOf(skill), installedSkillId: installed?.id ?? null }
       }),
 
     /** By folder, at most 500. Writes nothing. Throws AppError preview_failed. */
@@ -238,6 +239,22 @@ export function createSkillInstaller(deps: InstallerDeps) {
       await last
     },
   }
+}
+
+const MAX_TEXTS_CHARS = 1_000_000
+
+/** What a person can read before they install it, besides the instructions. */
+function textsOf({ files }: SkillPackage): SkillPreview['texts'] {
+  let room = MAX_TEXTS_CHARS
+  return files
+    .filter(({ path }) => path !== SKILL_FILE)
+    .toSorted((one, other) => Number(isScript(other)) - Number(isScript(one)))
+    .flatMap((file) => {
+      const text = file.bytes.length > room ? null : textOf(file)
+      if (text === null) return []
+      room -= text.length
+      return [{ path: file.path, text: revealText(text) }]
+    })
 }
 
 function requireSame({ digest }: SkillContents, expected: string | undefined): void {
