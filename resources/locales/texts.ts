@@ -3487,6 +3487,14 @@ export type TextParams = {
   'messages.error_program_missing': NoParams
   'messages.error_git_missing': NoParams
   'messages.error_code_does_not_apply': NoParams
+  'messages.error_code_not_available': NoParams
+  'messages.error_code_branch_in_use': NoParams
+  'messages.error_code_folder_unsaved': NoParams
+  'messages.code_branch_gone': { branch: string }
+  'messages.code_repository_gone': NoParams
+  'messages.code_left_out': { why: string }
+  'messages.code_misfit': { why: string }
+  'messages.code_misfits': { count: number; path: string }
   'messages.error_mcp_import_changed': NoParams
   'messages.error_mcp_registry_unreachable': NoParams
   'messages.attention_mcp_failing': { server: string }

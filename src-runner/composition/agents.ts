@@ -1,8 +1,11 @@
+import { join } from 'node:path'
 import type { Database } from '../platform/db/database.ts'
+import { createGit } from '../platform/git/create-git.ts'
 import type { Settings } from '../contract/settings.ts'
 import { AppError } from '../lib/errors.ts'
 import { createMessage } from '../lib/messages.ts'
 import { providerKey, WEB_SEARCH_KEY } from '../lib/vault.ts'
+import { listAgentFolders } from '../domain/agents/agents.ts'
 import { createWorker } from '../domain/jobs/worker.ts'
 import { findPrice } from '../domain/prices/prices.ts'
 import { findProvider } from '../domain/providers/providers.ts'
@@ -11,6 +14,7 @@ import { createAgentConnections } from '../execution/agent-connections.ts'
 import { createAgentPrograms } from '../execution/agent-programs.ts'
 import { createAgentSkills } from '../execution/agent-skills.ts'
 import { createAgentWork } from '../execution/agent-work.ts'
+import { createCodeResults } from '../execution/code-results.ts'
 import { createAgentMcpTools } from '../execution/mcp/agent-mcp-tools.ts'
 import { createMcpPool } from '../execution/mcp/mcp-pool.ts'
 import { createTools } from '../execution/tools.ts'
@@ -56,6 +60,9 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
     mcpTools: mcpTools.toolsFor,
     ownPorts: () => ownPorts,
   })
+  const closedFolders = () => [dataDir, ...listAgentFolders(db)]
+  const git = createGit({ ...core, home: join(dataDir, 'code'), closedFolders })
+  const codeResults = createCodeResults({ db, git, clock })
   const worker = createWorker({
     ...{ ...core, db },
     // In safe mode, older jobs wait: one of them may have crashed the runner.
@@ -68,7 +75,7 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
     },
   })
   core.disposables.add(programs.close, () => mcp.stop())
-  return { programs, mcp, mcpTools, tools, guardrails, models, worker }
+  return { programs, git, codeResults, mcp, mcpTools, tools, guardrails, models, worker }
 }
 
 /** While all agents are paused, no job starts. A running one continues to its next call, which asks. */

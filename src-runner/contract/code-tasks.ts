@@ -81,5 +81,13 @@ export const CreateCodeTask = z.object({
 })
 export type CreateCodeTask = z.infer<typeof CreateCodeTask>
 
+/** `diff`: a unified diff, in the words of the program. Empty for a binary file. */
+export const CodeTaskDiff = z.object({ path: z.string(), diff: z.string(), truncated: z.boolean(), binary: z.boolean() })
+export type CodeTaskDiff = z.infer<typeof CodeTaskDiff>
+
+/** `dirty`: there are changes that are in no commit. A code task does not see them. */
+export const CodeRepository = z.object({ folder: Folder, branch: z.string().nullable(), dirty: z.boolean() })
+export type CodeRepository = z.infer<typeof CodeRepository>
+
 /** Of one code task. */
 export const CODE_TASK_LIMITS = { files: 1_000, commands: 100 }

@@ -95,6 +95,11 @@ export const ERROR_STATUS = {
   mcp_tool_changed: 409,
   mcp_import_changed: 409,
   code_does_not_apply: 409,
+  /** The repository or the branch cannot be used. */
+  code_not_available: 409,
+  code_branch_in_use: 409,
+  /** It holds what no branch can. */
+  code_folder_unsaved: 409,
   mcp_registry_unreachable: 503,
   owner_exists: 409,
   last_owner: 409,

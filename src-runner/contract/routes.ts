@@ -3,6 +3,7 @@ import { approvalRoutes } from './routes/approvals.ts'
 import { backupRoutes } from './routes/backups.ts'
 import { channelRoutes } from './routes/channels.ts'
 import { chatRoutes } from './routes/chat.ts'
+import { codeResultRoutes } from './routes/code-results.ts'
 import { codeTaskRoutes } from './routes/code-tasks.ts'
 import { connectorRoutes } from './routes/connectors.ts'
 import { conversationRoutes } from './routes/conversations.ts'
@@ -60,6 +61,7 @@ export const ROUTES = {
   ...tokenRoutes,
   ...mcpRoutes,
   ...codeTaskRoutes,
+  ...codeResultRoutes,
 } satisfies Record<string, { reach: RouteReach }>
 
 export type Routes = typeof ROUTES

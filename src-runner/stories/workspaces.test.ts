@@ -37,6 +37,7 @@ const SAMPLES: Partial<Record<RouteName, Partial<Request>>> = {
   resolveApproval: { body: { decision: 'reject' } },
   undoFile: { body: { path: 'Docs/a' } },
   getFileDiff: { query: { path: 'Docs/a' } },
+  getCodeTaskDiff: { query: { path: 'src/main.ts' } },
   createMemory: { body: { text: 'Tea at four' } },
   updateMemory: { body: { text: 'Tea at five' } },
   createTrigger: { body: { name: 'Orders', taskTemplate: 'Look' } },
@@ -210,7 +211,11 @@ describe('the things of two workspaces', () => {
   }
 
   /** What the job of a workspace does not have. */
-  const ABSENT: Partial<Record<RouteName, string>> = { getFileDiff: 'file_not_written', getSkillDraft: 'skill_draft_not_found' }
+  const ABSENT: Partial<Record<RouteName, string>> = {
+    getFileDiff: 'file_not_written',
+    getCodeTaskDiff: 'code_not_available',
+    getSkillDraft: 'skill_draft_not_found',
+  }
 
   const CASES = OPEN.flatMap((name) => idFieldsOf(ROUTES[name]).map(([part, field]) => ({ name, part, field })))
 

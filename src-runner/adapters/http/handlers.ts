@@ -4,6 +4,7 @@ import { approvalHandlers } from './handlers/approvals.ts'
 import { backupHandlers } from './handlers/backups.ts'
 import { chatHandlers } from './handlers/chat.ts'
 import { connectorHandlers } from './handlers/connectors.ts'
+import { codeResultHandlers } from './handlers/code-results.ts'
 import { codeTaskHandlers } from './handlers/code-tasks.ts'
 import { conversationHandlers } from './handlers/conversations.ts'
 import type { HandlerDeps } from './handlers/deps.ts'
@@ -59,6 +60,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...mcpSourceHandlers(deps),
     ...mcpSignInHandlers(deps),
     ...codeTaskHandlers(deps),
+    ...codeResultHandlers(deps),
     ...eventHandlers(deps),
   }
 }

@@ -95,6 +95,8 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
 const QUERIES: Partial<Record<RouteName, string>> = {
   getFileDiff: '?path=Docs%2Fa',
   getRetained: '?kind=jobs',
+  getCodeTaskDiff: '?path=a',
+  listCodeRepositories: `?agentId=${ID}`,
   previewCron: '?cron=x&timezone=UTC',
   sumUpSchedules: '?from=0',
   getPairing: `?agentId=${ID}`,

@@ -49,26 +49,12 @@ const NO_FILE = '000000'
 const MODES = ['100644', '100755', '120000']
 
 export function createApplier({ run, repositories }: { run: RunGit; repositories: Repositories }) {
-  /** One at a time for each repository. */
-  const underWay = new Map<string, Promise<unknown>>()
-
   /**
    * Brings what differs between two commits into the files of the person's checkout, whatever is checked out. Other changes of
    * the person stay, also in the same files; the index stays as it is. First looks whether all of it fits. Every file is replaced in
    * one step. A call that was interrupted is completed by the next one.
    */
-  async function applyTo(range: Range): Promise<Applied> {
-    const before = underWay.get(range.repository) ?? Promise.resolve()
-    const done = before.catch(() => {}).then(() => apply(range))
-    underWay.set(range.repository, done)
-    try {
-      return await done
-    } finally {
-      if (underWay.get(range.repository) === done) underWay.delete(range.repository)
-    }
-  }
-
-  async function apply({ repository: root, base, commit }: Range): Promise<Applied> {
+  async function applyTo({ repository: root, base, commit }: Range): Promise<Applied> {
     const repository = await repositories.open(root)
     await deleteStages(repository)
     const stage = join(repository.gitDir, STAGE + randomBytes(6).toString('hex'))

@@ -1,9 +1,10 @@
 import type { Clock } from '../../lib/clock.ts'
+import { createTurns } from '../../lib/turns.ts'
 import { createApplier } from './apply-changes.ts'
-import { createCommitter } from './commit-work.ts'
+import { createCommitter, type CommitOptions } from './commit-work.ts'
 import { measureTree } from './delete-tree.ts'
 import { createGitFinder, type FindGitDeps } from './find-git.ts'
-import { createChangeReader } from './read-changes.ts'
+import { createChangeReader, type Range } from './read-changes.ts'
 import { createRepositories } from './repository.ts'
 import { createGitRunner } from './run-git.ts'
 import { createWorktrees } from './worktrees.ts'
@@ -18,25 +19,27 @@ export type GitDeps = FindGitDeps & {
  * The person's Git, for the work of hostile programs in hostile repositories. Nothing that a repository, its settings, its
  * attributes or a work tree names is ever started, and nothing goes to the network. All functions throw GitFailed.
  *
- * Calls for the same folder must come one after the other.
+ * What changes the same folder or repository is done one call after the other.
  */
 export function createGit({ clock, home, ...deps }: GitDeps) {
   const run = createGitRunner({ findGit: createGitFinder(deps), clock })
   const repositories = createRepositories({ run, home })
   const worktrees = createWorktrees({ run, repositories })
   const committer = createCommitter({ run, repositories })
+  const applier = createApplier({ run, repositories })
+  const inTurn = createTurns()
   const reader = createChangeReader({ run, repositories })
 
   return {
     /** The repository that a folder lies in. Compare `root` with the folders that the agent has: it may be above. */
     findRepository: repositories.find,
-    addWorktree: worktrees.add,
-    removeWorktree: worktrees.remove,
+    addWorktree: (given: Parameters<typeof worktrees.add>[0]) => inTurn(given.folder, () => worktrees.add(given)),
+    removeWorktree: (given: Parameters<typeof worktrees.remove>[0]) => inTurn(given.folder, () => worktrees.remove(given)),
     deleteBranch: worktrees.deleteBranch,
-    commitAll: committer.commitAll,
+    commitAll: (given: CommitOptions) => inTurn(given.folder, () => committer.commitAll(given)),
     changes: reader.changes,
     diffOf: reader.diffOf,
-    applyTo: createApplier({ run, repositories }).applyTo,
+    applyTo: (range: Range) => inTurn(range.repository, () => applier.applyTo(range)),
     /** What a folder takes on the disk, in bytes. `isCut`: at least that. */
     sizeOf: measureTree,
     /** The newest commit of a branch. null: it is gone. */

@@ -3,6 +3,7 @@ import { sep } from 'node:path'
 
 /** A longer path cannot be used on some systems. A program can make one, a folder at a time. */
 const MAX_PATH_BYTES = 1_500
+const MAX_ATTEMPTS = 1_000
 const MAX_ENTRIES_MEASURED = 500_000
 
 const codeOf = (thrown: unknown) => (thrown as NodeJS.ErrnoException).code
@@ -32,11 +33,16 @@ export async function deleteTree(folder: string): Promise<void> {
   const stats = await lstat(folder).catch(() => null)
   if (stats === null) return
   if (!stats.isDirectory()) return unlink(folder)
-  do {
+  for (let attempt = 1; ; attempt++) {
     moved = 0
-    await empty(top)
-  } while (moved > 0)
-  await rmdir(folder)
+    try {
+      await empty(top)
+      if (moved === 0) return await rmdir(folder)
+    } catch (thrown) {
+      // Somebody wrote into it meanwhile.
+      if (codeOf(thrown) !== 'ENOTEMPTY' || attempt >= MAX_ATTEMPTS) throw thrown
+    }
+  }
 }
 
 /** What it takes on the disk, at least. Does not follow links. */

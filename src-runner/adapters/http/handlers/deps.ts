@@ -41,6 +41,7 @@ import type { SkillPackage } from '../../../domain/skills/skill-package.ts'
 import type { Worker } from '../../../domain/jobs/worker.ts'
 import type { FoundServer } from '../../../contract/providers.ts'
 import type { Tool } from '../../../agent/tools/tool.ts'
+import type { CodeResults } from '../../../execution/code-results.ts'
 import type { DailyBackup } from '../../../execution/daily-backup.ts'
 import type { AgentMcpTools } from '../../../execution/mcp/agent-mcp-tools.ts'
 import type { McpPool } from '../../../execution/mcp/mcp-pool.ts'
@@ -100,6 +101,7 @@ export type HandlerDeps = {
   acceptsTokens(): boolean
   examine(): Promise<HealthCheck[]>
   checkCodingProgram(cli: CodingCli): Promise<CodingProgram>
+  codeResults: CodeResults
   dailyBackup: Pick<DailyBackup, 'read' | 'make'>
   retention: Pick<RetentionKeeper, 'measure' | 'deleteDue'>
   /** null: WhatsApp is turned off, or this is safe mode. */
