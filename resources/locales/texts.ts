@@ -2401,10 +2401,12 @@ export type TextParams = {
   'settings.retention.title': NoParams
   'settings.retention.about': NoParams
   'settings.retention.kinds.jobs': NoParams
+  'settings.retention.kinds.folders': NoParams
   'settings.retention.kinds.deliveries': NoParams
   'settings.retention.kinds.contents': NoParams
   'settings.retention.kinds.logs': NoParams
   'settings.retention.hints.jobs': NoParams
+  'settings.retention.hints.folders': NoParams
   'settings.retention.hints.deliveries': NoParams
   'settings.retention.hints.contents': NoParams
   'settings.retention.hints.logs': NoParams

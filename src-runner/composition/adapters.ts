@@ -79,7 +79,7 @@ export function createAdapters(core: Core, storage: Storage, connections: Connec
     hasMessenger && !core.safeMode ? createPairings({ ...{ ...core, ...storage }, testServer, refresh: channels.refresh }) : null
   const outbox = createOutboxSender({ ...core, ...storage, deliver: channels.deliver })
   const dailyBackup = createDailyBackup({ ...core, ...storage })
-  const retention = createRetention({ ...core, ...storage })
+  const retention = createRetention({ ...core, ...storage, ...agents })
   const skills = createSkillInstaller({ ...core, ...storage, fetch: createToolFetch(core, db, { totalMs: ARCHIVE_MS }) })
   const http = createHttpServer({
     ...{ clock, log },

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Database } from '../platform/db/database.ts'
@@ -9,6 +10,7 @@ import { RetentionKind, type Retained } from '../contract/retention.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { listFinishedFolders, type CodeFolder } from '../domain/code-tasks/code-folders.sql.ts'
 import type { Blobs } from '../domain/files/blobs.ts'
 import { isContentNeeded } from '../domain/files/kept-contents.sql.ts'
 import type { JobStore } from '../domain/jobs/job-store.ts'
@@ -16,6 +18,7 @@ import { measureRows } from '../domain/retention/measure.sql.ts'
 import { pruneDeliveries } from '../domain/retention/prune-deliveries.ts'
 import { pruneConversation, pruneJobs, START } from '../domain/retention/prune-jobs.sql.ts'
 import { readSettings } from '../domain/settings/settings.ts'
+import type { CodeResults } from './code-results.ts'
 
 export type RetentionDeps = {
   db: Database
@@ -26,6 +29,7 @@ export type RetentionDeps = {
   age: Pick<Clock, 'now'>
   jobs: JobStore
   blobs: Blobs
+  codeResults: Pick<CodeResults, 'removeFolder'>
   dataDir: string
 }
 
@@ -37,12 +41,14 @@ const PASS_EVERY_MS = 3_600_000
 const LONGEST_DELAY_MS = 24 * 3_600_000
 const DAY_MS = 86_400_000
 const REPORT_EVERY = 1000
+/** It causes these itself. */
+const OWN_EVENTS: ReadonlySet<string> = new Set(['retention.deleted', 'code_task.changed'])
 
 /**
  * Deletes what is older than the time that a person set, in small transactions: once an hour when the app is idle, or at once when
  * asked. Every transaction leaves whole data, so a pass may stop anywhere. The next one begins again.
  */
-export function createRetention({ db, hub, clock, log, age, jobs, blobs, dataDir }: RetentionDeps) {
+export function createRetention({ db, hub, clock, log, age, jobs, blobs, codeResults, dataDir }: RetentionDeps) {
   const stops: (() => void)[] = []
   const logsDir = join(dataDir, 'logs')
   const deleting = new Set<RetentionKind>()
@@ -71,6 +77,13 @@ export function createRetention({ db, hub, clock, log, age, jobs, blobs, dataDir
         return isWhole
       }
       if (before === 0) return true
+      if (kind === 'folders') {
+        for (const folder of listDueFolders(before)) {
+          report.add((await removeFolder(folder)) ? 1 : 0)
+          if (!goesOn()) return false
+        }
+        return true
+      }
       if (kind === 'logs') {
         const due = (await listLogFiles(logsDir)).filter(({ isInUse, writtenAt }) => !isInUse && writtenAt < before)
         await deleteLogFiles(due)
@@ -86,6 +99,22 @@ export function createRetention({ db, hub, clock, log, age, jobs, blobs, dataDir
       return true
     } finally {
       report.end()
+    }
+  }
+
+  /** A folder that somebody removed by hand is due, too: the repository still knows it. */
+  function listDueFolders(before: number): CodeFolder[] {
+    return listFinishedFolders(db).filter(({ finishedAt, folder }) => finishedAt < before || !existsSync(folder))
+  }
+
+  /** Returns whether it is gone. One with work that no branch can keep stays, and so do those of a repository that is gone. */
+  async function removeFolder({ jobId, folder }: CodeFolder): Promise<boolean> {
+    try {
+      await codeResults.removeFolder(jobId)
+      return true
+    } catch (error) {
+      log.info({ jobId, folder, err: error }, `the folder of a code task was kept: ${messageOf(error)}`)
+      return false
     }
   }
 
@@ -170,7 +199,7 @@ export function createRetention({ db, hub, clock, log, age, jobs, blobs, dataDir
     start: () =>
       void stops.push(
         clock.every(LOOK_EVERY_MS, look),
-        hub.subscribe(({ type }) => void (isIdle &&= type === 'retention.deleted')),
+        hub.subscribe(({ type }) => void (isIdle &&= OWN_EVENTS.has(type))),
       ),
     /** Resolves when the transaction or deletion under way has ended. */
     stop(): Promise<void> {
@@ -187,6 +216,10 @@ export function createRetention({ db, hub, clock, log, age, jobs, blobs, dataDir
       if (kind === 'contents') {
         const { all, unneeded } = await blobs.sweep({ isNeeded: isNeeded(before), counts: true })
         return { all, due: unneeded, isDeleting }
+      }
+      if (kind === 'folders') {
+        const sum = (some: CodeFolder[]) => ({ count: some.length, bytes: some.reduce((bytes, { sizeBytes }) => bytes + sizeBytes, 0) })
+        return { all: sum(listFinishedFolders(db)), due: sum(before === 0 ? [] : listDueFolders(before)), isDeleting }
       }
       const files = await listLogFiles(logsDir)
       const sum = (some: typeof files) => ({ count: some.length, bytes: some.reduce((bytes, file) => bytes + file.bytes, 0) })

@@ -6,11 +6,17 @@ import { listProgramFolders } from '../platform/programs/program-folders.ts'
 import { changeCodeTask, insertCodeTask } from '../domain/code-tasks/code-tasks.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import { createGitRig, gitIn } from '../testing/git-rig.ts'
+import { createHandClock } from '../testing/hand-clock.ts'
+
+type HandClock = ReturnType<typeof createHandClock>
 
 /** A runner, an agent with a repository, and tasks as if a coding program had worked on them. */
-async function createResultsRig(options: { findsGit?: boolean } = {}) {
+async function createResultsRig(options: { findsGit?: boolean; clock?: HandClock } = {}) {
   const git = await createGitRig()
-  const runner: TestRunner = await createTestRunner(options.findsGit === false ? {} : { listProgramFolders })
+  const runner: TestRunner = await createTestRunner({
+    ...(options.findsGit === false ? {} : { listProgramFolders }),
+    ...(options.clock && { clock: options.clock, machine: { uptimeMs: () => options.clock!.monotonic(), bootId: () => 'one boot' } }),
+  })
   onTestFinished(() => runner.stop())
   const agent = await runner.addAgent({ name: 'Coder', folders: [git.repository] })
 
@@ -92,7 +98,10 @@ describe('the work of a coding program', () => {
     expect(await rig.taskOf(jobId)).toMatchObject({ result: 'discarded', folder: null, sizeBytes: null })
     expect(rig.git.gitIn('branch', '--list', branch)).toBe('')
     expect(await rig.discard(jobId)).toMatchObject({ status: 200 })
-    expect(await rig.apply(jobId)).toMatchObject({ status: 409, body: { error: 'code_not_available', message: `The branch ${branch} no longer exists.` } })
+    expect(await rig.apply(jobId)).toMatchObject({
+      status: 409,
+      body: { error: 'code_not_available', message: `The branch ${branch} no longer exists.` },
+    })
     expect(await rig.diff(jobId, 'new.txt')).toMatchObject({ status: 409 })
   })
 
@@ -157,7 +166,14 @@ describe('the work of a coding program', () => {
     const waiting = await rig.runner.client.ok('submitTask', { body: { agentId: rig.agent.id, task: 'Code' } })
     const { repository, base } = rig.git
     rig.runner.write((tx) =>
-      insertCodeTask(tx, waiting.jobId, { cli: 'gemini', repository, branch: 'deckhand/x', baseCommit: base, baseBranch: null, internet: false }),
+      insertCodeTask(tx, waiting.jobId, {
+        cli: 'gemini',
+        repository,
+        branch: 'deckhand/x',
+        baseCommit: base,
+        baseBranch: null,
+        internet: false,
+      }),
     )
     for (const ask of [rig.apply, rig.discard, rig.removeFolder])
       expect(await ask(waiting.jobId)).toMatchObject({ status: 409, body: { error: 'job_not_finished' } })
@@ -167,6 +183,38 @@ describe('the work of a coding program', () => {
     const rig = await createResultsRig({ findsGit: false })
     const { jobId } = await rig.addTask((write) => write('new.txt', 'x'))
     expect(await rig.apply(jobId)).toMatchObject({ status: 400, body: { error: 'git_missing' } })
+  })
+})
+
+describe('the folders of code tasks', () => {
+  it('go when they are older than their time to keep, and nothing is lost with them', async () => {
+    const clock = createHandClock()
+    const rig = await createResultsRig({ clock })
+    const { runner } = rig
+    const nothing = () => {}
+    const late = await rig.addTask(nothing)
+    await late.write('late.txt', 'late\n')
+    const unsaved = await rig.addTask(nothing, 'two')
+    await unsaved.write('large.bin', 'x'.repeat(50_000_001))
+    await runner.runner.stop({ graceMs: 0 })
+    clock.advance(15 * 86_400_000)
+    await runner.restart()
+    const young = await rig.addTask(nothing, 'three')
+    const byHand = await rig.addTask(nothing, 'four')
+    await rm(byHand.folder, { recursive: true })
+
+    const retained = (days?: number) => runner.client.ok('getRetained', { query: { kind: 'folders', days } })
+    expect((await runner.client.ok('getSettings')).settings.retention.folders).toBe(14)
+    expect(await retained()).toMatchObject({ all: { count: 4 }, due: { count: 0 } })
+    expect(await retained(14)).toMatchObject({ all: { count: 4 }, due: { count: 3 } })
+    await runner.client.ok('deleteDue', { body: { kind: 'folders' } })
+    await expect.poll(async () => (await retained()).isDeleting).toBe(false)
+    expect([late, unsaved, young, byHand].map(({ folder }) => existsSync(folder))).toEqual([false, true, true, false])
+    expect(rig.git.gitIn('show', `${late.branch}:late.txt`)).toBe('late')
+    expect(await rig.taskOf(late.jobId)).toMatchObject({ folder: null, result: 'ready' })
+    const known = rig.git.gitIn('worktree', 'list')
+    expect([late, unsaved, young, byHand].map(({ folder }) => known.includes(folder))).toEqual([false, true, true, false])
+    expect(await retained(14)).toMatchObject({ all: { count: 2 }, due: { count: 1 } })
   })
 })
 
