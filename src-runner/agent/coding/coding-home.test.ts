@@ -43,6 +43,15 @@ it('gives Gemini its login, and the choice of it, since its own settings stay ou
   expect(await read('gemini/.gemini/settings.json')).toBe('{"security":{"auth":{"selectedType":"oauth-personal"}}}')
 })
 
+it('tells Gemini which of its sign-ins counts', async () => {
+  const { base, own, read, who } = await person({ GEMINI_API_KEY: 'a-key-of-gemini' })
+  await base.write('home/.gemini/oauth_creds.json', JSON.stringify({ access_token: ACCESS }))
+  await prepareCodingHome('gemini', own, who)
+  expect(await read('gemini/.gemini/settings.json')).toContain('"gemini-api-key"')
+  await prepareCodingHome('gemini', own, { ...who, env: { GOOGLE_API_KEY: 'a-key-of-google' } })
+  expect(await read('gemini/.gemini/settings.json')).toContain('"vertex-ai"')
+})
+
 it('does not take a login that has expired for one', async () => {
   const { base, who } = await person()
   await base.write('home/.claude/.credentials.json', JSON.stringify({ claudeAiOauth: { accessToken: ACCESS, expiresAt: 1_000 } }))

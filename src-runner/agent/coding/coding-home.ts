@@ -95,9 +95,14 @@ async function findLogin(cli: CodingCli, person: Person): Promise<Login> {
   const set = CODING_PROGRAMS[cli].keys.flatMap((name) => (person.env[name] ? [[name, person.env[name]] as const] : []))
   const fromFile = await LOGIN_FILES[cli](person)
   if (set.length > 0 || fromFile !== null) {
-    const env = { ...fromFile?.env, ...Object.fromEntries(set), ...(cli === 'codex' && set.length > 0 ? CODEX_WITH_KEY : {}) }
+    const env: Record<string, string> = {
+      ...fromFile?.env,
+      ...Object.fromEntries(set),
+      ...(cli === 'codex' && set.length > 0 ? CODEX_WITH_KEY : {}),
+    }
     const secrets = [...set.map(([, value]) => value), ...(fromFile?.secrets ?? [])]
-    return { how: set.length > 0 ? 'key' : 'file', env, files: fromFile?.files ?? [], secrets }
+    const choice = cli === 'gemini' && set.length > 0 ? [geminiChoice(env['GEMINI_API_KEY'] ? 'gemini-api-key' : 'vertex-ai')] : []
+    return { how: set.length > 0 ? 'key' : 'file', env, files: [...(fromFile?.files ?? []), ...choice], secrets }
   }
   return { how: mayBeInKeychain(cli, person) ? 'keychain' : 'none', secrets: [] }
 }
@@ -110,6 +115,11 @@ function mayBeInKeychain(cli: CodingCli, { home, platform }: Person): boolean {
 
 /** Its adapter does not look for a key by itself. */
 const CODEX_WITH_KEY = { DEFAULT_AUTH_REQUEST: JSON.stringify({ methodId: 'api-key' }) }
+
+/** Without it Gemini CLI opens new sessions with a key, but loads none. */
+function geminiChoice(selectedType: string) {
+  return { path: 'gemini/.gemini/settings.json', text: JSON.stringify({ security: { auth: { selectedType } } }) }
+}
 
 type FromFile = Omit<Login, 'how'>
 
@@ -132,10 +142,7 @@ const LOGIN_FILES: Record<CodingCli, (person: Person) => Promise<FromFile | null
     const found = await readJson(join(env['GEMINI_CLI_HOME'] || home, '.gemini', 'oauth_creds.json'))
     if (found === null) return null
     // It looks for its files in a folder of this name. Google's renewal tokens stay valid when they are used.
-    const files = [
-      { path: 'gemini/.gemini/oauth_creds.json', text: JSON.stringify(found) },
-      { path: 'gemini/.gemini/settings.json', text: JSON.stringify({ security: { auth: { selectedType: 'oauth-personal' } } }) },
-    ]
+    const files = [{ path: 'gemini/.gemini/oauth_creds.json', text: JSON.stringify(found) }, geminiChoice('oauth-personal')]
     return { files, secrets: secretsIn(found) }
   },
   async opencode({ home, env }) {
