@@ -2,16 +2,13 @@ import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { deflateSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createSkillFolders } from '../../domain/skills/skill-folders.ts'
 import { getSkill } from '../../domain/skills/skills.ts'
 import { createGuardedFetch } from '../../platform/net/guarded-fetch.ts'
-import { silentLog } from '../../lib/log.ts'
 import { skillText } from '../../testing/archive-builders.ts'
 import { commitFiles, findGitServer, runGit, serveGit } from '../../testing/git-http-server.ts'
-import { openRecordsRig } from '../../testing/records-rig.ts'
 import { scratchFolder } from '../../testing/scratch-folder.ts'
+import { openSkillRig } from '../../testing/skill-rig.ts'
 import { smallInternet } from '../../testing/small-internet.ts'
-import { createSkillInstaller } from './skill-installer.ts'
 import { fetchSkill } from './skill-source.ts'
 
 const program = findGitServer()
@@ -100,13 +97,9 @@ describe.skipIf(program === null)('a repository on a Git server', () => {
 
   it('is updated from the version that was shown', async () => {
     const { repository, fetch } = await gitHost()
-    const rig = openRecordsRig()
-    const skillFolders = createSkillFolders(`${rig.folder}/skills`)
-    const installer = createSkillInstaller({ ...rig, log: silentLog, dataDir: rig.folder, fetch, skillFolders })
-    onTestFinished(async () => {
-      await installer.stop()
-      rig.close()
-    })
+    const rig = openSkillRig(fetch)
+    onTestFinished(() => rig.close())
+    const { installer } = rig
     const first = commitFiles(repository, { 'SKILL.md': skillText('sorter') })
     const { id } = await installer.install({ source: `${BASE}.git` })
     const skill = () => getSkill(rig.db, id)

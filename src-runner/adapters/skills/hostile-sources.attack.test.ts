@@ -3,14 +3,10 @@ import { linkSync, lstatSync, mkdirSync, readdirSync, symlinkSync, truncateSync,
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createGuardedFetch } from '../../platform/net/guarded-fetch.ts'
-import { silentLog } from '../../lib/log.ts'
-import { createSkillFolders } from '../../domain/skills/skill-folders.ts'
 import { listSkills } from '../../domain/skills/skills.ts'
 import { buildTar, buildZip, paxRecord, skillText, type TarEntry, type ZipEntry } from '../../testing/archive-builders.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
 import { scratchFolder, type ScratchFolder } from '../../testing/scratch-folder.ts'
-import { createSkillInstaller, type SkillInstaller } from './skill-installer.ts'
+import { openSkillRig, type SkillRig } from '../../testing/skill-rig.ts'
 
 const HEAD = { name: 'SKILL.md', data: skillText('shell-sorter') }
 const zip = (...more: ZipEntry[]) => buildZip([HEAD, ...more])
@@ -110,21 +106,13 @@ const ARCHIVES: Record<string, () => Buffer> = {
   'no archive': () => Buffer.from('MZ and then something else'),
 } // prettier-ignore
 
-let rig: RecordsRig
-let installer: SkillInstaller
+let rig: SkillRig
 let place: ScratchFolder
 beforeEach(async () => {
-  rig = openRecordsRig()
+  rig = openSkillRig()
   place = await scratchFolder('sources')
-  installer = createSkillInstaller({
-    ...{ ...rig, log: silentLog, dataDir: rig.folder, fetch: createGuardedFetch() },
-    skillFolders: createSkillFolders(join(rig.folder, 'skills')),
-  })
 })
-afterEach(async () => {
-  await installer.stop()
-  rig.close()
-})
+afterEach(() => rig.close())
 
 /** Everything in a folder, and in the folders around both. */
 function everything(): string[] {
@@ -134,7 +122,7 @@ function everything(): string[] {
 async function expectRefused(source: string, reason: RegExp): Promise<void> {
   const before = everything()
   const code = expect.stringMatching(reason) as string
-  await expect(installer.install({ source })).rejects.toMatchObject({ code: 'install_failed', detail: { code } })
+  await expect(rig.installer.install({ source })).rejects.toMatchObject({ code: 'install_failed', detail: { code } })
   expect(everything()).toEqual(before)
   expect(listSkills(rig.db)).toEqual([])
 }
@@ -150,9 +138,9 @@ describe('a hostile archive', () => {
       () => tar({ name: './docs/a.md', data: 'x' }),
     ].entries()) {
       const source = await place.write(`skill-${i}.bin`, build())
-      const skill = await installer.install({ source })
+      const skill = await rig.installer.install({ source })
       expect(skill).toMatchObject({ slug: 'shell-sorter', status: 'ready' })
-      await installer.uninstall(() => skill)
+      await rig.installer.uninstall(() => skill)
     }
   })
 
@@ -165,8 +153,8 @@ describe('a hostile archive', () => {
         { name: 'nested.zip', data: named('../escaped') },
       ),
     )
-    const { digest } = await installer.install({ source })
-    const folder = join(rig.folder, 'skills', digest.slice(7))
+    const { digest } = await rig.installer.install({ source })
+    const folder = rig.folderOf(digest)
     expect(readdirSync(folder, { recursive: true }).map(String).sort()).toEqual([
       'SKILL.md',
       'nested.zip',
@@ -214,7 +202,7 @@ describe.skipIf(process.platform === 'win32')('a hostile folder', () => {
     await place.write('skill/.git/config', `[core]\n\tfsmonitor = touch ${canary}\n`)
     await place.write('skill/scripts/setup.sh', `#!/bin/sh\ntouch ${canary}\n`)
     linkSync(place.at('skill/scripts/setup.sh'), place.at('skill/scripts/again.sh'))
-    const skill = await installer.install({ source: place.at('skill') })
+    const skill = await rig.installer.install({ source: place.at('skill') })
     expect(skill.contents.files.map(({ path }) => path)).toEqual(['SKILL.md', 'scripts/again.sh', 'scripts/setup.sh'])
     expect(everything()).not.toContain(canary)
   })

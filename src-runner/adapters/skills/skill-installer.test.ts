@@ -1,55 +1,43 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createGuardedFetch } from '../../platform/net/guarded-fetch.ts'
-import { silentLog } from '../../lib/log.ts'
-import { createSkillFolders } from '../../domain/skills/skill-folders.ts'
 import { listSkills } from '../../domain/skills/skills.ts'
 import { skillText } from '../../testing/archive-builders.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
 import { scratchFolder, type ScratchFolder } from '../../testing/scratch-folder.ts'
-import { createSkillInstaller, type SkillInstaller } from './skill-installer.ts'
+import { openSkillRig, type SkillRig } from '../../testing/skill-rig.ts'
 
 const HOUR_MS = 3_600_000
 
-let rig: RecordsRig
-let installer: SkillInstaller
+let rig: SkillRig
 let place: ScratchFolder
 beforeEach(async () => {
-  rig = openRecordsRig()
+  rig = openSkillRig()
   place = await scratchFolder('shells')
   await place.write('SKILL.md', skillText('shell-sorter'))
-  installer = createSkillInstaller({
-    ...{ ...rig, log: silentLog, dataDir: rig.folder, fetch: createGuardedFetch() },
-    skillFolders: createSkillFolders(join(rig.folder, 'skills')),
-  })
 })
-afterEach(async () => {
-  await installer.stop()
-  rig.close()
-})
+afterEach(() => rig.close())
 
 const skill = () => listSkills(rig.db)[0]!
 
 it('looks for an update a day after the last look, says why it could not, and installs nothing by itself', async () => {
-  const { digest } = await installer.install({ source: place.path })
+  const { digest } = await rig.installer.install({ source: place.path })
   await place.write('SKILL.md', skillText('shell-sorter', { body: 'Sort them better.' }))
   rig.clock.advance(23 * HOUR_MS)
-  await installer.checkDue()
+  await rig.installer.checkDue()
   expect(skill()).toMatchObject({ hasUpdate: false, digest })
   rig.clock.advance(HOUR_MS)
-  await installer.checkDue()
+  await rig.installer.checkDue()
   expect(skill()).toMatchObject({ hasUpdate: true, digest, checkedAt: rig.clock.now(), checkProblem: null })
   rmSync(place.path, { recursive: true })
   rig.clock.advance(24 * HOUR_MS)
-  await installer.checkDue()
+  await rig.installer.checkDue()
   expect(skill()).toMatchObject({ hasUpdate: true, digest, checkProblem: { code: 'skill_source_missing' } })
 })
 
 it('notices with the daily look that files were changed', async () => {
-  const { digest } = await installer.install({ source: place.path })
-  rmSync(join(rig.folder, 'skills', digest.slice(7), 'SKILL.md'))
+  const { digest } = await rig.installer.install({ source: place.path })
+  rmSync(join(rig.folderOf(digest), 'SKILL.md'))
   rig.clock.advance(24 * HOUR_MS)
-  await installer.checkDue()
+  await rig.installer.checkDue()
   expect(skill()).toMatchObject({ status: 'changed' })
 })
