@@ -24,6 +24,11 @@ describe('the front matter of a skill', () => {
     expect(head("description: 'It''s small'").description).toBe("It's small")
     expect(head('description: >-\n  Sorts shells\n  by size.\n\n  Slowly.').description).toBe('Sorts shells by size.\nSlowly.')
     expect(head('description: |\n  Sorts shells\n    by size.').description).toBe('Sorts shells\n  by size.')
+    expect(head("description: |-\n  Sorts shells.\n  SKIP: `grep -rE '\\b(a|b)\\b'` finds none.").description).toBe(
+      "Sorts shells.\nSKIP: `grep -rE '\\b(a|b)\\b'` finds none.",
+    )
+    expect(read('name: sorter # lower case (e.g., my-sorter)\ndescription: x').head.name).toBe('sorter')
+    expect(head(`description: ${'x'.repeat(1_076)}`).description).toHaveLength(1_076)
     expect(head('description: Sorts shells\n  by size.').description).toBe('Sorts shells by size.')
   })
 
@@ -43,7 +48,7 @@ describe('the front matter of a skill', () => {
 
   it.each([
     ['description: ""', 'skill_field_invalid'],
-    [`description: ${'x'.repeat(1_025)}`, 'skill_field_invalid'],
+    [`description: ${'x'.repeat(4_001)}`, 'skill_field_invalid'],
     [`description: x\ncompatibility: ${'x'.repeat(501)}`, 'skill_field_invalid'],
     ['description: "open', 'skill_front_matter'],
     ['description: {a: b}', 'skill_field_invalid'],

@@ -23,6 +23,8 @@ export type SkillsOfAgents = {
 
 const MAX_TEXT_CHARS = MAX_TOOL_OUTPUT_CHARS - 15_000
 const MAX_FILES_NAMED = 200
+/** By the specification. */
+const MAX_DESCRIPTION_CHARS = 1_024
 
 const Args = z.object({
   skill: z.string().max(100).describe('The name of the skill.'),
@@ -52,7 +54,7 @@ export function useSkillTool(skills: SkillsOfAgents): Tool {
     forAgent(agentId) {
       const listed = skills.list(agentId)
       if (listed.length === 0) return null
-      const lines = listed.map(({ name, description }) => `- ${name}: ${oneLine(description)}`)
+      const lines = listed.map(({ name, description }) => `- ${name}: ${cutText(oneLine(description), MAX_DESCRIPTION_CHARS)}`)
       const description = `${DESCRIPTION} Skills of this agent, in the words of their authors:\n${lines.join('\n')}`
       const known = made.get(agentId)
       if (known?.key === description) return known.tool
