@@ -54,7 +54,7 @@ export function SideNavigation(props: { onPalette: () => void }) {
       <nav aria-label={t('shell.nav.label')} class="scroll-quiet -mx-1 flex min-h-0 flex-col gap-0.5 overflow-y-auto px-1 py-0.5">
         <For each={SCREENS}>{(screen) => <SideLink screen={screen} isCurrent={isCurrent(screen.path)} />}</For>
       </nav>
-      <div class="mt-auto flex flex-col gap-0.5">
+      <div class="mt-auto flex shrink-0 flex-col gap-0.5">
         <Show when={!isSetUp()}>
           <SideItem href="/welcome" icon={Rocket} text={t('shell.nav.setup')} isCurrent={isCurrent('/welcome')} />
         </Show>
@@ -113,7 +113,7 @@ function SideItem(props: { href: string; icon: Icon; text: string; isCurrent: bo
     <A
       href={props.href}
       aria-current={props.isCurrent ? 'page' : undefined}
-      class={`${ITEM} min-h-8 gap-2.5 px-2 py-1 ${props.isCurrent ? 'bg-pressed font-medium text-ink' : ''}`}
+      class={`${ITEM} min-h-8 shrink-0 gap-2.5 px-2 py-1 ${props.isCurrent ? 'bg-pressed font-medium text-ink' : ''}`}
     >
       <Dynamic component={props.icon} size={16} aria-hidden="true" class={`shrink-0 ${props.isCurrent ? 'text-accent-ink' : ''}`} />
       {props.text}
