@@ -79,6 +79,9 @@ export type TextParams = {
   'common.jobError.model_refused': NoParams
   'common.jobError.model_unavailable': NoParams
   'common.jobError.model_bad_answer': NoParams
+  'common.jobError.coding_program_failed': NoParams
+  'common.jobError.coding_not_allowed': NoParams
+  'common.jobError.coding_git_failed': NoParams
   'common.jobError.crash_loop': NoParams
   'common.jobError.stuck': NoParams
   'common.jobError.internal': NoParams
@@ -3482,6 +3485,19 @@ export type TextParams = {
   'messages.import_broken': { where: string }
   'messages.error_mcp_server_not_found': NoParams
   'messages.error_mcp_tool_changed': NoParams
+  'messages.repository_refused': { reason: string }
+  'messages.repository_not_open': { folder: string }
+  'messages.job_code_program_missing': { program: string }
+  'messages.job_code_git': { words: string }
+  'messages.job_code_not_allowed': { words: string }
+  'messages.job_code_refused': { program: string }
+  'messages.effect_code_start': { folder: string; path: string; program: string; sandbox: string }
+  'messages.effect_code_read': { files: string; program: string }
+  'messages.effect_code_edit': { files: string; program: string }
+  'messages.effect_code_command': { line: string; program: string; sandbox: string }
+  'messages.effect_code_fetch': { program: string; url: string }
+  'messages.effect_code_other': { program: string; sandbox: string; title: string }
+  'messages.policy_program_outside': NoParams
   'messages.error_code_task_not_found': NoParams
   'messages.error_folder_not_open': NoParams
   'messages.error_not_a_repository': NoParams

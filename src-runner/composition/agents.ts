@@ -10,11 +10,15 @@ import { createWorker } from '../domain/jobs/worker.ts'
 import { findPrice } from '../domain/prices/prices.ts'
 import { findProvider } from '../domain/providers/providers.ts'
 import { createModelSource } from '../agent/providers/model-source.ts'
+import { openCodingSession } from '../agent/coding/open-coding-session.ts'
 import { createAgentConnections } from '../execution/agent-connections.ts'
 import { createAgentPrograms } from '../execution/agent-programs.ts'
 import { createAgentSkills } from '../execution/agent-skills.ts'
 import { createAgentWork } from '../execution/agent-work.ts'
 import { createCodeResults } from '../execution/code-results.ts'
+import { createCodeTasks } from '../execution/code-tasks.ts'
+import { createCodeWork } from '../execution/code-work.ts'
+import { createCodingProgramFinder } from '../execution/coding-program-finder.ts'
 import { createAgentMcpTools } from '../execution/mcp/agent-mcp-tools.ts'
 import { createMcpPool } from '../execution/mcp/mcp-pool.ts'
 import { createTools } from '../execution/tools.ts'
@@ -63,6 +67,12 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
   const closedFolders = () => [dataDir, ...listAgentFolders(db)]
   const git = createGit({ ...core, home: join(dataDir, 'code'), closedFolders })
   const codeResults = createCodeResults({ db, git, clock })
+  const codingPrograms = createCodingProgramFinder({ ...core, closedFolders })
+  const codeTasks = createCodeTasks({ db, git, rules, findProgram: codingPrograms.find })
+  const codeWork = createCodeWork({
+    ...{ ...core, ...storage, git, codingPrograms, openSession: openCodingSession },
+    ...{ sandbox: core.findSandbox, programs: programs.findOwn, ownPorts: () => ownPorts },
+  })
   const worker = createWorker({
     ...{ ...core, db },
     // In safe mode, older jobs wait: one of them may have crashed the runner.
@@ -71,11 +81,11 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
     // The model gets the list of programs, even in a job that continues right after the start.
     perform: async (attempt) => {
       await programs.waitForScan(attempt.signal)
-      await perform(attempt)
+      await (codeWork.isOf(attempt.job.id) ? codeWork : { perform }).perform(attempt)
     },
   })
-  core.disposables.add(programs.close, () => mcp.stop())
-  return { programs, git, codeResults, mcp, mcpTools, tools, guardrails, models, worker }
+  core.disposables.add(programs.close, () => mcp.stop(), codeWork.stop)
+  return { programs, git, codeTasks, codeResults, mcp, mcpTools, tools, guardrails, models, worker }
 }
 
 /** While all agents are paused, no job starts. A running one continues to its next call, which asks. */

@@ -42,6 +42,12 @@ export const COMMAND_NETWORK = 'run_command_network'
 /** What coding programs do, as tools: no agent calls them, but rules name them. */
 export const CODE_CALLS = ['code_start', 'code_read', 'code_edit', 'code_command', 'code_fetch', 'code_other'] as const
 
+/**
+ * The start of a coding program, as a tool. Outside of the sandbox it is asked each time until an allow rule of this name, not one for
+ * every tool, matches.
+ */
+export const CODE_START = 'code_start'
+
 export const Rule = z.object({
   ...ruleFields,
   id: Id,

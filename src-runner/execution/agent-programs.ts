@@ -49,6 +49,8 @@ export function createAgentPrograms({ db, clock, log, dataDir, settings, listPro
 
   return {
     find,
+    /** The person's own, whatever the settings say: for programs that a person has chosen. */
+    findOwn: own.find,
     /** Well-known programs, as of the last scan. */
     names: () => names,
     /** Resolves when the first scan is over, after `FIRST_SCAN_MS` at the latest. */

@@ -36,6 +36,7 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
   updateAgent: { name: 'x' },
   createProvider: { kind: 'openai', name: 'x' },
   checkCodingProgram: { cli: 'claude' },
+  createCodeTask: { agentId: ID, cli: 'claude', folder: '/nowhere', task: 'x' },
   updateProvider: { name: 'x' },
   setModelPrice: { model: { providerId: 'demo', model: 'demo' }, price: null },
   updateSettings: { concurrency: 2 },

@@ -62,7 +62,7 @@ export function openCallsOf(messages: readonly PromptMessage[]): { call: PromptT
   return last.toolCalls.map((call, index) => ({ call, index })).filter(({ call }) => !answered.has(call.callId))
 }
 
-function timeLimitMessage(ms: number): Message {
+export function timeLimitMessage(ms: number): Message {
   if (ms < 120_000) return createMessage('job_seconds', { seconds: rounded(ms / 1_000) })
   if (ms < 7_200_000) return createMessage('job_minutes', { minutes: rounded(ms / 60_000) })
   return createMessage('job_hours', { hours: rounded(ms / 3_600_000) })

@@ -1,6 +1,14 @@
 import type { Autonomy } from '../../contract/agents.ts'
 import type { Message } from '../../contract/messages.ts'
-import { describeRule, type CallFacts, type CallRisk, type Decision, type Taints, type TraceEntry } from '../../contract/rules.ts'
+import {
+  CODE_START,
+  describeRule,
+  type CallFacts,
+  type CallRisk,
+  type Decision,
+  type Taints,
+  type TraceEntry,
+} from '../../contract/rules.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { compareSpecificity, rulesFor, type ReadyRule, type RuleSet } from '../rules/rule-set.ts'
 import type { ChainLink } from './delegation-chain.sql.ts'
@@ -64,13 +72,22 @@ function traceOf(situation: Situation): TraceEntry[] {
     situation.pauseAll ? ask('pauseAll', createMessage('policy_all_paused')) : null,
     lethalTrifecta(situation),
     untrustedCode(situation),
-    facts.runsCode && facts.sandboxed === false ? ask('sandbox', createMessage('policy_no_sandbox')) : null,
+    facts.runsCode && facts.sandboxed === false && !allowsStart(facts, first) ? ask('sandbox', noSandbox(facts)) : null,
     outsideOfSkill(situation),
     ...(first === undefined || denies ? [entryOfGrant(situation)] : inOrder(entryOfRule(first), first, entryOfGrant(situation))),
     ...rest.map(entryOfRule),
     entryOfAutonomy(situation),
   ]
   return entries.filter((entry) => entry !== null)
+}
+
+/** A person has made the rule for this program, and it said that there is no sandbox. */
+function allowsStart({ tool }: CallFacts, rule: ReadyRule | undefined): boolean {
+  return tool === CODE_START && rule?.text.effect === 'allow' && rule.text.tool === CODE_START
+}
+
+function noSandbox({ tool }: CallFacts): Message {
+  return tool === CODE_START ? createMessage('policy_program_outside') : createMessage('policy_no_sandbox')
 }
 
 function ask(source: TraceEntry['source'], reason: Message): TraceEntry {

@@ -42,6 +42,7 @@ import type { Worker } from '../../../domain/jobs/worker.ts'
 import type { FoundServer } from '../../../contract/providers.ts'
 import type { Tool } from '../../../agent/tools/tool.ts'
 import type { CodeResults } from '../../../execution/code-results.ts'
+import type { CodeTasks } from '../../../execution/code-tasks.ts'
 import type { DailyBackup } from '../../../execution/daily-backup.ts'
 import type { AgentMcpTools } from '../../../execution/mcp/agent-mcp-tools.ts'
 import type { McpPool } from '../../../execution/mcp/mcp-pool.ts'
@@ -102,6 +103,7 @@ export type HandlerDeps = {
   examine(): Promise<HealthCheck[]>
   checkCodingProgram(cli: CodingCli): Promise<CodingProgram>
   codeResults: CodeResults
+  codeTasks: CodeTasks
   dailyBackup: Pick<DailyBackup, 'read' | 'make'>
   retention: Pick<RetentionKeeper, 'measure' | 'deleteDue'>
   /** null: WhatsApp is turned off, or this is safe mode. */

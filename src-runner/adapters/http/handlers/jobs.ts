@@ -38,7 +38,7 @@ export function jobHandlers(deps: HandlerDeps) {
     cancelJob: ({ params }) => ({ job: transact(db, (tx) => jobs.cancel(tx, params.jobId)) }),
 
     async retryJob({ params }) {
-      return { job: await createJob(deps, (tx) => jobs.retry(tx, params.jobId)) }
+      return { job: await createJob(deps, (tx) => deps.codeTasks.copy(tx, params.jobId, jobs.retry(tx, params.jobId))) }
     },
 
     listJobFiles: async ({ params }) => ({ files: await files.list(params.jobId) }),

@@ -1,0 +1,75 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { CallFacts } from '../contract/rules.ts'
+import type { CodingCall } from '../agent/coding/coding-session.ts'
+import { factsOf } from '../agent/tools/tool.ts'
+import { nameOfCall, recordedCall, toolOfCall, type CodePlace } from './code-calls.ts'
+
+const base = realpathSync(mkdtempSync(join(tmpdir(), 'deckhand-calls-')))
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+const folder = join(base, 'work')
+mkdirSync(folder)
+mkdirSync(join(base, 'elsewhere'))
+symlinkSync(join(base, 'elsewhere'), join(folder, 'link'))
+const PLACE: CodePlace = { cli: 'claude', repository: '/home/ada/shop', folder, sandboxed: true, internet: false }
+const EMPTY: CodingCall = {
+  ...{ callId: 'c', kind: 'other', title: 'Something', status: 'pending', paths: [], command: null, url: null, diffs: [] },
+  ...{ output: null, exitCode: null, rawInput: null, isCut: false },
+}
+
+async function examine(call: Partial<CodingCall>, place: Partial<CodePlace> = {}): Promise<CallFacts> {
+  const context = { jobId: '', agentId: '', callId: '', folders: [], closedFolders: [], signal: new AbortController().signal }
+  return factsOf(toolOfCall({ ...EMPTY, ...call }, { ...PLACE, ...place }), {}, context)
+}
+const NOTHING = { leavesMachine: false, costsMoney: false, deletes: false, overwrites: false, runsCode: false }
+
+describe('what a coding program asks for', () => {
+  it.each<[string, Partial<CodingCall>, Partial<CallFacts>]>([
+    ['reading', { kind: 'read', paths: [`${folder}/a.ts`] }, { ...NOTHING, tool: 'code_read', effect: 'read', paths: ['/home/ada/shop/a.ts'] }],
+    ['a change', { kind: 'edit', paths: [`${folder}/a.ts`] }, { ...NOTHING, tool: 'code_edit', subject: 'a.ts', paths: ['/home/ada/shop/a.ts'] }],
+    ['a deletion', { kind: 'delete', paths: [`${folder}/a.ts`] }, { ...NOTHING, tool: 'code_edit' }],
+    ['a command', { kind: 'execute', command: 'npm test' }, { ...NOTHING, tool: 'code_command', subject: 'npm test', runsCode: true, sandboxed: true }],
+    ['a command that is said to read', { kind: 'read', command: 'rm x' }, { tool: 'code_command', subject: 'rm x', runsCode: true }],
+    ['its folder in a command', { kind: 'execute', command: `cat ${folder}/a && ls ${folder}` }, { subject: 'cat ./a && ls .' }],
+    ['an address', { kind: 'fetch', url: 'https://x.example/' }, { ...NOTHING, tool: 'code_fetch', leavesMachine: true, subject: 'https://x.example/' }],
+    ['a change of nothing', { kind: 'edit' }, { tool: 'code_other', leavesMachine: true, deletes: true, overwrites: true, runsCode: true, costsMoney: true }],
+    ['something else', {}, { tool: 'code_other', leavesMachine: true, deletes: true, overwrites: true, runsCode: true, costsMoney: true }],
+  ])('is %s', async (_, call, facts) => expect(await examine(call)).toMatchObject(facts)) // prettier-ignore
+
+  it.each([
+    `${folder}/../x`,
+    '/etc/passwd',
+    '../x',
+    `${folder}/link/x`,
+    `${folder}2/x`,
+    `${folder}/.git`,
+    `${folder}/sub/.GIT/config`,
+    `${folder}/git~1/x`,
+  ])('is refused for %s', async (path) => {
+    for (const kind of ['read', 'edit', 'delete', 'move', 'other'] as const)
+      await expect(examine({ kind, paths: [path] })).rejects.toThrow(/outside of the folder|belongs to Git/)
+    await expect(examine({ kind: 'edit', diffs: [{ path, before: null, after: '' }] })).rejects.toThrow(
+      /outside of the folder|belongs to Git/,
+    )
+  })
+
+  it('leaves the machine with network or without a sandbox', async () => {
+    const call = { kind: 'execute', command: 'npm test' } as const
+    expect(await examine(call, { internet: true })).toMatchObject({ leavesMachine: true, sandboxed: true })
+    expect(await examine(call, { sandboxed: false })).toMatchObject({ leavesMachine: true, sandboxed: false })
+  })
+
+  it('keeps the name of our own folder if the command may leave it, so that the guardrails see it', async () => {
+    const command = `cat ${folder}/../../deckhand.db`
+    expect((await examine({ kind: 'execute', command })).subject).toBe(command)
+  })
+
+  it('is recorded with exactly what decides', () => {
+    const call = { ...EMPTY, kind: 'edit' as const, diffs: [{ path: `${folder}/a.ts`, before: 'one\n', after: 'two\n' }] }
+    expect(recordedCall('1.c', call, PLACE)).toMatchObject({ callId: '1.c', name: 'code_edit', args: { path: 'a.ts', diff: expect.stringContaining('-one\n+two') as string } }) // prettier-ignore
+    expect(recordedCall('1.c', { ...EMPTY, command: 'npm test' }, PLACE).args).toEqual({ title: 'Something', command: 'npm test' })
+    expect(nameOfCall(EMPTY)).toBe('code_other')
+  })
+})

@@ -1,0 +1,54 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { CodingCli } from '../contract/coding-programs.ts'
+import type { Clock } from '../lib/clock.ts'
+import { findSignIn, outsideEnvironment, prepareCodingHome, runsInSandbox } from '../agent/coding/coding-home.ts'
+import { findCodingProgram } from '../agent/coding/coding-ways.ts'
+
+/** A program as it would be started now. */
+export type ReadyProgram = {
+  /** Absolute. */
+  program: string
+  /** Its sign-in can be shown to it in the sandbox. */
+  runsInSandbox: boolean
+  /** What it gets for this job. `secrets`: values that must not be stored. */
+  makeHome(jobId: string, sandboxed: boolean): Promise<{ env: Record<string, string>; writable: string[]; secrets: string[] }>
+}
+
+export type CodingProgramFinder = {
+  /** null: it is not installed. */
+  find(cli: CodingCli): Promise<ReadyProgram | null>
+  /** Deletes what a program kept for itself. */
+  forget(jobId: string): Promise<void>
+}
+
+type Deps = {
+  clock: Pick<Clock, 'now'>
+  dataDir: string
+  home: string
+  listProgramFolders: () => Promise<readonly string[]>
+  /** Where agents write. A program there is never the person's. */
+  closedFolders: () => readonly string[]
+}
+
+export function createCodingProgramFinder({ clock, dataDir, home, listProgramFolders, closedFolders }: Deps): CodingProgramFinder {
+  const homeOf = (jobId: string) => join(dataDir, 'code', `${jobId}.home`)
+  const { env, platform } = process
+  const person = { home, env, platform, now: () => clock.now() }
+  return {
+    async find(cli) {
+      const program = findCodingProgram(cli, { folders: await listProgramFolders(), closed: closedFolders() })
+      if (program === null) return null
+      return {
+        program,
+        runsInSandbox: runsInSandbox(await findSignIn(cli, person)),
+        async makeHome(jobId, sandboxed) {
+          if (!sandboxed) return { ...outsideEnvironment(cli, env), writable: [] }
+          const folder = homeOf(jobId)
+          return { ...(await prepareCodingHome(cli, folder, person)), writable: [folder] }
+        },
+      }
+    },
+    forget: (jobId) => rm(homeOf(jobId), { recursive: true, force: true }),
+  }
+}

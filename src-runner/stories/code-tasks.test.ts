@@ -1,0 +1,216 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Step } from '../contract/jobs.ts'
+import type { SandboxState } from '../platform/sandbox/sandbox-types.ts'
+import { createCodeRig, worktreeOf, type CodeRig } from '../testing/code-rig.ts'
+import { findSandboxHere } from '../testing/sandbox-here.ts'
+
+const { sandbox, isMissing } = await findSandboxHere()
+const NO_SANDBOX: SandboxState = { ...sandbox, kind: 'none', works: false, setup: null }
+
+let rig: CodeRig
+const open = async (...given: Parameters<typeof createCodeRig>) => (rig = await createCodeRig(...given))
+afterEach(() => rig.runner.stop())
+
+const onItsOwn = { agent: { autonomy: 'on_its_own' as const } }
+const callsOf = (steps: Step[]) => steps.flatMap((step) => (step.kind === 'reply' ? step.toolCalls.map(({ name }) => name) : []))
+/** Processes of this machine whose command has the word in it. */
+const runningWith = (word: string) =>
+  readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(word)
+    } catch {
+      return false
+    }
+  })
+
+describe.skipIf(isMissing)('a task for a coding program', () => {
+  it('leaves a branch, a diff, the commands and a bill, and the checkout as it was', async () => {
+    await open(onItsOwn)
+    const { job, code, steps } = await rig.run('Fix the tax\n@say I look.\n@write till.ts export const tax = 20\\n\n@run echo tested\n@usage 1200 300 0.25\n@say Done, all green.') // prettier-ignore
+    expect(job).toMatchObject({ status: 'completed', channel: 'api', costUsd: 0.25, inputTokens: 1200, outputTokens: 300, priced: true })
+    expect(job.result).toBe(`Done, all green.\n\nBranch ${code.branch}: 1 file changed (+1 −1).`)
+    expect(code).toMatchObject({
+      ...{ cli: 'gemini', repository: rig.repository, baseBranch: 'main', baseCommit: rig.git('rev-parse', 'main'), sandboxed: true, internet: false },
+      ...{ result: 'ready', fileCount: 1, additions: 1, deletions: 1, commands: [{ command: 'echo tested', exitCode: 0 }] },
+      files: [{ path: 'till.ts', change: 'modified', from: null, additions: 1, deletions: 1, binary: false, runsByItself: false }],
+      folder: worktreeOf(rig, job.id),
+    }) // prettier-ignore
+    expect(code.branch).toMatch(/^deckhand\/fix-the-tax-[0-9a-f]{4}$/)
+    expect(rig.git('show', `${code.branch}:till.ts`)).toBe('export const tax = 20')
+    expect(readFileSync(join(rig.repository, 'till.ts'), 'utf8')).toBe('export const tax = 19\n')
+    expect(rig.git('status', '--porcelain')).toBe('')
+    expect(callsOf(steps)).toEqual(['code_start', 'code_edit', 'code_command'])
+    expect(steps.filter(({ kind }) => kind === 'tool_result')).toMatchObject([
+      { name: 'code_start', ok: true },
+      { name: 'code_edit', ok: true },
+      { name: 'code_command', ok: true, output: expect.stringContaining('tested') as string },
+    ])
+  })
+
+  it('asks for what the agent must ask, answers the program itself, and goes on in the same conversation', async () => {
+    await open()
+    const asked = await rig.run('Look\n@write a.txt one\n@run touch ran\n@write b.txt two\n@turns')
+    expect(asked.job.status).toBe('awaiting_approval')
+    const [approval] = await rig.pending(asked.job.id)
+    expect(approval).toMatchObject({ tool: 'code_command', args: { command: 'touch ran' }, facts: { subject: 'touch ran', runsCode: true, sandboxed: true, leavesMachine: false } }) // prettier-ignore
+    expect(approval!.facts!.summary).toBe('Gemini CLI says it will run “touch ran”, in the sandbox, without network')
+    expect(existsSync(join(worktreeOf(rig, asked.job.id), 'ran'))).toBe(false)
+    const { job, code } = await rig.answer(asked.job.id, 'approve')
+    expect(job.result).toContain('turn 1:')
+    expect(code.files.map(({ path }) => path)).toEqual(['a.txt', 'b.txt', 'ran'])
+  })
+
+  it('tells the program a no, and runs nothing', async () => {
+    await open()
+    const asked = await rig.run('Look\n@run touch ran\n@say went on')
+    const { job, code, steps } = await rig.answer(asked.job.id, 'reject', { note: 'Not now.' })
+    expect(job).toMatchObject({ status: 'completed', result: 'went on\n\nNo files were changed.' })
+    expect(code).toMatchObject({ result: 'none', files: [] })
+    expect(steps.find((step) => step.kind === 'tool_result' && step.name === 'code_command')).toMatchObject({ ok: false, refused: true, output: expect.stringContaining('Not now.') as string }) // prettier-ignore
+  })
+
+  it('refuses files outside of its folder, whatever the agent may do', async () => {
+    await open(onItsOwn)
+    const { job, code, steps } = await rig.run('Look\n@write ../out.txt x\n@write .git/hooks/x y\n@write in.txt z')
+    expect(job.status).toBe('completed')
+    expect(code.files.map(({ path }) => path)).toEqual(['in.txt'])
+    const refused = steps.filter((step) => step.kind === 'tool_result' && !step.ok)
+    expect(refused).toMatchObject([{ output: expect.stringContaining('outside of the folder') as string }, { output: expect.stringContaining('belongs to Git') as string }]) // prettier-ignore
+  })
+
+  it('goes on with the loaded conversation after a restart, and does not ask again', async () => {
+    await open({ script: '@turns\n@run touch ran\n@say done' })
+    const asked = await rig.run('Look\n@run touch ran\n@say done')
+    await rig.runner.restart()
+    const { job, code, steps } = await rig.answer(asked.job.id, 'approve')
+    expect(job.status).toBe('completed')
+    expect(job.result).toContain('done')
+    expect(JSON.stringify(steps)).toContain('turn 2: Look')
+    expect(code.files.map(({ path }) => path)).toEqual(['ran'])
+    expect((await rig.runner.client.ok('listApprovals', { query: { jobId: job.id } })).approvals).toHaveLength(1)
+  })
+
+  it('asks a person if the program cannot load its conversation', async () => {
+    await open({ script: '@start no-load' })
+    const asked = await rig.run('Look\n@put a.txt one\n@run touch ran')
+    await rig.runner.restart()
+    const unknown = await rig.answer(asked.job.id, 'approve')
+    expect(unknown.job.status).toBe('awaiting_approval')
+    expect(await rig.pending(asked.job.id)).toMatchObject([{ kind: 'unknown_outcome', tool: 'code_start' }])
+    const { job, code } = await rig.answer(asked.job.id, 'approve', { answer: 'happened' })
+    expect(job.status).toBe('completed')
+    expect(code.files.map(({ path }) => path)).toEqual(['a.txt'])
+  })
+
+  it.skipIf(process.platform !== 'linux')('ends with all its children when it is cancelled, and keeps what it did', async () => {
+    await open(onItsOwn)
+    const seconds = `10${process.pid}`
+    const jobId = await rig.begin(`Look\n@put a.txt one\n@run-unasked sleep ${seconds} & sleep ${seconds}`)
+    await expect.poll(() => runningWith(seconds).length, { timeout: 20_000 }).toBeGreaterThan(2)
+    await rig.runner.client.ok('cancelJob', { params: { jobId } })
+    expect((await rig.runner.ended(jobId)).status).toBe('cancelled')
+    await expect.poll(() => runningWith(seconds)).toEqual([])
+    await expect.poll(async () => (await rig.look(jobId)).code.files.map(({ path }) => path), { timeout: 10_000 }).toEqual(['a.txt'])
+  })
+
+  it('is cancelled while a person is asked, and its program ends', async () => {
+    await open()
+    const { job } = await rig.run('Look\n@run touch ran')
+    const isRunning = () => runningWith(join(rig.programs, 'gemini')).length > 0
+    expect(isRunning()).toBe(process.platform === 'linux')
+    await rig.runner.client.ok('cancelJob', { params: { jobId: job.id } })
+    expect((await rig.look(job.id)).job.status).toBe('cancelled')
+    await expect.poll(isRunning).toBe(false)
+    await expect.poll(() => existsSync(join(rig.runner.dataDir, 'code', `${job.id}.home`)), { timeout: 10_000 }).toBe(false)
+  })
+
+  it('asks for more when a limit is reached', async () => {
+    await open({ agent: { autonomy: 'on_its_own', limits: { maxCostUsd: 0.1 } }, script: '@say finished' })
+    const asked = await rig.run('Look\n@put a.txt one\n@usage 1000 100 0.15\n@hang')
+    expect(asked.job).toMatchObject({ status: 'awaiting_approval', costUsd: 0.15 })
+    expect(await rig.pending(asked.job.id)).toMatchObject([{ kind: 'budget', budget: { scope: 'job', spentUsd: 0.15 } }])
+    const { job, code } = await rig.answer(asked.job.id, 'approve')
+    expect(job).toMatchObject({ status: 'completed', costUsd: 0.15, result: expect.stringContaining('finished') as string })
+    expect(code.files.map(({ path }) => path)).toEqual(['a.txt'])
+  })
+
+  it('ends without more money, and keeps what it did', async () => {
+    await open({ agent: { autonomy: 'on_its_own', limits: { maxCostUsd: 0.1 } } })
+    const asked = await rig.run('Look\n@put a.txt one\n@usage 1000 100 0.15\n@hang')
+    const { job } = await rig.answer(asked.job.id, 'reject')
+    expect(job).toMatchObject({ status: 'failed', error: 'cost_limit' })
+    await expect.poll(async () => (await rig.look(job.id)).code.files.map(({ path }) => path), { timeout: 10_000 }).toEqual(['a.txt'])
+  })
+
+  it('fails with a reason if the program dies, and keeps what it did', async () => {
+    await open(onItsOwn)
+    const { job, code } = await rig.run('Look\n@put a.txt one\n@die 7')
+    expect(job).toMatchObject({ status: 'failed', error: 'coding_program_failed' })
+    expect(code.files.map(({ path }) => path)).toEqual(['a.txt'])
+  })
+
+  it('works in one repository beside another one', async () => {
+    await open(onItsOwn)
+    const done = await Promise.all([rig.run('One\n@write a.txt one'), rig.run('Two\n@write a.txt two')])
+    expect(done.map(({ job }) => job.status)).toEqual(['completed', 'completed'])
+    expect(done.map(({ code }) => rig.git('show', `${code.branch}:a.txt`)).toSorted()).toEqual(['one', 'two'])
+  })
+
+  it('can be given again', async () => {
+    await open(onItsOwn)
+    const first = await rig.run('Look\n@die 7')
+    const { job } = await rig.runner.client.ok('retryJob', { params: { jobId: first.job.id } })
+    await rig.runner.ended(job.id)
+    const { code } = await rig.look(job.id)
+    expect(code).toMatchObject({ cli: 'gemini', repository: rig.repository, baseCommit: first.code.baseCommit })
+    expect(code.branch).not.toBe(first.code.branch)
+  })
+})
+
+it('is refused where it cannot work', async () => {
+  await open()
+  const plain = rig.runner.makeFolder()
+  const ask = async (more: object) => {
+    const body = { agentId: rig.agent.id, cli: 'gemini' as const, folder: rig.repository, task: 'Look', ...more }
+    const { status, body: answer } = await rig.runner.client.ask('createCodeTask', { body })
+    return [status, (answer as { error: string }).error]
+  }
+  expect(await ask({ folder: plain })).toEqual([400, 'folder_not_open'])
+  expect(await ask({ folder: join(rig.repository, '..') })).toEqual([400, 'folder_not_open'])
+  expect(await ask({ cli: 'opencode' })).toEqual([400, 'program_missing'])
+  await rig.runner.client.ok('updateAgent', { params: { agentId: rig.agent.id }, body: { folders: [rig.repository, plain] } })
+  expect(await ask({ folder: plain })).toEqual([400, 'not_a_repository'])
+  expect(await ask({ agentId: '018f4e9a-7b1c-7c3d-8e4f-0123456789ab' })).toEqual([404, 'agent_not_found'])
+})
+
+it.skipIf(process.platform === 'win32')(
+  'starts outside of the sandbox only after a person was asked, until a rule of its own allows it',
+  async () => {
+    await open({ ...onItsOwn, runner: { findSandbox: async () => NO_SANDBOX } })
+    await rig.runner.client.ok('createRule', { body: { effect: 'allow', tool: '*' } })
+    const asked = await rig.run('Look\n@put a.txt one')
+    expect(asked.job.status).toBe('awaiting_approval')
+    expect(asked.code.sandboxed).toBe(false)
+    const [approval] = await rig.pending(asked.job.id)
+    expect(approval).toMatchObject({
+      tool: 'code_start',
+      facts: { sandboxed: false, runsCode: true },
+      decision: { decidedBy: { source: 'sandbox' } },
+    })
+    expect(approval!.facts!.summary).toContain('without a sandbox: it can do anything you can')
+    expect(approval!.mayRemember).toContain('always')
+    const refused = await rig.answer(asked.job.id, 'reject')
+    expect(refused.job).toMatchObject({ status: 'failed', error: 'coding_not_allowed' })
+    expect(existsSync(join(worktreeOf(rig, asked.job.id), 'a.txt'))).toBe(false)
+
+    const again = await rig.run('Look\n@put a.txt one')
+    const { job, code } = await rig.answer(again.job.id, 'approve', { remember: 'always' })
+    expect([job.status, code.files.map(({ path }) => path)]).toEqual(['completed', ['a.txt']])
+    // Each command is still asked.
+    const third = await rig.run('Look\n@run touch b.txt')
+    expect(await rig.pending(third.job.id)).toMatchObject([{ tool: 'code_command', facts: { sandboxed: false, leavesMachine: true } }])
+  },
+)
