@@ -3492,6 +3492,7 @@ export type TextParams = {
   'messages.job_code_not_allowed': { words: string }
   'messages.job_code_refused': { program: string }
   'messages.effect_code_start': { folder: string; path: string; program: string; sandbox: string }
+  'messages.effect_code_task': { folder: string; internet: string; program: string; task: string }
   'messages.effect_code_read': { files: string; program: string }
   'messages.effect_code_edit': { files: string; program: string }
   'messages.effect_code_command': { line: string; program: string; sandbox: string }

@@ -5,7 +5,7 @@ import type { Settings } from '../contract/settings.ts'
 import { AppError } from '../lib/errors.ts'
 import { createMessage } from '../lib/messages.ts'
 import { providerKey, WEB_SEARCH_KEY } from '../lib/vault.ts'
-import { listAgentFolders } from '../domain/agents/agents.ts'
+import { findAgent, getAgent, listAgentFolders } from '../domain/agents/agents.ts'
 import { createWorker } from '../domain/jobs/worker.ts'
 import { findPrice } from '../domain/prices/prices.ts'
 import { findProvider } from '../domain/providers/providers.ts'
@@ -35,6 +35,10 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
   const { options, vault, clock, fetch, dataDir, ownPorts } = core
   const { db, jobs, rules, settings } = storage
   const programs = createAgentPrograms({ ...core, db, settings: settings.read })
+  const closedFolders = () => [dataDir, ...listAgentFolders(db)]
+  const git = createGit({ ...core, home: join(dataDir, 'code'), closedFolders })
+  const codingPrograms = createCodingProgramFinder({ ...core, closedFolders })
+  const codeTasks = createCodeTasks({ db, git, rules, programs: codingPrograms })
   const agentTools = createTools({
     clock,
     fetch: fetchGuarded,
@@ -46,6 +50,11 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
     settings: settings.read,
     searchKey: () => vault.get(WEB_SEARCH_KEY),
     skills: createAgentSkills({ clock, ...storage }),
+    codeTasks: {
+      installed: codingPrograms.installed,
+      foldersOf: (agentId) => findAgent(db, agentId)?.folders ?? [],
+      examine: (agentId, given) => codeTasks.examine(getAgent(db, agentId), given),
+    },
   })
   const tools = () => [...(options.tools ?? agentTools()), ...(options.moreTools ?? [])]
   const mcp = createMcpPool({
@@ -60,15 +69,11 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
   })
   const mcpTools = createAgentMcpTools({ db, pool: mcp, sandbox: core.findSandbox, models })
   const perform = createAgentWork({
-    ...{ ...core, ...storage, models, tools, trash: options.trash },
+    ...{ ...core, ...storage, models, tools, codeTasks, trash: options.trash },
     mcpTools: mcpTools.toolsFor,
     ownPorts: () => ownPorts,
   })
-  const closedFolders = () => [dataDir, ...listAgentFolders(db)]
-  const git = createGit({ ...core, home: join(dataDir, 'code'), closedFolders })
   const codeResults = createCodeResults({ db, git, clock })
-  const codingPrograms = createCodingProgramFinder({ ...core, closedFolders })
-  const codeTasks = createCodeTasks({ db, git, rules, findProgram: codingPrograms.find })
   const codeWork = createCodeWork({
     ...{ ...core, ...storage, git, codingPrograms, openSession: openCodingSession },
     ...{ sandbox: core.findSandbox, programs: programs.findOwn, ownPorts: () => ownPorts },
@@ -81,6 +86,7 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
     // The model gets the list of programs, even in a job that continues right after the start.
     perform: async (attempt) => {
       await programs.waitForScan(attempt.signal)
+      await codingPrograms.look()
       await (codeWork.isOf(attempt.job.id) ? codeWork : { perform }).perform(attempt)
     },
   })

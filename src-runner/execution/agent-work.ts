@@ -27,6 +27,7 @@ import type { ModelSource } from '../agent/providers/model.ts'
 import { RETURN_RESULT } from '../agent/tools/return-result/return-result.ts'
 import type { Tool } from '../agent/tools/tool.ts'
 import { createAgentMemory, takePromptMemories } from './agent-memory.ts'
+import type { CodeTasks } from './code-tasks.ts'
 import { createDelegation } from './delegation.ts'
 import { readEarlierTurns } from './earlier-turns.ts'
 import { createFileJournal, resolveStartedChanges } from './file-journal.ts'
@@ -58,6 +59,7 @@ export type AgentWorkDeps = {
   /** The tools of MCP servers that an agent has. */
   mcpTools: (agentId: string) => Promise<Tool[]>
   approvals: ApprovalStore
+  codeTasks?: CodeTasks
   rules: { read(): RuleSet }
   reservations: Reservations
   /** Deckhand's own ports: closed to every tool. */

@@ -17,7 +17,7 @@ export type CodeTasksDeps = {
   db: Database
   git: Pick<ReturnType<typeof createGit>, 'findRepository'>
   rules: { read(): RuleSet }
-  findProgram: (cli: CodingCli) => Promise<object | null>
+  programs: { find(cli: CodingCli): Promise<object | null>; installed(): readonly CodingCli[] }
 }
 
 /** A task that could be started now. */
@@ -28,8 +28,9 @@ export type CodeTasks = ReturnType<typeof createCodeTasks>
 const MAX_BRANCH_WORDS = 40
 
 /** What is checked before a coding program gets a task. */
-export function createCodeTasks({ db, git, rules, findProgram }: CodeTasksDeps) {
+export function createCodeTasks({ db, git, rules, programs }: CodeTasksDeps) {
   return {
+    installed: programs.installed,
     /**
      * Throws AppError folder_not_open, not_a_repository, repository_has_no_commits, git_missing or program_missing. The whole repository
      * must be open to the agent.
@@ -49,7 +50,7 @@ export function createCodeTasks({ db, git, rules, findProgram }: CodeTasksDeps) 
       const { root, head, branch } = found
       if (!isOpen(root)) throw new AppError('folder_not_open', createMessage('repository_not_open', { folder: root }))
       if (head === null) throw new AppError('repository_has_no_commits')
-      if ((await findProgram(cli)) === null) throw new AppError('program_missing')
+      if ((await programs.find(cli)) === null) throw new AppError('program_missing')
       return { cli, internet, repository: root, baseCommit: head, baseBranch: branch }
     },
 

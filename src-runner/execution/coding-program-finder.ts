@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { CodingCli } from '../contract/coding-programs.ts'
+import { CodingCli } from '../contract/coding-programs.ts'
 import type { Clock } from '../lib/clock.ts'
 import { findSignIn, outsideEnvironment, prepareCodingHome, runsInSandbox } from '../agent/coding/coding-home.ts'
 import { findCodingProgram } from '../agent/coding/coding-ways.ts'
@@ -18,12 +18,16 @@ export type ReadyProgram = {
 export type CodingProgramFinder = {
   /** null: it is not installed. */
   find(cli: CodingCli): Promise<ReadyProgram | null>
+  /** As of the last look. */
+  installed(): readonly CodingCli[]
+  /** Looks again, if the last look is not recent. */
+  look(): Promise<void>
   /** Deletes what a program kept for itself. */
   forget(jobId: string): Promise<void>
 }
 
 type Deps = {
-  clock: Pick<Clock, 'now'>
+  clock: Pick<Clock, 'now' | 'monotonic'>
   dataDir: string
   home: string
   listProgramFolders: () => Promise<readonly string[]>
@@ -31,13 +35,25 @@ type Deps = {
   closedFolders: () => readonly string[]
 }
 
+const LOOK_EVERY_MS = 60_000
+
 export function createCodingProgramFinder({ clock, dataDir, home, listProgramFolders, closedFolders }: Deps): CodingProgramFinder {
   const homeOf = (jobId: string) => join(dataDir, 'code', `${jobId}.home`)
   const { env, platform } = process
   const person = { home, env, platform, now: () => clock.now() }
+  let installed: readonly CodingCli[] = []
+  let lookedAt = -Infinity
+  const places = async () => ({ folders: await listProgramFolders(), closed: closedFolders() })
   return {
+    installed: () => installed,
+    async look() {
+      if (clock.monotonic() - lookedAt < LOOK_EVERY_MS) return
+      lookedAt = clock.monotonic()
+      const where = await places()
+      installed = CodingCli.options.filter((cli) => findCodingProgram(cli, where) !== null)
+    },
     async find(cli) {
-      const program = findCodingProgram(cli, { folders: await listProgramFolders(), closed: closedFolders() })
+      const program = findCodingProgram(cli, await places())
       if (program === null) return null
       return {
         program,

@@ -1,3 +1,4 @@
+import { AppError } from '../lib/errors.ts'
 import { englishText } from '../lib/messages.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Agent } from '../contract/agents.ts'
@@ -6,9 +7,12 @@ import { Taint } from '../contract/rules.ts'
 import { listAgents } from '../domain/agents/agents.ts'
 import type { ApprovalStore } from '../domain/approvals/approvals.ts'
 import type { Claim } from '../domain/jobs/claim-job.ts'
+import type { NewJob } from '../domain/jobs/enqueue-job.ts'
 import type { JobStore } from '../domain/jobs/job-store.ts'
 import type { PolicyQuestion, PolicyVerdict } from '../agent/loop/loop-types.ts'
-import { DelegateArgs } from '../agent/tools/delegate/delegate.ts'
+import { CODE_TASK, CodeTaskArgs, folderFor, programFor } from '../agent/tools/code-task/code-task.ts'
+import { DELEGATE, DelegateArgs } from '../agent/tools/delegate/delegate.ts'
+import type { CodeTasks } from './code-tasks.ts'
 import { commitClaimed } from './commit-claimed.ts'
 import { guestOf } from './prompt.ts'
 
@@ -17,13 +21,24 @@ export const MAX_DEPTH = 3
 
 export type Delegation = ReturnType<typeof createDelegation>
 
+/** Tools whose calls start a job. */
+export const CHILD_TOOLS: ReadonlySet<string> = new Set([DELEGATE, CODE_TASK])
+
 const WAIT: PolicyVerdict = { verdict: 'wait', status: 'awaiting_child' }
+
+export type DelegationDeps = {
+  db: Database
+  jobs: JobStore
+  approvals: Pick<ApprovalStore, 'readTaints'>
+  /** Absent in jobs of coding programs, which delegate nothing. */
+  codeTasks?: Pick<CodeTasks, 'examine' | 'attach' | 'installed'>
+}
 
 /**
  * Work that an agent gives to another one. The child job is found by the call that started it, so a restarted parent finds
  * the same child. The child's end wakes the parent in the same commit.
  */
-export function createDelegation({ db, jobs, approvals }: { db: Database; jobs: JobStore; approvals: Pick<ApprovalStore, 'readTaints'> }) {
+export function createDelegation({ db, jobs, approvals, codeTasks }: DelegationDeps) {
   /** The state of a call that has started a job: still waiting, or the result. null: it has not. */
   function verdictOfChild(job: Job, callId: string): PolicyVerdict | null {
     const child = jobs.findChildOfCall(db, job.id, callId)
@@ -57,34 +72,52 @@ export function createDelegation({ db, jobs, approvals }: { db: Database; jobs: 
     }
     if (given.task === '')
       return { answer: { verdict: 'answer', ok: false, output: 'Not run: say in `task` what the other agent should do.' } }
-    if (jobs.depthOf(db, job.id) >= MAX_DEPTH) {
-      const reason = `delegated work may be delegated at most ${MAX_DEPTH} times, and this job is at that limit.`
-      return { answer: { verdict: 'deny', reason } }
-    }
-    return { helper, task: given.task }
+    const tooDeep = verdictAtDepth(job)
+    return tooDeep === null ? { helper, task: given.task } : { answer: tooDeep }
+  }
+
+  function verdictAtDepth(job: Job): PolicyVerdict | null {
+    if (jobs.depthOf(db, job.id) < MAX_DEPTH) return null
+    return { verdict: 'deny', reason: `delegated work may be delegated at most ${MAX_DEPTH} times, and this job is at that limit.` }
   }
 
   /** The answer to a call that starts no job. null: it would start one. */
-  function verdictAtOnce(job: Job, agent: Agent, args: Record<string, unknown>): PolicyVerdict | null {
+  function verdictAtOnce(tool: string, job: Job, agent: Agent, args: Record<string, unknown>): PolicyVerdict | null {
+    if (tool === CODE_TASK) return verdictAtDepth(job)
     const found = find(job, agent, args)
     return 'answer' in found ? found.answer : null
   }
 
   /** Starts the job, once for each call. Rejects with StaleClaimError. */
-  async function start(job: Job, agent: Agent, claim: Claim, { call, args }: PolicyQuestion): Promise<PolicyVerdict> {
-    const found = find(job, agent, args)
+  async function start(job: Job, agent: Agent, claim: Claim, question: PolicyQuestion): Promise<PolicyVerdict> {
+    if (question.tool.name === CODE_TASK) return startProgram(job, agent, claim, question)
+    const found = find(job, agent, question.args)
     if ('answer' in found) return found.answer
-    await commitClaimed({ db, jobs }, claim, (tx) => {
-      const guest = guestOf(job)
-      const forGuest = guest === null ? {} : { isGuest: true, personName: guest.name }
-      const context = { delegatedBy: agent.name, parentJobId: job.id, ...forGuest }
-      jobs.enqueue(tx, {
-        ...{ agentId: found.helper.id, channel: 'delegation', task: found.task, context },
-        parentJobId: job.id,
-        parentCallId: call.callId,
-      })
-    })
+    await commitClaimed({ db, jobs }, claim, (tx) => void jobs.enqueue(tx, childOf(job, agent, question, found.helper.id, found.task)))
     return WAIT
+  }
+
+  /** A job of a coding program, for the same agent. */
+  async function startProgram(job: Job, agent: Agent, claim: Claim, question: PolicyQuestion): Promise<PolicyVerdict> {
+    const { task, folder, program, internet } = CodeTaskArgs.parse(question.args)
+    const cli = programFor(program, codeTasks!.installed())
+    const given = { cli, internet, folder: folderFor(folder, question.context) }
+    const prepared = await codeTasks!.examine(agent, given).catch((thrown: unknown) => {
+      if (thrown instanceof AppError) return thrown
+      throw thrown
+    })
+    if (prepared instanceof AppError) return { verdict: 'answer', ok: false, output: `Not run: ${prepared.message}` }
+    await commitClaimed({ db, jobs }, claim, (tx) =>
+      codeTasks!.attach(tx, jobs.enqueue(tx, childOf(job, agent, question, agent.id, task)), prepared),
+    )
+    return WAIT
+  }
+
+  function childOf(job: Job, agent: Agent, { call }: PolicyQuestion, agentId: string, task: string): NewJob {
+    const guest = guestOf(job)
+    const forGuest = guest === null ? {} : { isGuest: true, personName: guest.name }
+    const context = { delegatedBy: agent.name, parentJobId: job.id, ...forGuest }
+    return { agentId, channel: 'delegation', task, context, parentJobId: job.id, parentCallId: call.callId }
   }
 
   return { verdictOfChild, verdictAtOnce, start }

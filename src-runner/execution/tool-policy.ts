@@ -22,9 +22,8 @@ import { readSettings } from '../domain/settings/settings.ts'
 import { readFollowedSkills } from '../domain/skills/skills.ts'
 import type { PolicyQuestion, PolicyVerdict } from '../agent/loop/loop-types.ts'
 import { ASK_PERSON, AskPersonArgs } from '../agent/tools/ask-person/ask-person.ts'
-import { DELEGATE } from '../agent/tools/delegate/delegate.ts'
 import { factsOf, type Tool } from '../agent/tools/tool.ts'
-import type { Delegation } from './delegation.ts'
+import { CHILD_TOOLS, type Delegation } from './delegation.ts'
 import { narrowestRuleFor } from './narrowest-rule.ts'
 import { guestOf } from './prompt.ts'
 
@@ -64,7 +63,7 @@ async function judge(judged: Judged, question: PolicyQuestion): Promise<PolicyVe
   if (known?.status === 'pending') return WAIT
   const settled = (startedBefore ? await judgeUnknown(judged, question, known) : null) ?? answeredVerdict(judged, tool, known)
   if (settled !== null) return settled
-  const underWay = tool.name === DELEGATE ? delegation.verdictOfChild(job, call.callId) : null
+  const underWay = CHILD_TOOLS.has(tool.name) ? delegation.verdictOfChild(job, call.callId) : null
   if (underWay !== null) return underWay
 
   let facts: CallFacts
@@ -84,7 +83,7 @@ async function judge(judged: Judged, question: PolicyQuestion): Promise<PolicyVe
     const { question: text, choices = [] } = AskPersonArgs.parse(args)
     return ask(judged, { kind: 'question', ...approvalOf(question, taints), question: { text, choices } }, record)
   }
-  const atOnce = tool.name === DELEGATE ? delegation.verdictAtOnce(job, agent, args) : null
+  const atOnce = CHILD_TOOLS.has(tool.name) ? delegation.verdictAtOnce(tool.name, job, agent, args) : null
   if (atOnce !== null) return atOnce
   const change = decision.verdict === 'run' ? 'none' : approvedChange(known, question, facts)
   if (change === 'none') return letRun(judged, question, facts)
@@ -145,7 +144,7 @@ function letRun(
   facts: CallFacts,
 ): PolicyVerdict | Promise<PolicyVerdict> {
   const again = question.startedBefore ? { again: true as const } : {}
-  if (question.ahead || question.tool.name !== DELEGATE) return { verdict: 'run', facts, ...again }
+  if (question.ahead || !CHILD_TOOLS.has(question.tool.name)) return { verdict: 'run', facts, ...again }
   return delegation.start(job, agent, claim, question)
 }
 

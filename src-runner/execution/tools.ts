@@ -6,6 +6,7 @@ import type { Settings } from '../contract/settings.ts'
 import type { Clock } from '../lib/clock.ts'
 import { rulesFor, type RuleSet } from '../domain/rules/rule-set.ts'
 import { ALL_TOOLS } from '../agent/tools/all-tools.ts'
+import { codeTaskTool, type CodeTaskToolDeps } from '../agent/tools/code-task/code-task.ts'
 import { httpRequestTool, type HttpRequestDeps } from '../agent/tools/http-request/http-request.ts'
 import { runCommandTool, type RunCommandDeps } from '../agent/tools/run-command/run-command.ts'
 import type { Tool } from '../agent/tools/tool.ts'
@@ -24,6 +25,7 @@ export type ToolsDeps = {
   settings: () => Pick<Settings, 'webSearch' | 'openedHosts'>
   connections: Pick<HttpRequestDeps, 'connections' | 'signIn' | 'renew'>
   searchKey: () => Promise<string | null>
+  codeTasks: CodeTaskToolDeps
   skills: SkillsOfAgents & RunCommandDeps['skills']
 }
 
@@ -32,8 +34,9 @@ export type ToolsDeps = {
  * a setting stays the same object while the setting stays the same.
  */
 export function createTools(deps: ToolsDeps): () => readonly Tool[] {
-  const { clock, fetch, sandbox, programs, programNames, rules, settings, connections, searchKey, skills } = deps
+  const { clock, fetch, sandbox, programs, programNames, rules, settings, connections, searchKey, skills, codeTasks } = deps
   const useSkill = useSkillTool(skills)
+  const codeTask = codeTaskTool(codeTasks)
   const webFetch = webFetchTool({ fetch, clock })
   const httpRequest = httpRequestTool({ fetch, clock, ...connections, openedHosts: () => settings().openedHosts })
   const network: RunCommandDeps['network'] = async ({ agentId, onBehalfOf = [] }, call) =>
@@ -49,6 +52,7 @@ export function createTools(deps: ToolsDeps): () => readonly Tool[] {
     ...webSearch(settings().webSearch),
     useSkill,
     httpRequest,
+    codeTask,
   ]
   let known: readonly Tool[] = []
   return () => {
