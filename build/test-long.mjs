@@ -29,6 +29,7 @@ await begin(async () => {
     DISCORD_KILLS: '65',
     WHATSAPP_RECONNECTS: '1000',
     WHATSAPP_STRANGERS: '500',
+    CODE_KILLS: '1',
   }
   const [desktop, ...inDesktop] = onVirtualDesktop(['playwright', 'test', '--config', 'e2e/playwright.config.ts'])
   const suites = {

@@ -206,7 +206,8 @@ export function createCodeWork(deps: CodeWorkDeps) {
       await session.stop()
       throw thrown
     }
-    return converse(working, live, isNew ? job.task : GO_ON)
+    // It may not have heard of the task before the break.
+    return converse(working, live, isNew ? job.task : `${GO_ON}\n\nThe task:\n\n${job.task}`)
   }
 
   /** Talks to the program until its turn is over, it has to wait, or the attempt must end. */
