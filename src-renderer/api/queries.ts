@@ -235,6 +235,10 @@ export function useSkillCheck(request: () => RouteRequest<'checkSkill'> | null):
   return useWhileWriting('checkSkill', request)
 }
 
+/** What a code task changed in one file. */
+export const useCodeDiff = (file: () => { jobId: string; path: string }) =>
+  useRoute('getCodeTaskDiff', () => ({ params: { jobId: file().jobId }, query: { path: file().path } }))
+
 /** Messages that could not be delivered, the newest first. */
 export const useUndeliverable = () => useRoute('listOutbox', () => ({ query: { state: 'undeliverable' as const, limit: 20 } }))
 

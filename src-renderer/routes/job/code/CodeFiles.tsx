@@ -1,9 +1,13 @@
-import { createSignal, For, type JSX, Show } from 'solid-js'
+import { createSignal, createUniqueId, For, type JSX, Match, Show, Switch } from 'solid-js'
 import type { CodeTask, CodeTaskFile } from '../../../../src-runner/contract/code-tasks.ts'
+import { AnswerState } from '../../../api/AnswerState.tsx'
+import { useCodeDiff } from '../../../api/queries.ts'
 import { LineCounts } from '../../../features/coding/LineCounts.tsx'
+import { DiffView } from '../../../features/files/DiffView.tsx'
 import { t } from '../../../lib/language.ts'
 import { visibleText } from '../../../lib/visible-text.ts'
 import { Button } from '../../../ui/Button.tsx'
+import { FoldIcon } from '../../../ui/Fold.tsx'
 import { Pill } from '../../../ui/Pill.tsx'
 
 const CHANGES = { added: 'added', modified: 'modified', deleted: 'deleted', renamed: 'moved' } as const
@@ -11,7 +15,7 @@ const TONES = { added: 'ok', modified: 'accent', deleted: 'bad', renamed: 'plain
 /** More slow the page down. */
 const AT_ONCE = 100
 
-/** The changed files of a code task. */
+/** The changed files of a code task, each with its diff. */
 export function CodeFiles(props: { task: CodeTask }): JSX.Element {
   const [shown, setShown] = createSignal(AT_ONCE)
   const files = () => props.task.files.slice(0, shown())
@@ -20,7 +24,7 @@ export function CodeFiles(props: { task: CodeTask }): JSX.Element {
   return (
     <>
       <ul class="flex flex-col pb-1">
-        <For each={files()}>{(file) => <FileLine file={file} />}</For>
+        <For each={files()}>{(file) => <FileLine jobId={props.task.jobId} file={file} isGone={props.task.result === 'discarded'} />}</For>
       </ul>
       <Show when={left() > 0}>
         <div class="px-4 pb-3">
@@ -36,24 +40,73 @@ export function CodeFiles(props: { task: CodeTask }): JSX.Element {
   )
 }
 
-function FileLine(props: { file: CodeTaskFile }): JSX.Element {
-  return (
-    <li class="flex items-center gap-2.5 border-t border-line px-4 py-1.5 first:border-t-0 max-md:min-h-10">
-      <span class="flex min-w-0 flex-1 flex-wrap items-center gap-2">
-        <Pill tone={TONES[props.file.change]}>{t(`files.change.${CHANGES[props.file.change]}`)}</Pill>
-        <span class="min-w-0 font-mono text-xs wrap-anywhere text-ink">
-          {visibleText(props.file.path)}
-          <Show when={props.file.from}>
-            {(from) => <span class="text-ink-3"> ({t('files.movedFrom', { path: visibleText(from()) })})</span>}
-          </Show>
-        </span>
-        <Show when={props.file.runsByItself}>
-          <Pill tone="warn" title={t('code.task.runsByItselfWhy')}>
-            {t('code.task.runsByItself')}
-          </Pill>
+function FileLine(props: { jobId: string; file: CodeTaskFile; /** Its branch is deleted. */ isGone: boolean }): JSX.Element {
+  const [open, setOpen] = createSignal(false)
+  const id = createUniqueId()
+  const name = (
+    <>
+      <Pill tone={TONES[props.file.change]}>{t(`files.change.${CHANGES[props.file.change]}`)}</Pill>
+      <span class="min-w-0 font-mono text-xs wrap-anywhere text-ink">
+        {visibleText(props.file.path)}
+        <Show when={props.file.from}>
+          {(from) => <span class="text-ink-3"> ({t('files.movedFrom', { path: visibleText(from()) })})</span>}
         </Show>
       </span>
-      <LineCounts additions={props.file.additions} deletions={props.file.deletions} />
+      <Show when={props.file.runsByItself}>
+        <Pill tone="warn" title={t('code.task.runsByItselfWhy')}>
+          {t('code.task.runsByItself')}
+        </Pill>
+      </Show>
+    </>
+  )
+  return (
+    <li class="border-t border-line first:border-t-0">
+      <div class="flex items-center gap-2.5 px-4 py-1.5 max-md:min-h-10">
+        <Show when={!props.isGone} fallback={<span class="flex min-w-0 flex-1 flex-wrap items-center gap-2">{name}</span>}>
+          <button
+            type="button"
+            aria-expanded={open()}
+            aria-controls={open() ? id : undefined}
+            class="flex min-w-0 flex-1 flex-wrap items-center gap-2 rounded-sm py-0.5 text-left hover:text-ink max-md:min-h-10"
+            onClick={() => setOpen(!open())}
+          >
+            <FoldIcon open={open()} />
+            {name}
+          </button>
+        </Show>
+        <LineCounts additions={props.file.additions} deletions={props.file.deletions} />
+      </div>
+      <Show when={open()}>
+        <div id={id} class="flex flex-col gap-2 px-4 pb-4">
+          <Show when={props.file.runsByItself}>
+            <p class="text-xs text-warn">{t('code.task.runsByItselfWhy')}</p>
+          </Show>
+          <Changes jobId={props.jobId} file={props.file} />
+        </div>
+      </Show>
     </li>
+  )
+}
+
+function Changes(props: { jobId: string; file: CodeTaskFile }): JSX.Element {
+  const answer = useCodeDiff(() => ({ jobId: props.jobId, path: props.file.path }))
+  return (
+    <Switch fallback={<AnswerState compact answer={answer} rows={3} />}>
+      <Match when={answer.data?.binary}>
+        <p class="text-sm text-ink-2">{t('code.task.binary')}</p>
+      </Match>
+      <Match when={answer.data}>
+        {(data) => (
+          <>
+            <Show when={/^@@ /m.test(data().diff)} fallback={<p class="text-sm text-ink-3">{t('code.task.noText')}</p>}>
+              <DiffView path={props.file.path} diff={data().diff} />
+            </Show>
+            <Show when={data().truncated}>
+              <p class="text-xs text-warn">{t('code.task.truncated')}</p>
+            </Show>
+          </>
+        )}
+      </Match>
+    </Switch>
   )
 }

@@ -4,8 +4,10 @@ import type { CodeTask } from '../../../../src-runner/contract/code-tasks.ts'
 import type { Desktop } from '../../../platform/desktop.ts'
 import { type Answers, createFakeRunner, Refusal } from '../../../testing/fake-runner.ts'
 import { renderScreen } from '../../../testing/render.tsx'
-import { makeCodeTask, makeJob } from '../../../testing/things.ts'
+import { makeCodeTask, makeJob, quote } from '../../../testing/things.ts'
 import { JobScreen } from '../JobScreen.tsx'
+
+const DIFF = '--- a/src/cart.ts\n+++ b/src/cart.ts\n@@ -1,2 +1,2 @@\n-const total = 1\n+const total = 0\n export { total }\n'
 
 function open(fields: Partial<CodeTask> = {}, answers: Answers = {}) {
   const held = { task: makeCodeTask(fields) }
@@ -23,23 +25,31 @@ function open(fields: Partial<CodeTask> = {}, answers: Answers = {}) {
   }
   const desktop = { api: { showCodeFolder } as unknown as Desktop['api'] }
   const view = renderScreen(JobScreen, { route: '/jobs/:jobId', path: `/jobs/${jobId}`, runner, desktop })
+  const change = (next: Partial<CodeTask>) => {
+    held.task = { ...held.task, ...next }
+    runner.happen({ type: 'code_task.changed', payload: { jobId } })
+  }
   return {
     ...view,
     runner,
     held,
     opened,
+    change,
     panel: async () => within((await screen.findByRole('heading', { name: 'Code changes' })).closest('section')!),
   }
 }
 
-it('shows branch, files, commands with exit status, and cost', async () => {
-  const { user, panel, opened, held } = open({
-    files: [
-      ...makeCodeTask().files,
-      { path: 'a\u202Eb.ts', change: 'renamed', from: 'old.ts', additions: 0, deletions: 0, binary: false, runsByItself: false },
-    ],
-    fileCount: 5,
-  })
+it('shows branch, files with their diff, commands with exit status, and cost', async () => {
+  const { user, runner, panel, opened, held } = open(
+    {
+      files: [
+        ...makeCodeTask().files,
+        { path: 'a\u202Eb.ts', change: 'renamed', from: 'old.ts', additions: 0, deletions: 0, binary: false, runsByItself: false },
+      ],
+      fileCount: 5,
+    },
+    { getCodeTaskDiff: ({ query }) => ({ path: query.path, diff: DIFF, truncated: false, binary: false }) },
+  )
   const shown = await panel()
   expect(shown.getByText('deckhand/test-the-empty-cart-7f3k')).toBeVisible()
   expect(shown.getByText('from main')).toBeVisible()
@@ -50,8 +60,65 @@ it('shows branch, files, commands with exit status, and cost', async () => {
   expect(shown.getByText(/^2 more files are not listed/)).toBeVisible()
   const commands = within(shown.getByRole('region', { name: 'Commands it ran' })).getAllByRole('listitem')
   expect(commands.map((item) => item.textContent)).toEqual(['npm testexit 1', 'npm testexit 0'])
+  await user.click(shown.getByRole('button', { name: /src\/cart\.ts/ }))
+  expect(await shown.findByText('const total = 0')).toBeVisible()
+  expect(runner.callsOf('getCodeTaskDiff').map(({ query }) => query.path)).toEqual(['src/cart.ts'])
   await user.click(shown.getByRole('button', { name: 'Open folder' }))
   expect(opened).toEqual([held.task.jobId])
+})
+
+it('applies after it has said what changes, and says why if it does not fit', async () => {
+  let fits = false
+  const why = quote('One file does not fit.')
+  const misfits = [{ path: 'src/cart.ts', message: '', detail: quote('changed in your checkout') }]
+  const { user, panel, change } = open(
+    {},
+    { applyCodeTask: () => (fits ? { ok: true, files: 2 } : new Refusal('code_does_not_apply', undefined, misfits, why)) },
+  )
+  const shown = await panel()
+  await user.click(shown.getByRole('button', { name: 'Apply to my checkout' }))
+  const dialog = within(await screen.findByRole('alertdialog', { name: 'Apply to shop?' }))
+  expect(dialog.getByText(/2 files change in \/home\/ada\/shop/)).toBeVisible()
+  expect(dialog.getByText('1 of them runs by itself:')).toBeVisible()
+  expect(dialog.getByText('package.json')).toBeVisible()
+  await user.click(dialog.getByRole('button', { name: 'Apply' }))
+  expect(await dialog.findByRole('alert')).toHaveTextContent('One file does not fit. src/cart.ts: changed in your checkout')
+  fits = true
+  await user.click(dialog.getByRole('button', { name: 'Apply' }))
+  await waitFor(() => expect(screen.queryByRole('alertdialog')).not.toBeInTheDocument())
+  change({ result: 'applied' })
+  expect(await shown.findByText('The changes are in your checkout.')).toBeVisible()
+  expect(shown.queryByRole('button', { name: 'Apply to my checkout' })).not.toBeInTheDocument()
+})
+
+it('discards only after it has said what is lost', async () => {
+  const { user, runner, panel, change } = open({}, { discardCodeTask: () => ({ ok: true }) })
+  const shown = await panel()
+  await user.click(shown.getByRole('button', { name: 'Discard…' }))
+  const dialog = within(await screen.findByRole('alertdialog', { name: 'Discard “Test the empty cart”?' }))
+  expect(
+    dialog.getByText(/^The branch deckhand\/test-the-empty-cart-7f3k and its folder are deleted, with the changes to 2 files/),
+  ).toBeVisible()
+  expect(runner.callsOf('discardCodeTask')).toEqual([])
+  await user.click(dialog.getByRole('button', { name: 'Discard' }))
+  await waitFor(() => expect(runner.callsOf('discardCodeTask')).toHaveLength(1))
+  change({ result: 'discarded', folder: null, folderRemovedAt: 1_700_000_100_000 })
+  expect(await shown.findByText('The changes were discarded. Branch and folder are deleted.')).toBeVisible()
+  expect(shown.queryByRole('button', { name: /src\/cart\.ts|Discard|Apply|folder/ })).not.toBeInTheDocument()
+})
+
+it('removes the folder and keeps the branch', async () => {
+  const { user, panel, change } = open({}, { removeCodeTaskFolder: () => ({ ok: true }) })
+  const shown = await panel()
+  await user.click(shown.getByRole('button', { name: 'Remove folder, keep branch' }))
+  const dialog = within(await screen.findByRole('alertdialog', { name: 'Remove the folder?' }))
+  expect(dialog.getByText('This frees 2.4 MB.')).toBeVisible()
+  await user.click(dialog.getByRole('button', { name: 'Remove folder' }))
+  await waitFor(() => expect(screen.queryByRole('alertdialog')).not.toBeInTheDocument())
+  change({ folder: null, folderRemovedAt: 1_700_000_100_000 })
+  expect(await shown.findByText(/^Removed, the branch is kept/)).toBeVisible()
+  expect(shown.getByRole('button', { name: 'Apply to my checkout' })).toBeVisible()
+  expect(shown.queryByRole('button', { name: 'Open folder' })).not.toBeInTheDocument()
 })
 
 it.each([
