@@ -67,7 +67,10 @@ export function createRunner(deps: RunnerDeps): Runner {
   }
 
   async function startParts({ db, hub, jobs, worker, ...adapters }: ReturnType<typeof createParts>): Promise<Address> {
-    const rescued = transact(db, (tx) => jobs.rescue(tx))
+    const rescued = transact(db, (tx) => {
+      adapters.approvals.withdrawQuestionsOfServers(tx)
+      return jobs.rescue(tx)
+    })
     const count = rescued.pending.length + rescued.failed.length + rescued.cancelled.length
     if (count > 0) core.recovery = { at: clock.now(), jobs: count }
     adapters.maintenance.start()

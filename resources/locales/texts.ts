@@ -364,9 +364,17 @@ export type TextParams = {
   'approvals.kind.budget': NoParams
   'approvals.wants.tool': { agent: string; tool: string }
   'approvals.wants.question': { agent: string }
+  'approvals.wants.serverQuestion': { agent: string; server: string }
   'approvals.wants.unknown_outcome': { agent: string }
   'approvals.wants.budget': { agent: string }
   'approvals.wants.coding': { agent: string; program: string }
+  'approvals.serverAsks': { server: string }
+  'approvals.serverAsksText': { server: string; text: string }
+  'approvals.serverWords': NoParams
+  'approvals.yes': NoParams
+  'approvals.no': NoParams
+  'approvals.doneThere': NoParams
+  'approvals.address': NoParams
   'approvals.useTool': { tool: string }
   'approvals.reason': { agent: string }
   'approvals.reasonNote': NoParams
@@ -2739,6 +2747,8 @@ export type TextParams = {
   'outbound.linkInApp': { screen: string }
   'outbound.approval.tool': { agent: string }
   'outbound.approval.question': { agent: string }
+  'outbound.approval.serverQuestion': { agent: string; server: string }
+  'outbound.approval.writeToServer': { code: string }
   'outbound.approval.unknown_outcome': { agent: string }
   'outbound.approval.budget': { agent: string }
   'outbound.approval.budgetText': { limitUsd: number; moreUsd: number; scope: string; spentUsd: number }
@@ -2758,6 +2768,10 @@ export type TextParams = {
   'outbound.choice.stopJob': NoParams
   'outbound.choice.extend': { moreUsd: number }
   'outbound.choice.stopBudget': NoParams
+  'outbound.choice.yes': NoParams
+  'outbound.choice.no': NoParams
+  'outbound.choice.done': NoParams
+  'outbound.choice.noAnswer': NoParams
   'outbound.answer.notOwner': NoParams
   'outbound.answer.gone': NoParams
   'outbound.answer.unknownCode': { code: string }
@@ -3116,6 +3130,7 @@ export type TextParams = {
   'messages.notify_budget_resumes': NoParams
   'messages.notify_approval': { agentName: string }
   'messages.notify_question': { agentName: string }
+  'messages.notify_server_question': { agentName: string; server: string }
   'messages.notify_unknown_outcome': { agentName: string }
   'messages.notify_limit': { agentName: string }
   'messages.notify_channel_request': { agentName: string }
@@ -3131,6 +3146,7 @@ export type TextParams = {
   'messages.notify_count_credential_refused': { count: number }
   'messages.notify_count_channel_request': { count: number }
   'messages.notify_count_public_address_unreachable': { count: number }
+  'messages.asked_by_server': { question: string; server: string }
   'messages.asked_outcome': { tool: string }
   'messages.asked_any_outcome': NoParams
   'messages.asked_money_job': { limitUsd: number; moreUsd: number }

@@ -12,6 +12,7 @@ import { findProvider } from '../domain/providers/providers.ts'
 import { createModelSource } from '../agent/providers/model-source.ts'
 import { openCodingSession } from '../agent/coding/open-coding-session.ts'
 import { createAgentConnections } from '../execution/agent-connections.ts'
+import type { CallResult } from '../agent/mcp/server-tool.ts'
 import { createAgentPrograms } from '../execution/agent-programs.ts'
 import { createAgentSkills } from '../execution/agent-skills.ts'
 import { createAgentWork } from '../execution/agent-work.ts'
@@ -21,6 +22,7 @@ import { createCodeWork } from '../execution/code-work.ts'
 import { createCodingProgramFinder } from '../execution/coding-program-finder.ts'
 import { createAgentMcpTools } from '../execution/mcp/agent-mcp-tools.ts'
 import { createMcpPool } from '../execution/mcp/mcp-pool.ts'
+import { createParkedCalls } from '../execution/parked-calls.ts'
 import { createTools } from '../execution/tools.ts'
 import { guardOptions, type Connections } from './connections.ts'
 import type { Core } from './core.ts'
@@ -67,9 +69,10 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
     readOwnPrice: (ref) => findPrice(db, ref),
     ...{ fetch, clock, demoWordMs: options.demoWordMs },
   })
-  const mcpTools = createAgentMcpTools({ db, pool: mcp, sandbox: core.findSandbox, models })
+  const parked = createParkedCalls<CallResult>()
+  const mcpTools = createAgentMcpTools({ db, pool: mcp, parked, sandbox: core.findSandbox, models })
   const perform = createAgentWork({
-    ...{ ...core, ...storage, models, tools, codeTasks, trash: options.trash },
+    ...{ ...core, ...storage, models, tools, codeTasks, parked, trash: options.trash },
     mcpTools: mcpTools.toolsFor,
     ownPorts: () => ownPorts,
   })
@@ -90,7 +93,12 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
       await (codeWork.isOf(attempt.job.id) ? codeWork : { perform }).perform(attempt)
     },
   })
-  core.disposables.add(programs.close, () => mcp.stop(), codeWork.stop)
+  core.disposables.add(
+    storage.hub.subscribe(({ type, payload }) => void (type === 'job.finished' && parked.endJob(payload.jobId))),
+    programs.close,
+    () => mcp.stop(),
+    codeWork.stop,
+  )
   return { programs, git, codeTasks, codeResults, mcp, mcpTools, tools, guardrails, models, worker }
 }
 

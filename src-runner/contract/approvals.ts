@@ -3,7 +3,7 @@ import { ApprovalKind, JobChannel, JobStatus } from './jobs.ts'
 import { Id, Moment, Usd } from './primitives.ts'
 import { CallFacts, CreateRule, Decision, Taints } from './rules.ts'
 
-/** withdrawn: the job ended before anybody answered. */
+/** withdrawn: no answer is needed any more, because the job has ended, or the call that asked. */
 export const ApprovalStatus = z.enum(['pending', 'approved', 'rejected', 'expired', 'withdrawn'])
 export type ApprovalStatus = z.infer<typeof ApprovalStatus>
 
@@ -18,6 +18,18 @@ export const AskedBudget = z.object({
   extensionUsd: Usd,
 })
 export type AskedBudget = z.infer<typeof AskedBudget>
+
+export const AskedQuestion = z.object({
+  text: z.string(),
+  choices: z.array(z.string()),
+  /** The MCP server whose words these are. Absent: the agent asks. */
+  server: z.string().optional(),
+  /** The answers are `yes` and `no`, or `done`. Absent: any text. */
+  form: z.enum(['yes_no', 'done']).optional(),
+  /** What is to be done there. */
+  url: z.string().optional(),
+})
+export type AskedQuestion = z.infer<typeof AskedQuestion>
 
 export const Approval = z.object({
   id: Id,
@@ -43,7 +55,7 @@ export const Approval = z.object({
   decision: Decision.nullable(),
   taints: Taints,
   /** Only of a question. */
-  question: z.object({ text: z.string(), choices: z.array(z.string()) }).nullable(),
+  question: AskedQuestion.nullable(),
   budget: AskedBudget.nullable(),
   /** The rule that "Always" would create; null if it is not offered. */
   alwaysRule: CreateRule.nullable(),

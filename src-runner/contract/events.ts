@@ -56,7 +56,7 @@ export const RECORDED_EVENTS = {
   'approval.asked': approval,
   'approval.answered': approval.extend({ decision: z.enum(['approve', 'reject']) }),
   'approval.expired': approval,
-  /** The job ended before anybody answered. */
+  /** Nobody has to answer any more. */
   'approval.withdrawn': approval,
   'rule.created': z.object({ ruleId: Id, agentId: Id.nullable() }),
   'rule.deleted': z.object({ ruleId: Id, agentId: Id.nullable() }),

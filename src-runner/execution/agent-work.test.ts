@@ -19,6 +19,7 @@ import { ask, call, fail, finish, hangAfter, PRICE, say, text, tool, type Turn }
 import { openRecordsRig } from '../testing/records-rig.ts'
 import type { ModelRequest, PromptMessage } from '../agent/providers/model.ts'
 import { ALL_TOOLS } from '../agent/tools/all-tools.ts'
+import { createParkedCalls } from './parked-calls.ts'
 import { createAgentWork, modelsOf, type AgentWorkDeps } from './agent-work.ts'
 
 const MAIN = { providerId: 'demo', model: 'main' }
@@ -52,6 +53,7 @@ function openWork(options: { turns?: Turn[]; agent?: UpdateAgent; deps?: Partial
       rig.liveStreams.attach(jobId, (tail) => liveStreams.push(tail))
       const perform = createAgentWork({
         mcpTools: async () => [],
+        parked: createParkedCalls(),
         db,
         jobs: store,
         liveStreams: rig.liveStreams,

@@ -31,7 +31,7 @@ import type { CodeTasks } from './code-tasks.ts'
 import { createDelegation } from './delegation.ts'
 import { readEarlierTurns } from './earlier-turns.ts'
 import { createFileJournal, resolveStartedChanges } from './file-journal.ts'
-import { createToolPolicy, type ToolPolicy } from './tool-policy.ts'
+import { createToolPolicy, type ToolPolicy, type ToolPolicyDeps } from './tool-policy.ts'
 import { createJobBudget } from './job-budget.ts'
 import { buildPrompt, guestOf } from './prompt.ts'
 import { transcriptOf } from './transcript.ts'
@@ -61,6 +61,7 @@ export type AgentWorkDeps = {
   approvals: ApprovalStore
   codeTasks?: CodeTasks
   rules: { read(): RuleSet }
+  parked: ToolPolicyDeps['parked']
   reservations: Reservations
   /** Deckhand's own ports: closed to every tool. */
   ownPorts: () => readonly number[]

@@ -9,9 +9,11 @@ import { openRecordsRig, replyOf, type RecordsRig } from '../testing/records-rig
 import type { PolicyVerdict } from '../agent/loop/loop-types.ts'
 import { defineTool } from '../agent/tools/tool.ts'
 import { createDelegation } from './delegation.ts'
+import { createParkedCalls } from './parked-calls.ts'
 import { narrowestRuleFor } from './narrowest-rule.ts'
 import { createToolPolicy, type ToolPolicy } from './tool-policy.ts'
 import { StaleClaimError } from '../lib/errors.ts'
+import { silentLog } from '../lib/log.ts'
 
 const send = defineTool({
   name: 'send',
@@ -42,7 +44,8 @@ describe('the policy', () => {
     const { db, store: jobs, clock } = rig
     const delegation = createDelegation({ db, jobs, approvals })
     const guardrails = () => ({ closedFolders: [rig.folder], ownPorts: [] })
-    policy = createToolPolicy({ db, approvals, delegation, clock, rules: createRuleBook(db), guardrails }, job, agent, claim)
+    const parts = { db, approvals, delegation, clock, guardrails, log: silentLog, parked: createParkedCalls() }
+    policy = createToolPolicy({ ...parts, rules: createRuleBook(db) }, job, agent, claim)
     transact(db, (tx) =>
       jobs.recordReply(tx, claim, replyOf('I send.', { toolCalls: [{ callId: 'c', name: 'send', args: { to: 'bo' } }] })),
     )

@@ -1,11 +1,12 @@
 import type { Database } from '../platform/db/database.ts'
-import { commitSoon } from '../platform/db/transact.ts'
+import { commitSoon, transact } from '../platform/db/transact.ts'
 import type { Agent } from '../contract/agents.ts'
-import type { Approval, Remember } from '../contract/approvals.ts'
+import type { Approval, AskedQuestion, Remember } from '../contract/approvals.ts'
 import type { Job } from '../contract/jobs.ts'
 import type { Taint, Taints, CallChange, CallFacts, Decision, RecordedDecision, RuleText, TraceEntry } from '../contract/rules.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
 import { createMessage, englishText } from '../lib/messages.ts'
 import type { ApprovalStore } from '../domain/approvals/approvals.ts'
 import type { NewApproval } from '../domain/approvals/ask-approval.ts'
@@ -24,6 +25,7 @@ import type { PolicyQuestion, PolicyVerdict } from '../agent/loop/loop-types.ts'
 import { ASK_PERSON, AskPersonArgs } from '../agent/tools/ask-person/ask-person.ts'
 import { factsOf, type Tool } from '../agent/tools/tool.ts'
 import { CHILD_TOOLS, type Delegation } from './delegation.ts'
+import type { ParkedCalls, PersonAnswer } from './parked-calls.ts'
 import { narrowestRuleFor } from './narrowest-rule.ts'
 import { guestOf } from './prompt.ts'
 
@@ -34,6 +36,9 @@ export type ToolPolicyDeps = {
   delegation: Delegation
   guardrails: () => GuardrailPlace
   clock: Clock
+  log: Log
+  /** Calls that are under way while the person is asked. */
+  parked: Pick<ParkedCalls<unknown>, 'isUnderWay' | 'bind' | 'answer'>
 }
 
 export type ToolPolicy = ReturnType<typeof createToolPolicy>
@@ -60,7 +65,10 @@ async function judge(judged: Judged, question: PolicyQuestion): Promise<PolicyVe
   const { approvals, delegation, clock, job, agent, claim } = judged
   const { call, tool, args, startedBefore } = question
   const known = approvals.findLatestOfCall(judged.db, claim.seq, call.callId)
-  if (known?.status === 'pending') return WAIT
+  const asked = approvals.findLatestOfServer(judged.db, claim.seq, call.callId)
+  if (known?.status === 'pending' || asked?.status === 'pending') return WAIT
+  if (question.asks !== undefined) return askForServer(judged, question, question.asks)
+  if (judged.parked.isUnderWay({ jobId: job.id, callId: call.callId })) return goOn(judged, question, asked)
   const settled = (startedBefore ? await judgeUnknown(judged, question, known) : null) ?? answeredVerdict(judged, tool, known)
   if (settled !== null) return settled
   const underWay = CHILD_TOOLS.has(tool.name) ? delegation.verdictOfChild(job, call.callId) : null
@@ -90,6 +98,37 @@ async function judge(judged: Judged, question: PolicyQuestion): Promise<PolicyVe
   const asking = change === null ? decision : changedDecision(decision, change)
   const approval = { ...approvalOf(question, taints), facts, decision: asking, ...offersFor(judged, situation) }
   return ask(judged, { kind: 'tool', ...approval }, { ...record, decision: asking })
+}
+
+/** The call goes on meanwhile. If it ends without an answer, nobody has to give one. */
+async function askForServer(judged: Judged, question: PolicyQuestion, asks: AskedQuestion): Promise<PolicyVerdict> {
+  const { db, approvals, parked, log, job, claim } = judged
+  const { callId } = question.call
+  const approval = { kind: 'question', ...approvalOf(question, approvals.readTaints(db, job.id)), question: asks } as const
+  const id = await commitSoon(db, (tx) => approvals.ask(tx, claim, approval, judged.decisions.get(callId)))
+  parked.bind({ jobId: job.id, callId }, id, () => {
+    try {
+      transact(db, (tx) => approvals.withdrawQuestionsOfServers(tx, id))
+    } catch (error) {
+      // The next start withdraws it.
+      log.warn({ error, jobId: job.id }, 'a question of a server that has gone could not be withdrawn')
+    }
+  })
+  return WAIT
+}
+
+/** The call was allowed and is under way, so nothing is decided again. */
+function goOn({ db, approvals, parked, decisions, job, claim }: Judged, { call }: PolicyQuestion, asked: Approval | null): PolicyVerdict {
+  const { callId } = call
+  if (asked !== null) parked.answer({ jobId: job.id, callId }, asked.id, personAnswerOf(asked))
+  const decided = approvals.findDecision(db, claim.seq, callId)
+  if (decided !== null) decisions.set(callId, decided)
+  return { verdict: 'run', underWay: true }
+}
+
+function personAnswerOf({ status, answer }: Approval): PersonAnswer {
+  if (status === 'approved') return { answer: answer! }
+  return status === 'rejected' ? { declined: true } : null
 }
 
 /** The verdict that follows from a person's answer alone. null: none does. */

@@ -14,6 +14,8 @@ import type { Answering } from './use-answer.ts'
 
 type FormProps = { approval: Approval; answering: Answering; hasKeys: boolean }
 
+const PLAIN_YES = { yes_no: 'yes', done: 'done' } as const
+
 /** The buttons for answering an approval. While the card has the keys, A approves and R rejects. */
 export function AnswerForm(props: FormProps): JSX.Element {
   const [open, setOpen] = createSignal<'reject' | 'always' | null>(null)
@@ -30,7 +32,7 @@ export function AnswerForm(props: FormProps): JSX.Element {
       case 'unknown_outcome':
         return answer('happened')
       case 'question':
-        return answerField?.focus()
+        return props.approval.question?.form === undefined ? answerField?.focus() : answer(PLAIN_YES[props.approval.question.form])
     }
   }
   const choose = (at: number) => {
@@ -52,7 +54,7 @@ export function AnswerForm(props: FormProps): JSX.Element {
 
   return (
     <div ref={setForm} class="flex flex-col gap-3">
-      <Show when={props.approval.kind === 'question'}>
+      <Show when={props.approval.kind === 'question' && props.approval.question?.form === undefined}>
         <AnswerField
           choices={props.approval.question?.choices ?? []}
           isBusy={props.answering.isRunning()}
@@ -103,6 +105,20 @@ export function AnswerForm(props: FormProps): JSX.Element {
                     {t('approvals.approveAlways')}
                   </Button>
                 </Show>
+              </Match>
+              <Match when={props.approval.question?.form}>
+                {(form) => (
+                  <>
+                    <Yes {...props} onClick={() => answer(PLAIN_YES[form()])}>
+                      {form() === 'done' ? t('approvals.doneThere') : t('approvals.yes')}
+                    </Yes>
+                    <Show when={form() === 'yes_no'}>
+                      <Button disabled={props.answering.isRunning()} onClick={() => answer('no')}>
+                        {t('approvals.no')}
+                      </Button>
+                    </Show>
+                  </>
+                )}
               </Match>
               <Match when={props.approval.kind === 'unknown_outcome'}>
                 <Yes {...props} onClick={() => answer('happened')}>

@@ -46,11 +46,17 @@ export function AnsweredLine(props: { approval: Approval; compact?: boolean }): 
         </Show>
       </p>
       <Show when={props.approval.kind === 'question' && props.approval.answer}>
-        {(answer) => <LabelledText name={t('approvals.yourAnswer')} text={answer()} />}
+        {(answer) => <LabelledText name={t('approvals.yourAnswer')} text={answerText(props.approval, answer())} />}
       </Show>
       <Show when={props.approval.note}>{(note) => <LabelledText name={t('approvals.yourNote')} text={note()} />}</Show>
     </div>
   )
+}
+
+function answerText({ question }: Approval, answer: string): string {
+  if (question?.form === 'done') return t('approvals.doneThere')
+  if (question?.form === 'yes_no' && (answer === 'yes' || answer === 'no')) return t(`approvals.${answer}`)
+  return answer
 }
 
 function LabelledText(props: { name: string; text: string }): JSX.Element {

@@ -6,7 +6,7 @@ import Unplug from 'lucide-solid/icons/unplug'
 import Wallet from 'lucide-solid/icons/wallet'
 import { createEffect, createMemo, createSignal, type JSX, Match, on, Show, Switch, untrack } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
-import type { Approval } from '../../../src-runner/contract/approvals.ts'
+import type { Approval, AskedQuestion } from '../../../src-runner/contract/approvals.ts'
 import { useApprovalPreview } from '../../api/queries.ts'
 import { CallDiffs, diffsOfCall } from '../files/CallDiffs.tsx'
 import { DiffView } from '../files/DiffView.tsx'
@@ -76,7 +76,10 @@ export function ApprovalCard(props: ApprovalCardProps): JSX.Element {
           when={isOpen()}
           fallback={
             <>
-              <Show when={commandOf(props.approval)}>{(line) => <Command line={line()} />}</Show>
+              <Show when={commandOf(props.approval)}>{(line) => <Command line={line()} label={t('approvals.command')} />}</Show>
+              <Show when={props.approval.question?.server !== undefined && props.approval.question}>
+                {(question) => <ServerWords question={question()} />}
+              </Show>
               <AnsweredLine approval={props.approval} />
               <OutcomeNote outcome={outcome()} approval={props.approval} />
               {props.next}
@@ -102,6 +105,9 @@ function askerLine(approval: Approval): string {
       return t('approvals.wants.tool', { agent: approval.agentName, tool: approval.tool ?? t('common.unknown') })
     }
     case 'question':
+      if (approval.question?.server !== undefined)
+        return t('approvals.wants.serverQuestion', { agent: approval.agentName, server: approval.question.server })
+      return t('approvals.wants.question', { agent: approval.agentName })
     case 'unknown_outcome':
     case 'budget':
       return t(`approvals.wants.${approval.kind}`, { agent: approval.agentName })
@@ -115,7 +121,10 @@ function What(props: { approval: Approval }): JSX.Element {
   const isCall = () => props.approval.kind === 'tool' || props.approval.kind === 'unknown_outcome'
   return (
     <Switch>
-      <Match when={commandOf(props.approval)}>{(line) => <Command line={line()} />}</Match>
+      <Match when={props.approval.question?.server !== undefined && props.approval.question}>
+        {(question) => <ServerWords question={question()} />}
+      </Match>
+      <Match when={commandOf(props.approval)}>{(line) => <Command line={line()} label={t('approvals.command')} />}</Match>
       <Match when={diffsOfCall({ name: props.approval.tool, args: props.approval.args })}>
         {(diffs) => <CallDiffs diffs={diffs()} height="max-h-64" />}
       </Match>
@@ -129,14 +138,27 @@ function What(props: { approval: Approval }): JSX.Element {
   )
 }
 
-function Command(props: { line: string }): JSX.Element {
+/** Apart from our own words, and without links: the person copies the address after looking at it. */
+function ServerWords(props: { question: AskedQuestion }): JSX.Element {
+  return (
+    <div class="flex flex-col gap-2">
+      <blockquote class="scroll-quiet max-h-60 overflow-auto border-l-2 border-line-strong pl-3 text-sm wrap-anywhere whitespace-pre-wrap text-ink">
+        {visibleText(props.question.text)}
+      </blockquote>
+      <Show when={props.question.url}>{(url) => <Command line={url()} label={t('approvals.address')} />}</Show>
+      <p class="text-xs text-ink-3">{t('approvals.serverWords')}</p>
+    </div>
+  )
+}
+
+function Command(props: { line: string; label: string }): JSX.Element {
   const desktop = useDesktop()
   return (
     <div class="flex items-start gap-1 rounded-lg border border-line bg-inset py-1 pr-1 pl-3">
       <pre
         tabIndex={0}
         role="group"
-        aria-label={t('approvals.command')}
+        aria-label={props.label}
         class="scroll-quiet max-h-40 min-w-0 flex-1 overflow-auto py-1 font-mono text-xs wrap-anywhere whitespace-pre-wrap text-ink"
       >
         {visibleText(props.line)}

@@ -12,6 +12,8 @@ type Asked = Pick<Approval, 'kind' | 'agentName' | 'tool' | 'facts' | 'question'
 export function headlineOf(approval: Asked): string {
   switch (approval.kind) {
     case 'question':
+      if (approval.question?.server !== undefined)
+        return t('approvals.serverAsksText', { server: approval.question.server, text: approval.question.text })
       return approval.question?.text ?? t('approvals.wants.question', { agent: approval.agentName })
     case 'budget':
       return approval.budget === null
@@ -27,6 +29,7 @@ export function headlineOf(approval: Asked): string {
 
 /** The same for the head of a card, which shows the command separately. */
 export function sentenceOf(approval: Approval): string {
+  if (approval.question?.server !== undefined) return t('approvals.serverAsks', { server: approval.question.server })
   const effect = approval.facts === null ? undefined : runOf(approval.facts)
   if (commandOf(approval) === null || effect === undefined) return headlineOf(approval)
   const { folder, shell } = effect.params as Record<string, string>

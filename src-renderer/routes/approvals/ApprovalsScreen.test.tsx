@@ -375,3 +375,30 @@ describe('the list', () => {
     expect(await screen.findByText('Approval not found')).toBeInTheDocument()
   })
 })
+
+describe('a question of an MCP server', () => {
+  const asked = { text: 'Before I book: window?', choices: [], server: 'Hub' }
+
+  it('is shown in the words of the server, apart from our own', async () => {
+    const approval = makeApproval({ kind: 'question', tool: 'hub__book', question: { ...asked, form: 'yes_no' } })
+    const { user, answers } = open([approval], `/approvals/${approval.id}`)
+    const shown = await card(/Hub asks: “Before I book: window\?”/)
+    expect(within(shown).getByText('Ada waits for the MCP server Hub')).toBeInTheDocument()
+    expect(within(shown).getByRole('heading', { name: 'Hub asks' })).toBeInTheDocument()
+    expect(shown.querySelector('blockquote')).toHaveTextContent('Before I book: window?')
+    expect(shown).toHaveTextContent('Never give it passwords, keys or codes.')
+    expect(within(shown).queryByRole('textbox')).toBeNull()
+    await user.click(within(shown).getByRole('button', { name: 'No' }))
+    expect(answers()).toMatchObject([{ decision: 'approve', answer: 'no' }])
+  })
+
+  it('shows an address without opening it', async () => {
+    const approval = makeApproval({ kind: 'question', question: { ...asked, form: 'done', url: 'https://pay.example/7' } })
+    const { user, answers } = open([approval], `/approvals/${approval.id}`)
+    const shown = await card(/Hub asks/)
+    expect(within(shown).getByRole('group', { name: 'Address' })).toHaveTextContent('https://pay.example/7')
+    expect(within(shown).queryByRole('link', { name: /pay/ })).toBeNull()
+    await user.click(within(shown).getByRole('button', { name: /Done/ }))
+    expect(answers()).toMatchObject([{ decision: 'approve', answer: 'done' }])
+  })
+})

@@ -20,9 +20,15 @@ export function waitingApprovalOf(approval: Approval): WaitingApproval {
     kind,
     agentName: lineOf(agentName),
     title: questionOf(approval),
-    isWhole: budget !== null || (taints.untrusted === null && (question === null ? isCallShown(approval) : fits(question.text))),
+    isWhole: budget !== null || (taints.untrusted === null && isShown(approval)),
     choices: choices.length <= MAX_CHOICES && choices.every(fits) ? choices : [],
   }
+}
+
+/** A server's words are answered where they are shown as such. */
+function isShown(approval: Approval): boolean {
+  const { question } = approval
+  return question === null ? isCallShown(approval) : question.server === undefined && fits(question.text)
 }
 
 function isCallShown(approval: Approval): boolean {

@@ -79,7 +79,7 @@ export function textSoFar({ db, jobs }: Pick<HandlerDeps, 'db' | 'jobs'>, job: J
 
 /** One line for a card that is shown before the approval itself is read. */
 function summaryOf({ tool, facts, question, budget }: Pick<Approval, 'tool' | 'facts' | 'question' | 'budget'>): string {
-  if (question !== null) return question.text
+  if (question !== null) return question.server === undefined ? question.text : `${question.server}: “${question.text}”`
   if (budget !== null) return `$${budget.spentUsd.toFixed(2)} of $${budget.limitUsd.toFixed(2)} are spent.`
   return facts?.summary ?? `Did ${tool ?? 'the call'} take effect?`
 }

@@ -149,7 +149,11 @@ const APPROVAL_TITLES = {
 
 function notificationOfApproval(approval: Approval, db: Db): Candidate {
   const { id, kind, agentName, jobTitle } = approval
-  const title = createMessage(APPROVAL_TITLES[kind], { agentName })
+  const server = approval.question?.server
+  const title =
+    server === undefined
+      ? createMessage(APPROVAL_TITLES[kind], { agentName })
+      : createMessage('notify_server_question', { agentName, server })
   const isStill = () => findApproval(db, id)?.status === 'pending'
   const path = `/approvals?id=${id}`
   if (kind === 'budget') return candidate('budget_reached', title, quote(shorten(jobTitle)), path, isStill)

@@ -3,7 +3,7 @@ import type { CallFacts, Taint } from '../../contract/rules.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import type { PromptToolCall } from '../providers/model.ts'
-import { MAX_TOOL_OUTPUT_CHARS, OutcomeUnknown, type Tool, type ToolOutput } from '../tools/tool.ts'
+import { CallAsks, MAX_TOOL_OUTPUT_CHARS, OutcomeUnknown, type Tool, type ToolOutput } from '../tools/tool.ts'
 import { whenAborted } from './abortable.ts'
 import { failedWith, textSoFar, stoppedOutcome, type Attempt } from './attempt.ts'
 import type { LoopOutcome, PolicyQuestion } from './loop-types.ts'
@@ -123,6 +123,7 @@ async function answerCall(attempt: Attempt, call: PromptToolCall, signal: AbortS
     case 'run':
       break
   }
+  if (decision.underWay === true) return run(attempt, prepared, decision.facts)
   if (prepared.startedBefore && decision.again !== true) return refuse(attempt, call, unknownOutcome(tool.name))
   // Also before a second run: each recorded start needs its own decision if its outcome is unknown.
   if ((decision.facts?.effect ?? tool.effect) === 'once') {
@@ -158,33 +159,33 @@ async function run(attempt: Attempt, { call, tool, args, context }: PreparedCall
   const result = await resultOrStopped(attempt, work, signal)
   const hasNeighbourFailed = signal.aborted && !attempt.signal.aborted
   if (result === 'stopped' || hasNeighbourFailed) return 'stopped'
-  if (result === 'unknown') return askAboutOutcome(attempt, { call, tool, args, context, startedBefore: true })
+  if (result === 'unknown') return askPerson(attempt, { call, tool, args, context, startedBefore: true })
+  if (result instanceof CallAsks) return askPerson(attempt, { call, tool, args, context, startedBefore: true, asks: result.question })
   const addsTaint = [...(tool.addsTaint ?? []), ...(result.addsTaint ?? [])]
   return settle(attempt, call, result, { durationMs: deps.clock.monotonic() - startedAt, ran: true, addsTaint })
 }
 
-/** The person decides about it, as about a call that was under way when the app stopped. */
-async function askAboutOutcome(attempt: Attempt, prepared: PreparedCall): Promise<CallOutcome> {
+/** About what a server asks, or about the outcome, as of a call that was under way when the app stopped. */
+async function askPerson(attempt: Attempt, prepared: PreparedCall): Promise<CallOutcome> {
   const decision = await attempt.deps.policy({ ...prepared, ahead: false })
   if (decision.verdict === 'wait') return { waiting: decision.status }
   return refuse(attempt, prepared.call, unknownOutcome(prepared.tool.name))
 }
 
+type Ended = ToolOutput | CallAsks | 'stopped' | 'unknown'
+
 /** After Stop, a tool that still finishes in time is trusted. One that fails, or does not end, has no result. */
-async function resultOrStopped(
-  attempt: Attempt,
-  work: Promise<ToolOutput>,
-  signal: AbortSignal,
-): Promise<ToolOutput | 'stopped' | 'unknown'> {
+async function resultOrStopped(attempt: Attempt, work: Promise<ToolOutput>, signal: AbortSignal): Promise<Ended> {
   const done = new AbortController()
   const leftBehind = async (): Promise<'stopped'> => {
     await whenAborted(signal, done.signal)
     await attempt.deps.clock.sleep(STOP_GRACE_MS, done.signal)
     return 'stopped'
   }
-  const finished = work.catch((thrown: unknown): ToolOutput | 'stopped' | 'unknown' => {
+  const finished = work.catch((thrown: unknown): Ended => {
     if (signal.aborted) return 'stopped'
     if (thrown instanceof OutcomeUnknown) return 'unknown'
+    if (thrown instanceof CallAsks) return thrown
     return { ok: false, output: messageOf(thrown) || 'The tool failed without a reason.' }
   })
   try {

@@ -1,4 +1,5 @@
 import type { Message } from '../../contract/messages.ts'
+import type { AskedQuestion } from '../../contract/approvals.ts'
 import type { Limits, ModelRef } from '../../contract/agents.ts'
 import type { JobErrorCode } from '../../contract/errors.ts'
 import type { JobOutput } from '../../contract/jobs.ts'
@@ -22,15 +23,17 @@ export type PolicyQuestion = {
    * the person can answer everything at once.
    */
   ahead: boolean
+  /** What the call, which is under way, asks the person. */
+  asks?: AskedQuestion
 }
 
 /**
  * What the tool policy decides about one call. `run`: the tool gets `facts` and compares them with what it finds; a call
- * that was started before runs only with `again`, a person's own decision. `answer`: the model reads this instead of a
+ * that was started before runs only with `again`, a person's own decision, or if it is still under way. `answer`: the model reads this instead of a
  * run. `wait`: the attempt ends here, and the answer wakes the job.
  */
 export type PolicyVerdict =
-  | { verdict: 'run'; facts?: CallFacts; again?: true }
+  | { verdict: 'run'; facts?: CallFacts; again?: true; underWay?: true }
   | { verdict: 'deny'; reason: string; addsTaint?: readonly Taint[] }
   | { verdict: 'answer'; ok: boolean; output: string; addsTaint?: readonly Taint[] }
   | { verdict: 'wait'; status: 'awaiting_approval' | 'awaiting_child' }

@@ -26,10 +26,10 @@ export class McpServerError extends Error {
 }
 
 export type CallProgress = { progress: number; total: number | null; message: string | null }
-/** What a server asks the person, as it wrote it. */
-export type Elicitation = { message: string; schema: Record<string, unknown> }
+/** What a server asks the person, as it wrote it. `url`: the person does something at an address. */
+export type Elicitation = { mode: 'form'; message: string; schema: Record<string, unknown> } | { mode: 'url'; message: string; url: string }
 export type ElicitationAnswer =
-  | { action: 'accept'; content: Record<string, string | number | boolean | string[]> }
+  | { action: 'accept'; content?: Record<string, string | number | boolean | string[]> }
   | { action: 'decline' | 'cancel' }
 
 export type CallOptions = {
@@ -82,11 +82,13 @@ export async function connectServer(options: ConnectOptions): Promise<McpConnect
   const transport = limitMessages(await openTransport(options), options.monotonic, () =>
     options.note('It sends too many messages, so it was stopped.'),
   )
+  /** Of the calls under way. */
+  const timers = new Set<CallTimer>()
   const client: Client = new Client(
     { name: 'deckhand', version: '1' },
     {
       // No sampling: no server uses the person's models.
-      capabilities: { roots: {}, elicitation: { form: {} } },
+      capabilities: { roots: {}, elicitation: { form: {}, url: {} } },
       // The library would compile schemas of the server. Results are read without them.
       jsonSchemaValidator: { getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }) },
     },
@@ -99,9 +101,16 @@ export async function connectServer(options: ConnectOptions): Promise<McpConnect
   }
   client.setRequestHandler(types.ListRootsRequestSchema, () => ({ roots: [...options.roots] }))
   client.setRequestHandler(types.ElicitRequestSchema, async ({ params }) => {
-    if (params.mode === 'url') return { action: 'decline' as const }
-    const { message, requestedSchema } = params
-    return options.onElicitation({ message, schema: requestedSchema })
+    const { message } = params
+    // Nobody knows how long a person takes.
+    for (const timer of timers) timer.hold()
+    try {
+      return await options.onElicitation(
+        params.mode === 'url' ? { mode: 'url', message, url: params.url } : { mode: 'form', message, schema: params.requestedSchema },
+      )
+    } finally {
+      for (const timer of timers) timer.release()
+    }
   })
   client.setNotificationHandler(types.ToolListChangedNotificationSchema, () => options.onToolsChanged())
   client.setNotificationHandler(types.LoggingMessageNotificationSchema, ({ params }) => {
@@ -127,12 +136,19 @@ export async function connectServer(options: ConnectOptions): Promise<McpConnect
     shape: Shape,
     more: { signal: AbortSignal; timeout: number } & Partial<Parameters<Client['request']>[2]>,
   ): Promise<z.output<Shape>> {
+    // The library never stops listening, and would cancel requests that were answered long ago.
+    const own = new AbortController()
+    const stop = () => own.abort(more.signal.reason)
     try {
+      more.signal.throwIfAborted()
+      more.signal.addEventListener('abort', stop, { once: true })
       // The types of the library know only its own methods and schemas.
-      return await client.request({ method, params }, shape as never, more)
+      return await client.request({ method, params }, shape as never, { ...more, signal: own.signal })
     } catch (thrown) {
       more.signal.throwIfAborted()
       throw asServerError(thrown)
+    } finally {
+      more.signal.removeEventListener('abort', stop)
     }
   }
 
@@ -151,13 +167,23 @@ export async function connectServer(options: ConnectOptions): Promise<McpConnect
       }
       return readTools(found)
     },
-    call: (name, args, { signal, onProgress }) =>
-      request('tools/call', { name, arguments: args }, AnyResult, {
-        ...{ signal, timeout: limits.callMs, maxTotalTimeout: limits.callTotalMs, resetTimeoutOnProgress: true },
-        onprogress: ({ progress, total = null, message }) => {
-          onProgress?.({ progress, total, message: message === undefined ? null : cutText(visibleText(message), 500) })
-        },
-      }),
+    async call(name, args, { signal, onProgress }) {
+      const timer = startTimer(limits)
+      timers.add(timer)
+      try {
+        return await request('tools/call', { name, arguments: args }, AnyResult, {
+          signal: AbortSignal.any([signal, timer.over]),
+          timeout: NO_LIMIT_MS,
+          onprogress: ({ progress, total = null, message }) => {
+            timer.progressed()
+            onProgress?.({ progress, total, message: message === undefined ? null : cutText(visibleText(message), 500) })
+          },
+        })
+      } finally {
+        timers.delete(timer)
+        timer.stop()
+      }
+    },
     ping: (timeoutMs) =>
       client.ping({ timeout: timeoutMs }).then(
         () => true,
@@ -185,6 +211,41 @@ async function openTransport({ way, monotonic, note }: ConnectOptions): Promise<
 
 const CONNECTION_CLOSED = -32_000
 const REQUEST_TIMEOUT = -32_001
+
+/** The longest that a timer of Node can wait. */
+const NO_LIMIT_MS = 2 ** 31 - 1
+
+type CallTimer = ReturnType<typeof startTimer>
+
+/** Ends a call that shows no progress, or takes too long in all. It stands still while a person is asked. */
+function startTimer({ callMs, callTotalMs }: McpLimits) {
+  const over = new AbortController()
+  let holds = 0
+  let leftMs = callTotalMs
+  let startedAt = performance.now()
+  let timer: NodeJS.Timeout | undefined
+  const start = () => {
+    startedAt = performance.now()
+    const ms = Math.max(0, Math.min(callMs, leftMs))
+    timer = setTimeout(() => over.abort(new McpServerError('timeout', 'It took too long.')), ms)
+  }
+  const stop = () => {
+    clearTimeout(timer)
+    leftMs -= performance.now() - startedAt
+  }
+  start()
+  return {
+    over: over.signal,
+    stop,
+    progressed() {
+      if (holds > 0) return
+      stop()
+      start()
+    },
+    hold: () => void (holds++ === 0 && stop()),
+    release: () => void (--holds === 0 && start()),
+  }
+}
 
 /** Nothing was sent. */
 const UNSENT = new Set(['bad_url', 'dns', 'refused', 'unreachable', 'tls', 'closed_address'])

@@ -27,7 +27,7 @@ export type ServerToolOptions = {
   call(args: Record<string, unknown>, context: ToolContext, onProgress: (progress: CallProgress) => void): Promise<CallResult>
 }
 
-/** `asked`: what the server asked the person meanwhile. */
+/** `asked`: what the server asked the person meanwhile without an answer, and why it got none. */
 export type CallResult = { content: unknown; asked: readonly string[]; scrub(text: string): string }
 
 /** A tool of an MCP server as agents get it. */

@@ -11,7 +11,7 @@ export type ResultOptions = {
   boundary: MakeBoundary
   /** Takes secrets out that the server sends back. */
   scrub(text: string): string
-  /** What the server asked meanwhile. */
+  /** What the server asked meanwhile without an answer, and why. */
   asked: readonly string[]
 }
 
@@ -28,14 +28,7 @@ export function readResult(result: unknown, { boundary, scrub, asked }: ResultOp
   const shown =
     text === '' ? '[no output]' : cutText(text, MAX_TEXT_CHARS, `\n[cut: ${text.length} characters, the first ${MAX_TEXT_CHARS} are shown]`)
   const questions = asked.map((question) => `- ${scrub(cutText(question, 1_000))}`)
-  const note =
-    questions.length === 0
-      ? []
-      : [
-          '',
-          'The server asked the person, which was declined. If the answer is needed, ask the person with ask_person and call again:',
-          ...questions,
-        ]
+  const note = questions.length === 0 ? [] : ['', 'What the server asked the person in vain:', ...questions]
   return { ok: isError !== true, output: wrapUntrusted([shown, ...note].join('\n'), boundary()) }
 }
 

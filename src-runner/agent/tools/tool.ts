@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { AskedQuestion } from '../../contract/approvals.ts'
 import type { JobChannel, JobOutput, ToolEffect } from '../../contract/jobs.ts'
 import type { Memory } from '../../contract/memory.ts'
 import type { Message } from '../../contract/messages.ts'
@@ -76,6 +77,20 @@ export type RawSchema = { json: Record<string, unknown>; check(args: Record<stri
 /** Nobody knows whether a `once` call took effect. Thrown by `run`; a person decides what happens next. */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown'
+}
+
+/**
+ * Others, such as a server, ask the person during the call, which goes on meanwhile. Thrown by `run`. When the person has answered,
+ * the same call runs again and finds what is under way.
+ */
+export class CallAsks extends Error {
+  override readonly name = 'CallAsks'
+  readonly question: AskedQuestion
+
+  constructor(question: AskedQuestion) {
+    super('The call waits for the person.')
+    this.question = question
+  }
 }
 
 export type Tool<Args extends z.ZodObject = z.ZodObject> = {

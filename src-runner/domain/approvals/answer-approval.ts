@@ -88,11 +88,21 @@ function withdrawBudgets(tx: Tx, deps: AnsweringDeps, which: (approval: Approval
   const waiting = selectApprovals(tx)
     .where(and(isPending, eq(approvals.kind, 'budget')))
     .all()
-  for (const other of waiting.filter(which)) {
-    tx.update(approvals).set({ status: 'withdrawn' }).where(eq(approvals.id, other.id)).run()
-    tx.emit({ type: 'approval.withdrawn', payload: eventOf(other) })
-    deps.jobs.wake(tx, other.jobId)
-  }
+  for (const other of waiting.filter(which)) withdrawAndWake(tx, deps, other)
+}
+
+/** The calls that asked are gone, so their jobs go on without an answer. Without an id, all of them: this process made none of the calls. */
+export function withdrawQuestionsOfServers(tx: Tx, deps: AnsweringDeps, approvalId?: string): void {
+  const asked = selectApprovals(tx)
+    .where(and(isPending, eq(approvals.kind, 'question'), approvalId === undefined ? undefined : eq(approvals.id, approvalId)))
+    .all()
+  for (const approval of asked) if (approval.question?.server !== undefined) withdrawAndWake(tx, deps, approval)
+}
+
+function withdrawAndWake(tx: Tx, deps: AnsweringDeps, approval: Approval): void {
+  tx.update(approvals).set({ status: 'withdrawn' }).where(eq(approvals.id, approval.id)).run()
+  tx.emit({ type: 'approval.withdrawn', payload: eventOf(approval) })
+  deps.jobs.wake(tx, approval.jobId)
 }
 
 /** Refuses what nobody answered in time and wakes the jobs, so that their models read it. Returns how many. */

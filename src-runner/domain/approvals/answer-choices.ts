@@ -12,7 +12,7 @@ export function choicesOf(t: Translate, { kind, question, budget }: Approval): C
         { label: t('outbound.choice.reject'), decision: 'reject' },
       ]
     case 'question':
-      return (question?.choices ?? []).map((label) => ({ label, decision: 'approve', answer: label }))
+      return answersTo(t, question)
     case 'unknown_outcome':
       return [
         { label: t('outbound.choice.happened'), decision: 'approve', answer: 'happened' },
@@ -25,6 +25,14 @@ export function choicesOf(t: Translate, { kind, question, budget }: Approval): C
         { label: t('outbound.choice.stopBudget'), decision: 'reject' },
       ]
   }
+}
+
+function answersTo(t: Translate, question: Approval['question']): Choice[] {
+  const yes = (label: string, answer: string): Choice => ({ label, decision: 'approve', answer })
+  const none: Choice = { label: t('outbound.choice.noAnswer'), decision: 'reject' }
+  if (question?.form === 'yes_no') return [yes(t('outbound.choice.yes'), 'yes'), yes(t('outbound.choice.no'), 'no'), none]
+  if (question?.form === 'done') return [yes(t('outbound.choice.done'), 'done'), none]
+  return (question?.choices ?? []).map((label) => yes(label, label))
 }
 
 /** Whether the complete call must be shown before it can be approved. The message of a question or a limit is complete in itself. */

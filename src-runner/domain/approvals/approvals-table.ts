@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, text, uniqueIndex, sqliteTable } from 'drizzle-orm/sqlite-core'
 import { z } from 'zod'
 import { json, jsonArray, jsonObject, moment, oneOf, checks, idOf } from '../../platform/db/column-types.ts'
-import { Approval, ApprovalStatus, AskedBudget, Remember } from '../../contract/approvals.ts'
+import { ApprovalStatus, AskedBudget, AskedQuestion, Remember } from '../../contract/approvals.ts'
 import { ApprovalKind } from '../../contract/jobs.ts'
 import { CallFacts, CreateRule, Decision, Taints } from '../../contract/rules.ts'
 import { entities } from '../entities/entities-table.ts'
@@ -44,7 +44,7 @@ export const approvals = sqliteTable(
     facts: jsonObject('facts', CallFacts),
     decision: jsonObject('decision', Decision),
     taints: jsonObject('taints', Taints).notNull(),
-    question: jsonObject('question', Approval.shape.question.unwrap()),
+    question: jsonObject('question', AskedQuestion),
     budget: jsonObject('budget', AskedBudget),
     alwaysRule: jsonObject('always_rule', CreateRule),
     mayRemember: jsonArray('may_remember', z.array(Remember)).notNull(),

@@ -10,7 +10,14 @@ import { agents } from '../agents/agents-table.ts'
 import { decodeCursor, pageOf } from '../cursors.ts'
 import type { Claim } from '../jobs/claim-job.ts'
 import { jobs, jobSteps } from '../jobs/jobs-table.ts'
-import { answerApproval, expireApprovals, moveExpiry, reconsiderBudgets, type AnsweringDeps } from './answer-approval.ts'
+import {
+  answerApproval,
+  expireApprovals,
+  moveExpiry,
+  reconsiderBudgets,
+  withdrawQuestionsOfServers,
+  type AnsweringDeps,
+} from './answer-approval.ts'
 import { approvals } from './approvals-table.ts'
 import { askApproval, type NewApproval } from './ask-approval.ts'
 import { findDecision, listDecisions, recordDecision } from './decisions.ts'
@@ -39,6 +46,7 @@ export function createApprovals({
     },
     answer: (tx: Tx, given: ResolveApproval) => answerApproval(tx, deps, given),
     reconsiderBudgets: (tx: Tx) => reconsiderBudgets(tx, deps),
+    withdrawQuestionsOfServers: (tx: Tx, approvalId?: string) => withdrawQuestionsOfServers(tx, deps, approvalId),
     expireDue: (tx: Tx) => expireApprovals(tx, deps),
     moveExpiry,
     recordDecision: (tx: Tx, claim: Claim, decision: RecordedDecision) => recordDecision(tx, claim.seq, decision),
@@ -47,7 +55,10 @@ export function createApprovals({
     listDecisions,
     readTaints,
     findApproval,
+    /** What the policy or the agent asked about a call. */
     findLatestOfCall: (db: Db, jobSeq: number, callId: string): Approval | null => LATEST_OF_CALL(db).get({ jobSeq, callId }) ?? null,
+    /** What a server asked during a call. */
+    findLatestOfServer: (db: Db, jobSeq: number, callId: string): Approval | null => LATEST_OF_SERVER(db).get({ jobSeq, callId }) ?? null,
     findLatestBudget: (db: Db, jobSeq: number): Approval | null => LATEST_BUDGET(db).get({ jobSeq }) ?? null,
     listGrants,
     countAgain,
@@ -70,7 +81,10 @@ const prepareLatest = (which: SQL) =>
       .orderBy(desc(approvals.seq))
       .limit(1),
   )
-const LATEST_OF_CALL = prepareLatest(eq(approvals.callId, sql.placeholder('callId')))
+const isOfCall = eq(approvals.callId, sql.placeholder('callId'))
+const server = sql`json_extract(${approvals.question}, '$.server')`
+const LATEST_OF_CALL = prepareLatest(sql`${isOfCall} AND ${server} IS NULL`)
+const LATEST_OF_SERVER = prepareLatest(sql`${isOfCall} AND ${server} IS NOT NULL`)
 const LATEST_BUDGET = prepareLatest(eq(approvals.kind, 'budget'))
 
 /** The tools that a person allowed for the rest of this job, each with the risks of the calls that were shown. */

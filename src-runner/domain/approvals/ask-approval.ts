@@ -1,6 +1,6 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/transact.ts'
-import { APPROVAL_EXPIRES_AFTER_MS, type Approval, type Remember } from '../../contract/approvals.ts'
+import { APPROVAL_EXPIRES_AFTER_MS, type Approval, type AskedQuestion, type Remember } from '../../contract/approvals.ts'
 import type { CallFacts, Decision, RuleText, Taints } from '../../contract/rules.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { StaleClaimError } from '../../lib/errors.ts'
@@ -21,7 +21,7 @@ export type NewApproval = { taints: Taints; args: unknown } & (
       alwaysRule: RuleText | null
       mayRemember: Remember[]
     }
-  | { kind: 'question'; callId: string; tool: string; question: { text: string; choices: string[] } }
+  | { kind: 'question'; callId: string; tool: string; question: AskedQuestion }
   /** `facts`: those with which the call was allowed to run. */
   | { kind: 'unknown_outcome'; callId: string; tool: string; facts: CallFacts | null }
   | { kind: 'budget'; budget: NonNullable<Approval['budget']> }

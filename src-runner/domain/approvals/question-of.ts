@@ -10,6 +10,7 @@ export function questionOf({ kind, facts, budget, tool, question }: Approval): M
   if (budget !== null) {
     return createMessage(`asked_money_${budget.scope}`, { moreUsd: budget.extensionUsd, limitUsd: budget.limitUsd })
   }
+  if (question?.server !== undefined) return createMessage('asked_by_server', { server: question.server, question: cut(question.text) })
   if (question !== null) return quote(cut(question.text))
   if (kind === 'unknown_outcome') return tool === null ? createMessage('asked_any_outcome') : createMessage('asked_outcome', { tool })
   if (facts === null) return quote(tool ?? '')

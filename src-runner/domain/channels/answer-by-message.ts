@@ -86,7 +86,7 @@ function answerByReply(tx: Tx, deps: AnsweringApprovals, channelId: string, repl
   return approval === null ? null : answerInWords(tx, deps, channelId, approval, text)
 }
 
-/** While a conversation has one open question, the next message answers it. */
+/** While a conversation has one open question of the agent, the next message answers it. What is meant for the agent goes to no server. */
 function answerInTurn(
   tx: Tx,
   deps: AnsweringApprovals,
@@ -95,7 +95,7 @@ function answerInTurn(
 ): AnsweredByText | null {
   const [question, ...others] =
     conversationId === null ? [] : listPendingApprovals(tx, conversationId).filter(({ kind }) => kind === 'question')
-  if (question === undefined || others.length > 0) return null
+  if (question === undefined || question.isOfServer === 1 || others.length > 0) return null
   return answerInWords(tx, deps, channelId, deps.approvals.findApproval(tx, question.id)!, text)
 }
 

@@ -32,13 +32,14 @@ export function listOpenTurns(db: Db, personId: string): { conversationId: strin
     .all(personId)
 }
 
-type PendingApproval = Pick<typeof approvals.$inferSelect, 'id' | 'kind'>
+/** `isOfServer` is 1 or 0. */
+type PendingApproval = Pick<typeof approvals.$inferSelect, 'id' | 'kind'> & { isOfServer: number }
 
 /** Pending approvals of the unfinished turns of a conversation. */
 export function listPendingApprovals(db: Db, conversationId: string): PendingApproval[] {
   return db
     .prepare<PendingApproval>(
-      `SELECT approval.id, approval.kind FROM agent_jobs AS job JOIN approvals AS approval ON approval.job_seq = job.seq
+      `SELECT approval.id, approval.kind, json_extract(approval.question, '$.server') IS NOT NULL AS isOfServer FROM agent_jobs AS job JOIN approvals AS approval ON approval.job_seq = job.seq
        WHERE job.conversation_id = ? AND job.${OPEN} AND approval.status = 'pending'`,
     )
     .all(conversationId)

@@ -91,6 +91,14 @@ describe('a question', () => {
     expect(text).toContain('It says: \n> It is needed.\n> \n> \\*\\*Deckhand\\*\\*: this is safe.')
   })
 
+  it('shows the words of a server as its own', () => {
+    const question = { text: '**Deckhand** needs your city.', choices: [], server: 'Hub', url: 'https://a.example/`x`' }
+    const text = approvalText(t, { ...approval, kind: 'question', question }, LINK)
+    expect(text).toContain('waits, because the MCP server “Hub” asks. These are its words.')
+    expect(text).toContain('> \\*\\*Deckhand\\*\\* needs your city.')
+    expect(text).toContain('Your next message does not answer it.')
+  })
+
   it('says how each kind is answered', () => {
     const question = { text: 'Which one?', choices: ['a', 'b'] }
     expect(approvalText(t, approval, LINK)).toMatch(

@@ -68,13 +68,15 @@ export function approvalText(t: Translate, approval: AskedApproval, link: string
   const warning = kind === 'budget' ? null : warningOf(approval.taints)
   const words = kind === 'tool' ? reason.trim() : ''
   return [
-    t(`outbound.approval.${kind}`, { agent: nameOf(agentName) }),
+    approval.question?.server === undefined
+      ? t(`outbound.approval.${kind}`, { agent: nameOf(agentName) })
+      : t('outbound.approval.serverQuestion', { agent: nameOf(agentName), server: nameOf(approval.question.server) }),
     ...questionText(t, approval),
     ...changed,
     ...(warning === null ? [] : [`⚠️ ${plain(renderMessage(t, warning))}`]),
     ...(words === '' ? [] : [`${t('outbound.approval.reason')} ${quoted(cut(words, MOST_REASON_CHARS))}`]),
     t('outbound.approval.job', { title: nameOf(jobTitle) }),
-    `${howToAnswer(t, approval)} ${t('outbound.approval.expires', { hours })}`,
+    `${howToAnswer(t, approval)} ${t('outbound.approval.expires', { hours })}`.trim(),
     link,
   ].join('\n\n')
 }
@@ -104,6 +106,10 @@ function questionText(t: Translate, approval: AskedApproval): string[] {
       if (attachmentsFor(t, approval).length === 0) return [fenced(completeText(t, approval))]
       return [fenced(cut(callText(t, approval), MOST_BEGINNING_CHARS)), t('outbound.approval.attached', { file: ATTACHMENT_NAME })]
     case 'question':
+      if (question?.server !== undefined) {
+        const address = question.url === undefined ? [] : [fenced(question.url)]
+        return [quoted(question.text), ...address, ...choicesText(question.choices)]
+      }
       return [question?.text ?? '', ...choicesText(question?.choices ?? [])]
     case 'budget': {
       if (budget === null) return []
@@ -116,6 +122,8 @@ function questionText(t: Translate, approval: AskedApproval): string[] {
 function howToAnswer(t: Translate, { id, kind, question }: AskedApproval): string {
   const code = shortCodeOf(id)
   if (kind !== 'question') return t('outbound.approval.tapOrWrite', { code })
+  if (question?.form !== undefined) return ''
+  if (question?.server !== undefined && question.choices.length === 0) return t('outbound.approval.writeToServer', { code })
   return question === null || question.choices.length === 0
     ? t('outbound.approval.writeAnswer', { code })
     : t('outbound.approval.tapOrAnswer', { code })

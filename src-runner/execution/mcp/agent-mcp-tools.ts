@@ -7,6 +7,7 @@ import { findConnectableServer } from '../../domain/mcp/mcp-servers.ts'
 import { isOffered, listAcceptedTools, listToolsOfAgent, type AgentMcpTool } from '../../domain/mcp/mcp-tools.ts'
 import { readSettings } from '../../domain/settings/settings.ts'
 import { createArgsChecker } from '../../agent/mcp/check-args.ts'
+import { elicit, type Elicited } from '../../agent/mcp/elicitation.ts'
 import { createServerTool, type CallResult, type ServerReach } from '../../agent/mcp/server-tool.ts'
 import type { ModelSource } from '../../agent/providers/model.ts'
 import { maxTokensOfTools } from '../../agent/providers/prompt-size.ts'
@@ -14,11 +15,13 @@ import { findToolsTool } from '../../agent/tools/find-tools/find-tools.ts'
 import { describeTool, type Tool, type ToolContext } from '../../agent/tools/tool.ts'
 import type { CallProgress } from '../../agent/mcp/connect-server.ts'
 import { modelsOf } from '../agent-work.ts'
+import type { ParkedCalls } from '../parked-calls.ts'
 import type { McpPool } from './mcp-pool.ts'
 
 export type AgentMcpToolsDeps = {
   db: Database
   pool: McpPool
+  parked: ParkedCalls<CallResult>
   sandbox: () => Promise<SandboxState>
   models: ModelSource
 }
@@ -41,8 +44,13 @@ const SHARE_OF_WINDOW = 0.1
 /** Servers of models on this machine are asked. */
 const WINDOW_MS = 2_000
 
+const NOT_TELLABLE: Elicited = {
+  answer: { action: 'decline' },
+  note: 'not asked, because other calls of the server were under way, and nobody can tell which of them asks. Call again later',
+}
+
 /** The tools of MCP servers that an agent may use, as its person accepted them. */
-export function createAgentMcpTools({ db, pool, sandbox, models }: AgentMcpToolsDeps): AgentMcpTools {
+export function createAgentMcpTools({ db, pool, parked, sandbox, models }: AgentMcpToolsDeps): AgentMcpTools {
   const loadChecker = memoize(createArgsChecker)
 
   async function reach(serverId: string): Promise<ServerReach> {
@@ -54,23 +62,26 @@ export function createAgentMcpTools({ db, pool, sandbox, models }: AgentMcpTools
   async function call(
     offered: AgentMcpTool,
     args: Record<string, unknown>,
-    { agentId, signal }: ToolContext,
+    { jobId, callId, agentId, signal }: ToolContext,
     onProgress: (progress: CallProgress) => void,
   ): Promise<CallResult> {
-    return pool.use(offered.serverId, signal, async ({ connection, scrub }) => {
-      // The server was connected just now, and its tools were read again.
-      if (!isOffered(db, agentId, offered)) throw new Error('Not run: the person has to look at this tool again, because it has changed.')
-      const asked: string[] = []
-      const stopListening = pool.onElicitation(offered.serverId, async ({ message }) => {
-        asked.push(message)
-        return { action: 'decline' }
-      })
-      try {
-        return { content: await connection.call(offered.name, args, { signal, onProgress }), asked, scrub }
-      } finally {
-        stopListening()
-      }
-    })
+    return parked.run({ jobId, callId }, signal, (own, ask) =>
+      pool.use(offered.serverId, own, async ({ connection, scrub }) => {
+        // The server was connected just now, and its tools were read again.
+        if (!isOffered(db, agentId, offered)) throw new Error('Not run: the person has to look at this tool again, because it has changed.')
+        const asked: string[] = []
+        const stopListening = pool.onElicitation(offered.serverId, async (question, isOfOneCall) => {
+          const { answer, note } = isOfOneCall ? await elicit(question, offered.server, ask) : NOT_TELLABLE
+          if (note !== null) asked.push(`${question.message}: ${note}`)
+          return answer
+        })
+        try {
+          return { content: await connection.call(offered.name, args, { signal: own, onProgress }), asked, scrub }
+        } finally {
+          stopListening()
+        }
+      }),
+    )
   }
 
   async function toolsOf(offered: readonly AgentMcpTool[], onDemand: boolean): Promise<Tool[]> {

@@ -18,6 +18,9 @@ export type McpPoolDeps = Omit<OpenServerDeps, 'monotonic'> & { db: Database; cl
 /** `scrub` takes the server's secrets out of a text. */
 export type ServerUse = { connection: OpenedServer; scrub(text: string): string }
 
+/** `isOfOneCall`: no other call of the server is under way, so this one asks. */
+export type AnswerElicitation = (question: Elicitation, isOfOneCall: boolean) => Promise<ElicitationAnswer>
+
 export type McpPool = {
   /**
    * Runs `work` with a connection, which is opened first if there is none. Throws AppError with the reason if the server cannot be
@@ -34,7 +37,7 @@ export type McpPool = {
   /** The server as it is now, with what only a running connection shows. */
   withLiveStatus(server: McpServer): McpServer
   /** Answers questions of a server while a call runs. Returns how to stop. */
-  onElicitation(serverId: string, answer: (question: Elicitation) => Promise<ElicitationAnswer>): () => void
+  onElicitation(serverId: string, answer: AnswerElicitation): () => void
   stop(): Promise<void>
 }
 
@@ -61,7 +64,7 @@ type Entry = {
   cancelList: (() => void) | null
   /** While changed tools are read. */
   listing: Promise<void> | null
-  elicit: ((question: Elicitation) => Promise<ElicitationAnswer>)[]
+  elicit: AnswerElicitation[]
 }
 
 /** Connections to MCP servers. None is opened before it is needed, and each has its own trouble. */
@@ -108,7 +111,10 @@ export function createMcpPool(deps: McpPoolDeps): McpPool {
       const opened = await openServer({ ...deps, monotonic: () => clock.monotonic() }, server, {
         note: (text) => entry.log.add(text, (one) => scrub(entry, one)),
         onToolsChanged: () => listAgainSoon(serverId, entry),
-        onElicitation: (question) => entry.elicit.at(-1)?.(question) ?? Promise.resolve({ action: 'decline' }),
+        async onElicitation(question) {
+          const answers = await Promise.all(entry.elicit.map((answer) => answer(question, entry.elicit.length === 1)))
+          return answers[0] ?? { action: 'decline' }
+        },
         onSecrets: (secrets) => void (entry.secrets = secrets),
         signal,
       })

@@ -243,7 +243,7 @@ function describeApproval({ id, kind, tool: name, facts, question, budget, expir
     kind,
     ...(name === null ? {} : { tool: name }),
     ...(facts === null ? {} : { summary: facts.summary }),
-    ...(question === null ? {} : { question: question.text, choices: question.choices }),
+    ...(question === null ? {} : { ...question, question: question.text, text: undefined }),
     ...(budget === null ? {} : { spentUsd: budget.spentUsd, limitUsd: budget.limitUsd }),
     expiresAt: new Date(expiresAt).toISOString(),
   }
