@@ -283,6 +283,36 @@ it('takes over servers of another app one by one, and none by itself', async () 
   await waitFor(() => expect(path()).toBe('/connections'))
 })
 
+it('shows further pages of the registry below, and those of the last words only', async () => {
+  const draft = (name: string): McpDraft => ({
+    ...{ name, description: '', values: [], notes: [] },
+    transport: { kind: 'http', url: `https://${name}.example/mcp`, headerNames: [], credentialId: null },
+  })
+  const { user, runner } = open({
+    answers: {
+      searchMcpRegistry: ({ query: { q, cursor } }) => ({
+        servers: [draft(`${q}-${cursor ?? 'first'}`)],
+        skipped: [],
+        nextCursor: cursor === undefined ? 'two' : cursor === 'two' ? 'three' : null,
+      }),
+    },
+  })
+  await user.click(await screen.findByRole('button', { name: 'Add MCP server' }))
+  await user.click(await screen.findByRole('tab', { name: 'Registry' }))
+  const field = await screen.findByRole('searchbox', { name: 'Search the MCP registry' })
+  await user.type(field, 'notes')
+  const shown = () => screen.getAllByRole('article').map((card) => within(card).getByRole('heading').textContent)
+  await waitFor(() => expect(shown()).toEqual(['notes-first']))
+  await user.click(screen.getByRole('button', { name: 'More' }))
+  await waitFor(() => expect(shown()).toEqual(['notes-first', 'notes-two']))
+  await user.click(screen.getByRole('button', { name: 'More' }))
+  await waitFor(() => expect(shown()).toEqual(['notes-first', 'notes-two', 'notes-three']))
+  expect(screen.queryByRole('button', { name: 'More' })).toBeNull()
+  expect(runner.callsOf('searchMcpRegistry').at(-1)!.query).toEqual({ q: 'notes', cursor: 'three' })
+  await user.type(field, 'x')
+  await waitFor(() => expect(shown()).toEqual(['notesx-first']))
+})
+
 it('searches the registry, and leads to the review', async () => {
   const draft: McpDraft = {
     ...{ name: 'io.example/notes', description: 'Keeps\u202E notes.', values: [], notes: [] },
