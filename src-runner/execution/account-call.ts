@@ -6,7 +6,8 @@ import { isHostCovered } from '../platform/net/host-list.ts'
 /** `status`: of the response. `isProven`: the service knows the account. Its name is null when it does not say. */
 export type AccountAnswer = { status: number; isProven: boolean; accountName: string | null }
 
-type SignIn = { headers: Readonly<Record<string, string>>; hosts: readonly string[] }
+/** `fields`: those of the connector. Absent: as far as the hosts tell them. */
+type SignIn = { headers: Readonly<Record<string, string>>; hosts: readonly string[]; fields?: Readonly<Record<string, string>> }
 
 const MAX_BYTES = 200_000
 const MAX_NAME_CHARS = 200
@@ -18,12 +19,12 @@ const MAX_NAME_CHARS = 200
 export async function callAccount(
   fetch: GuardedFetch,
   connector: Connector,
-  { headers, hosts }: SignIn,
+  { headers, hosts, fields = fieldsOfHosts(connector, hosts) }: SignIn,
   signal?: AbortSignal,
 ): Promise<AccountAnswer | null> {
   const { account } = connector
   if (account === null) return null
-  const url = new URL(fillIn(account.url, connector, fieldsOfHosts(connector, hosts)))
+  const url = new URL(fillIn(account.url, connector, fields))
   if (!isHostCovered(url, hosts)) return null
   const response = await fetch(url, {
     method: account.method,
@@ -62,5 +63,7 @@ function at(value: unknown, field: string): unknown {
 
 function nameIn(body: unknown, path: readonly string[]): string | null {
   const name = path.reduce(at, body)
-  return (typeof name === 'string' && name !== '') || typeof name === 'number' ? String(name).slice(0, MAX_NAME_CHARS).toWellFormed() : null
+  if (typeof name !== 'string' && typeof name !== 'number') return null
+  const line = String(name).replace(/\p{C}/gu, ' ').trim().slice(0, MAX_NAME_CHARS).toWellFormed()
+  return line === '' ? null : line
 }

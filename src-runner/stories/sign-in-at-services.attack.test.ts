@@ -142,6 +142,16 @@ describe('the answer of a service', () => {
     expect((await rig.runner.client.ok('listCredentials')).credentials).toEqual([])
   })
 
+  it('at a service that does not say whose account it is takes no other account for the one before', async () => {
+    const { id: credentialId } = await rig.signIn()
+    rig.notes.account = 'mallory'
+    const { authorization, url } = await rig.begin({ credentialId })
+    rig.notes.fail('/me', { kind: 'reset' })
+    const answer = await rig.finish(authorization.id, await rig.notes.agree(url))
+    expect(answer).toMatchObject({ status: 422, body: { error: 'authorization_refused', detail: { code: 'credential_unreachable' } } })
+    expect((await rig.runner.client.ok('listCredentials')).credentials).toMatchObject([{ accountName: 'ada' }])
+  })
+
   it('without a refresh token is an account that does not renew', async () => {
     rig.notes.fail('/token', { kind: 'fields', fields: { refresh_token: null, expires_in: 3600 } })
     expect(await rig.signIn()).toMatchObject({ renews: false, status: 'connected' })

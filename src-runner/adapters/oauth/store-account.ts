@@ -1,6 +1,6 @@
 import type { Database } from '../../platform/db/database.ts'
 import { transact } from '../../platform/db/transact.ts'
-import type { GuardedFetch } from '../../platform/net/guarded-fetch.ts'
+import { GuardedFetchError, type GuardedFetch } from '../../platform/net/guarded-fetch.ts'
 import type { Connector } from '../../contract/connectors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -8,7 +8,6 @@ import type { Ids } from '../../lib/ids.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { credentialKey, type Vault } from '../../lib/vault.ts'
 import { findAgent } from '../../domain/agents/agents.ts'
-import { fillIn } from '../../domain/connectors/connectors.ts'
 import { endAuthorization, isAuthorizationOpen, type AuthorizationRow } from '../../domain/credentials/authorizations.ts'
 import { writeCredentialSecret, type Tokens } from '../../domain/credentials/credential-secret.ts'
 import {
@@ -18,7 +17,7 @@ import {
   reconnectCredential,
 } from '../../domain/credentials/credentials.ts'
 import { signMcpServerIn } from '../../domain/mcp/mcp-servers.ts'
-import { askAccountName } from './account-name.ts'
+import { callAccount } from '../../execution/account-call.ts'
 import type { IssuedTokens, OAuthService } from './oauth-client.ts'
 import { expiryOf } from './renewals.ts'
 
@@ -35,16 +34,11 @@ type Deps = {
 export function createStoreAccount({ db, vault, clock, ids, fetch, findConnector }: Deps) {
   async function nameOf({ connector, plan }: AuthorizationRow, { name }: OAuthService, issued: IssuedTokens): Promise<string | null> {
     const known = findConnector(connector)
-    if (known?.account == null) return issued.accountName
-    const url = fillIn(known.account.url, known, plan.endpoints.fields)
-    if (!isCovered(new URL(url).host, plan.hosts)) return issued.accountName
-    const account = await askAccountName(
-      fetch,
-      { ...known.account, url },
-      { ...known.headers, authorization: `Bearer ${issued.accessToken}` },
-    )
-    if (account.state === 'refused') throw new AppError('authorization_refused', createMessage('oauth_token_useless', { service: name }))
-    return account.name ?? issued.accountName
+    const headers = { authorization: `Bearer ${issued.accessToken}` }
+    const signIn = { headers, hosts: plan.hosts, fields: plan.endpoints.fields }
+    const answer = known === null ? null : await callAccount(fetch, known, signIn).catch((error: unknown) => refuse(error, name))
+    if (answer?.status === 401) throw new AppError('authorization_refused', createMessage('oauth_token_useless', { service: name }))
+    return answer?.accountName ?? issued.accountName
   }
 
   return async (row: AuthorizationRow, service: OAuthService, issued: IssuedTokens): Promise<void> => {
@@ -90,6 +84,8 @@ function scopesOf({ scope }: IssuedTokens, { scopes }: AuthorizationRow['plan'])
   return granted.length === 0 ? scopes : [...new Set(granted)].slice(0, 200)
 }
 
-function isCovered(host: string, hosts: readonly string[]): boolean {
-  return hosts.some((one) => one === host || (one.startsWith('*.') && host.slice(host.indexOf('.') + 1) === one.slice(2)))
+/** Without an answer nobody knows whose account it is, and it could be another one than before. */
+function refuse(error: unknown, service: string): never {
+  if (!(error instanceof GuardedFetchError)) throw error
+  throw new AppError('authorization_refused', createMessage('credential_unreachable', { service, words: error.message }))
 }
