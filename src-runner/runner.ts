@@ -80,6 +80,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     adapters.retention.start()
     if (!config.safeMode) adapters.skills.start()
     void adapters.programs.scan()
+    void adapters.mcp.sweep()
     adapters.http.useTls(config.tls ?? null)
     const address = await adapters.http.listen(config.host, config.port)
     log.info({ ...address, bootId, rescued, authMode: config.authMode, safeMode: config.safeMode }, 'the runner is ready')

@@ -22,6 +22,7 @@ import { createCodeWork } from '../execution/code-work.ts'
 import { createCodingProgramFinder } from '../execution/coding-program-finder.ts'
 import { createAgentMcpTools } from '../execution/mcp/agent-mcp-tools.ts'
 import { createMcpPool } from '../execution/mcp/mcp-pool.ts'
+import { createServerFolders } from '../execution/mcp/server-folders.ts'
 import { createParkedCalls } from '../execution/parked-calls.ts'
 import { createTools } from '../execution/tools.ts'
 import { guardOptions, type Connections } from './connections.ts'
@@ -61,6 +62,7 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
   const tools = () => [...(options.tools ?? agentTools()), ...(options.moreTools ?? [])]
   const mcp = createMcpPool({
     ...{ ...core, db, credentials, sandbox: core.findSandbox, programs: programs.find },
+    folders: createServerFolders(dataDir),
     internet: () => guardOptions(core, db),
   })
   const guardrails = () => ({ closedFolders: [dataDir], ownPorts })

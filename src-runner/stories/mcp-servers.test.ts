@@ -1,3 +1,5 @@
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { systemClock } from '../lib/clock.ts'
 import { recordTools, type ListedTool } from '../domain/mcp/mcp-tools.ts'
@@ -102,4 +104,26 @@ it('deletes the rules for the tools of a server with it, since another server ma
   const left = (await runner.client.ok('listRules', {})).rules.map(({ tool }) => tool)
   expect(left).toEqual(expect.arrayContaining(['rules-2__look', 'web_fetch']))
   expect(left).not.toContain('rules__look')
+})
+
+it("deletes a program's folder with its server, also after a crash in between, and nothing that a link in it names", async () => {
+  const outside = join(runner.makeFolder(), 'kept')
+  writeFileSync(outside, '')
+  const fill = (id: string) => {
+    const folder = join(runner.dataDir, 'mcp', id)
+    mkdirSync(join(folder, 'cache/module'), { recursive: true })
+    writeFileSync(join(folder, 'cache/module/file'), 'x')
+    symlinkSync(outside, join(folder, 'link'))
+    // As the module cache of Go is.
+    chmodSync(join(folder, 'cache/module'), 0o500)
+  }
+  const [deleted, kept] = [await add({ name: 'Deleted' }), await add({ name: 'Kept' })]
+  const ids = [deleted.id, kept.id, '018f4e9a-7b1c-7c3d-8e4f-0123456789ab']
+  ids.forEach(fill)
+  const present = () => ids.map((id) => existsSync(join(runner.dataDir, 'mcp', id)))
+  await runner.client.ok('deleteMcpServer', { params: { mcpServerId: deleted.id } })
+  expect(present()).toEqual([false, true, true])
+  await runner.restart({ crash: true })
+  await expect.poll(present).toEqual([false, true, false])
+  expect(existsSync(outside)).toBe(true)
 })

@@ -7,13 +7,20 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { createMessage, englishText, quote } from '../../lib/messages.ts'
-import { findConnectableServer, noteMcpServerRun, noteMcpServerUse, setMcpServerStatus } from '../../domain/mcp/mcp-servers.ts'
+import {
+  findConnectableServer,
+  listMcpServers,
+  noteMcpServerRun,
+  noteMcpServerUse,
+  setMcpServerStatus,
+} from '../../domain/mcp/mcp-servers.ts'
 import { recordTools } from '../../domain/mcp/mcp-tools.ts'
 import { McpServerError, type Elicitation, type ElicitationAnswer } from '../../agent/mcp/connect-server.ts'
 import { openServer, type OpenedServer, type OpenServerDeps } from './open-server.ts'
+import type { ServerFolders } from './server-folders.ts'
 import { createServerLog, type LogLine, type ServerLog } from './server-log.ts'
 
-export type McpPoolDeps = Omit<OpenServerDeps, 'monotonic'> & { db: Database; clock: Clock; log: Log }
+export type McpPoolDeps = Omit<OpenServerDeps, 'monotonic'> & { db: Database; clock: Clock; log: Log; folders: ServerFolders }
 
 /** `scrub` takes the server's secrets out of a text. */
 export type ServerUse = { connection: OpenedServer; scrub(text: string): string }
@@ -31,7 +38,9 @@ export type McpPool = {
   test(serverId: string, signal: AbortSignal): Promise<Message | null>
   /** After a change: the next use connects again. */
   restart(serverId: string): Promise<void>
-  /** After the server was deleted. */
+  /** Deletes what deleted servers left behind before a crash. */
+  sweep(): Promise<void>
+  /** After the server was deleted: ends it, and deletes its folder. */
   forget(serverId: string): Promise<void>
   readLog(serverId: string): LogLine[]
   /** The server as it is now, with what only a running connection shows. */
@@ -240,6 +249,15 @@ export function createMcpPool(deps: McpPoolDeps): McpPool {
     })
   }
 
+  async function cleanUp(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      // The next start tries again.
+      log.warn({ error }, 'the folder of a deleted MCP server is still there')
+    }
+  }
+
   const pool: McpPool = {
     async use(serverId, signal, work) {
       const entry = entryOf(serverId)
@@ -288,7 +306,9 @@ export function createMcpPool(deps: McpPoolDeps): McpPool {
     async forget(serverId) {
       await pool.restart(serverId)
       entries.delete(serverId)
+      await cleanUp(() => deps.folders.remove(serverId))
     },
+    sweep: () => cleanUp(() => deps.folders.sweep(listMcpServers(db).map(({ id }) => id))),
     readLog: (serverId) => entries.get(serverId)?.log.lines() ?? [],
     withLiveStatus(server) {
       const entry = entries.get(server.id)

@@ -1,5 +1,5 @@
-import { mkdir, realpath } from 'node:fs/promises'
-import { isAbsolute, join } from 'node:path'
+import { realpath } from 'node:fs/promises'
+import { isAbsolute } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { createGuardedStream, type GuardedStreamFetch } from '../../platform/net/guarded-stream.ts'
 import type { GuardedFetchOptions } from '../../platform/net/guarded-fetch.ts'
@@ -14,6 +14,7 @@ import { mcpServerKey, type Vault } from '../../lib/vault.ts'
 import type { CredentialStore } from '../../domain/credentials/use-credential.ts'
 import { connectServer, McpServerError, type ConnectOptions, type McpConnection, type McpLimits } from '../../agent/mcp/connect-server.ts'
 import { MAX_MESSAGE_BYTES } from '../../agent/mcp/program-transport.ts'
+import type { ServerFolders } from './server-folders.ts'
 
 export type OpenServerDeps = {
   vault: Vault
@@ -22,8 +23,7 @@ export type OpenServerDeps = {
   internet: () => GuardedFetchOptions
   sandbox: () => Promise<SandboxState>
   programs: (closed: readonly string[]) => Promise<UserToolchain>
-  /** Each program has a folder of its own in it, for what it downloads. */
-  dataDir: string
+  folders: Pick<ServerFolders, 'open'>
   monotonic(): number
   limits?: Partial<McpLimits>
 }
@@ -122,7 +122,7 @@ async function openProgram(
 
 async function startProgram(deps: OpenServerDeps, id: string, transport: Program, env: Record<string, string>) {
   const { folders, hosts, command, args, allowsUnsandboxed } = transport
-  const [sandbox, programs, own] = await Promise.all([deps.sandbox(), deps.programs([]), ownFolder(deps.dataDir, id)])
+  const [sandbox, programs, own] = await Promise.all([deps.sandbox(), deps.programs([]), deps.folders.open(id)])
   if (!sandbox.works && !allowsUnsandboxed) throw new AppError('invalid_request', createMessage('mcp_no_sandbox'))
   const given = await Promise.all(folders.map((folder) => realpath(folder)))
   const running: RunningProgram = await startSandboxed({
@@ -137,13 +137,6 @@ async function startProgram(deps: OpenServerDeps, id: string, transport: Program
     limits: PROGRAM_LIMITS,
   })
   return { running, sandboxed: sandbox.works, stderr: running.stderr }
-}
-
-/** What a program downloads and remembers. No other program and no agent sees it. */
-async function ownFolder(dataDir: string, id: string): Promise<string> {
-  const path = join(dataDir, 'mcp', id)
-  await mkdir(path, { recursive: true, mode: 0o700 })
-  return realpath(path)
 }
 
 /** Never from the working folder: a name is looked up in the folders of programs, where agents cannot write. */
