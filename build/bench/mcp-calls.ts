@@ -7,6 +7,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { McpTransport } from '../../src-runner/contract/mcp.ts'
 import { createMemoryVault } from '../../src-runner/lib/vault.ts'
 import { openServer } from '../../src-runner/execution/mcp/open-server.ts'
+import { createServerFolders } from '../../src-runner/execution/mcp/server-folders.ts'
 import { systemPrograms } from '../../src-runner/platform/programs/user-toolchain.ts'
 import { findSandbox } from '../../src-runner/platform/sandbox/find-sandbox.ts'
 import { findFreePort } from '../../src-runner/testing/free-port.ts'
@@ -56,7 +57,8 @@ function programIn(folder: string, program: string): McpTransport {
 
 async function openOurs(transport: McpTransport, tool: string, args: Record<string, unknown>): Promise<Side> {
   const deps = {
-    ...{ vault: createMemoryVault(), sandbox: findSandbox, programs: async () => systemPrograms(), dataDir: makeFolder() },
+    ...{ vault: createMemoryVault(), sandbox: findSandbox, programs: async () => systemPrograms() },
+    folders: createServerFolders(makeFolder()),
     ...{ internet: () => ({}), monotonic: () => performance.now() },
     credentials: { use: () => Promise.reject(new Error('there are none')) } as never,
   }

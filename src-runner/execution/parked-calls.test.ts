@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import type { AskedQuestion } from '../contract/approvals.ts'
+import { orAbort } from '../agent/loop/abortable.ts'
 import { CallAsks } from '../agent/tools/tool.ts'
 import { createParkedCalls, type Ask } from './parked-calls.ts'
 
@@ -44,14 +45,14 @@ it('ends the calls of a job that has ended, and those of an attempt that stops',
   const parked = createParkedCalls<string>()
   const reasons: string[] = []
   const work = (own: AbortSignal, ask: Ask) => {
-    own.addEventListener('abort', () => reasons.push(own.reason.message))
+    own.addEventListener('abort', () => reasons.push((own.reason as Error).message))
     return ask(question('1')).then(() => 'x')
   }
   await expect(parked.run(key, signal, work)).rejects.toBeInstanceOf(CallAsks)
   parked.endJob('job')
   expect([reasons, parked.isUnderWay(key)]).toEqual([['The job has ended.'], false])
   const stop = new AbortController()
-  const waiting = parked.run(key, stop.signal, (own) => new Promise((_, reject) => own.addEventListener('abort', () => reject(own.reason))))
+  const waiting = parked.run(key, stop.signal, (own) => orAbort(new Promise(() => {}), own))
   stop.abort(new Error('stopped'))
   await expect(waiting).rejects.toThrow('stopped')
 })
@@ -59,7 +60,7 @@ it('ends the calls of a job that has ended, and those of an attempt that stops',
 it('keeps a bounded number of questions open', async () => {
   const parked = createParkedCalls<string>()
   const run = (n: number) =>
-    parked.run({ jobId: 'job', callId: `${n}` }, signal, (_, ask) => ask(question('1')).then((given) => `${given}`))
+    parked.run({ jobId: 'job', callId: `${n}` }, signal, (_, ask) => ask(question('1')).then((given) => JSON.stringify(given)))
   for (let n = 0; n < 20; n++) await expect(run(n)).rejects.toBeInstanceOf(CallAsks)
   expect(await run(20)).toBe('null')
 })

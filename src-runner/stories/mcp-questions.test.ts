@@ -24,7 +24,7 @@ describe.skipIf(isMissing)('a question of an MCP server during a call', () => {
   const form = (properties: Record<string, object>, more: object = {}) => ({
     params: { message: 'Before I book:', requestedSchema: { type: 'object', properties, ...more } },
   })
-  const lastReply = () => void runner.modelServer.play({ text: ['Done.'] })
+  const lastReply = () => runner.modelServer.play({ text: ['Done.'] })
   async function start(name: string, args: object, { isLast = true } = {}) {
     runner.modelServer.play({ toolCalls: [{ id: 'c0', name, args }] })
     if (isLast) lastReply()

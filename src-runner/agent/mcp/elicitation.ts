@@ -149,8 +149,8 @@ function bounded(options: { value: string; label: string }[]): { value: string; 
 
 /** The limits of the schema, in its words. */
 function limitsOf({ type, format, minimum, maximum, minLength, maxLength }: Record<string, unknown>): string {
-  const range = (least: unknown, most: unknown) =>
-    typeof least === 'number' || typeof most === 'number' ? [`${String(least ?? '')}–${String(most ?? '')}`] : []
+  const shown = (limit: unknown) => (typeof limit === 'number' ? String(limit) : '')
+  const range = (least: unknown, most: unknown) => (shown(least) + shown(most) === '' ? [] : [`${shown(least)}–${shown(most)}`])
   const kind = type === 'number' || type === 'integer' ? [type] : typeof format === 'string' ? [wordsOf(format)] : []
   return [...kind, ...range(minimum, maximum), ...range(minLength, maxLength)].join(' ')
 }
