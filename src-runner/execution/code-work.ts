@@ -43,6 +43,7 @@ import { createDelegation } from './delegation.ts'
 import { createJobBudget } from './job-budget.ts'
 import { CODE_TAINTS, createToldSoFar, NO_USE, type LiveCoding } from './live-coding.ts'
 import { createParkedSessions } from './parked-sessions.ts'
+import { createParkedCalls } from './parked-calls.ts'
 import { createToolPolicy, type ToolPolicy } from './tool-policy.ts'
 
 export type CodeWorkDeps = {
@@ -119,7 +120,9 @@ export function createCodeWork(deps: CodeWorkDeps) {
       const budget = await askBudget(attempt)
       if (budget !== null) return { outcome: budget }
       const guardrails = () => ({ closedFolders: [dataDir], ownPorts: deps.ownPorts() })
-      const policy = createToolPolicy({ ...deps, delegation: createDelegation(deps), guardrails }, job, agent, claim)
+      // A program waits with its whole session, and calls no MCP servers of ours.
+      const none = createParkedCalls()
+      const policy = createToolPolicy({ ...deps, parked: none, delegation: createDelegation(deps), guardrails }, job, agent, claim)
       const known = parked.take(job.id)
       if (known !== null) return await converse({ attempt, agent, policy, task, place: known.place }, known)
       return await start({ attempt, agent, policy, task })
