@@ -30,6 +30,7 @@ await begin(async () => {
     WHATSAPP_RECONNECTS: '1000',
     WHATSAPP_STRANGERS: '500',
     CODE_KILLS: '1',
+    REPOSITORY_FILES: '20000',
   }
   const [desktop, ...inDesktop] = onVirtualDesktop(['playwright', 'test', '--config', 'e2e/playwright.config.ts'])
   const suites = {
@@ -42,6 +43,7 @@ await begin(async () => {
         '.oracle.test',
         '.damage.test',
         'full-disk.test',
+        'hostile-work.attack.test',
         'discord-kills.test',
         'whatsapp-kills.test',
         'whatsapp.test',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { access, chmod, lstat, mkdir, open, readdir, rm, symlink } from 'node:fs/promises'
+import { access, chmod, lstat, mkdir, open, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, normalize, sep } from 'node:path'
 import { blobNameOf, lookAt, removeEmptyAbove, replaceAt, type Present } from './checkout-files.ts'
 import { readBlobs } from './read-blobs.ts'
@@ -43,6 +43,7 @@ const MAX_FILE_BYTES = 50 * MB
 const MAX_MERGED_BYTES = 5 * MB
 const MAX_LIST_BYTES = 16 * MB
 const COMPARE_WITHIN_MS = 5 * 60_000
+const SIDE_BY_SIDE = 32
 const STAGE = 'deckhand-apply-'
 const NOTHING = Buffer.alloc(0)
 const NO_FILE = '000000'
@@ -66,6 +67,7 @@ export function createApplier({ run, repositories }: { run: RunGit; repositories
       for (const entry of entries) await planEntry(plan, entry)
       if (plan.misfits.length === 0) await stageWrites(plan)
       if (plan.misfits.length > 0) return { is: 'refused', misfits: plan.misfits }
+      await syncStaged(plan.steps)
       return await takeSteps(root, plan.steps)
     } finally {
       await rm(stage, { recursive: true, force: true })
@@ -112,7 +114,7 @@ export function createApplier({ run, repositories }: { run: RunGit; repositories
     const mine = base.includes('\r\n') ? contents.mine : withoutCr(contents.mine)
     if ([mine, base, wanted].some((content) => content.length > MAX_MERGED_BYTES || content.includes(0))) return null
     const files = ['mine', 'base', 'wanted'].map((name) => join(stage, name))
-    for (const [at, content] of [mine, base, wanted].entries()) await writeWhole(files[at]!, content)
+    for (const [at, content] of [mine, base, wanted].entries()) await writeFile(files[at]!, content)
     const at = { ...repository.plain, workTree: stage }
     const args = ['merge-file', '-p', '-q', ...files]
     const { output, code } = await run({ at, args, maxBytes: 3 * MAX_MERGED_BYTES, okCodes: CONFLICTS })
@@ -183,7 +185,7 @@ async function stageOne(
     const permissions = isExecutable ? readable | ((readable & 0o444) >> 2) : readable & ~0o111
     // A call before this one merged it.
     if (mine?.equals(result) === true && former === permissions) return
-    await writeWhole(staged, result)
+    await writeFile(staged, result, { mode: 0o600 })
     await chmod(staged, permissions)
   }
   steps.push({ path, mark, staged })
@@ -222,13 +224,20 @@ async function twinsIn(root: string, entries: readonly Entry[]): Promise<Misfit[
   })
 }
 
-async function writeWhole(file: string, content: Buffer): Promise<void> {
-  const handle = await open(file, 'w', 0o600)
-  try {
-    await handle.writeFile(content)
-    await handle.sync()
-  } finally {
-    await handle.close()
+/** So that after a power cut no file is there without its content. Side by side, since each waits for the disk. */
+async function syncStaged(steps: readonly Step[]): Promise<void> {
+  for (let at = 0; at < steps.length; at += SIDE_BY_SIDE) {
+    await Promise.all(
+      steps.slice(at, at + SIDE_BY_SIDE).map(async ({ staged }) => {
+        if (staged === null || (await lstat(staged)).isSymbolicLink()) return
+        const handle = await open(staged, process.platform === 'win32' ? constants.O_RDWR : constants.O_RDONLY)
+        try {
+          await handle.sync()
+        } finally {
+          await handle.close()
+        }
+      }),
+    )
   }
 }
 
