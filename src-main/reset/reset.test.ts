@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -51,6 +51,26 @@ it('deletes everything of Deckhand, the key in the keychain included, and nothin
   expect(erased).toEqual([dataDir])
   // A start finds a folder that was never used.
   openDatabase({ file: join(dataDir, 'deckhand.db'), clock: systemClock, keepsBallast: false }).close()
+})
+
+it('lets repositories forget the folders of code tasks, and believes no forged one', async () => {
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+  }
+  const entries = ['mine', 'forged', 'linked'].map((name) => join(home, 'project/.git/worktrees', name))
+  for (const entry of entries) write(join(entry, 'HEAD'), 'ref: refs/heads/x\n')
+  write(join(entries[0]!, 'gitdir'), `${dataDir}/code/job-1/.git\n`)
+  write(join(entries[1]!, 'gitdir'), `${home}/elsewhere/.git\n`)
+  write(join(entries[2]!, 'gitdir'), `${dataDir}/code/job-3/.git\n`)
+  write(join(dataDir, 'code/job-1/.git'), `gitdir: ${entries[0]}\n`)
+  write(join(dataDir, 'code/job-2/.git'), `gitdir: ${entries[1]}\n`)
+  mkdirSync(join(dataDir, 'code/job-3/closed'), { recursive: true })
+  symlinkSync(join(dataDir, 'code/job-1/.git'), join(dataDir, 'code/job-3/.git'))
+  chmodSync(join(dataDir, 'code/job-3/closed'), 0)
+  await resetNow({ dataDir, eraseKeys }, { keepsBackups: true })
+  expect(existsSync(join(dataDir, 'code'))).toBe(false)
+  expect(readdirSync(join(home, 'project/.git/worktrees'))).toEqual(['forged', 'linked'])
 })
 
 it('keeps the backups if wanted', async () => {

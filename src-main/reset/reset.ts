@@ -6,6 +6,7 @@ import type { Environment } from '../settings/environment.ts'
 import { StartError } from '../settings/start-error.ts'
 import { writeAtomic } from '../settings/write-atomic.ts'
 import { eraseVaultKeys } from '../vault/open-vault.ts'
+import { releaseCodeFolders } from './code-folders.ts'
 import { listOwnFiles, RESET_REQUEST } from './own-files.ts'
 
 const Request = z.object({ version: z.literal(1), keepsBackups: z.boolean() })
@@ -53,6 +54,7 @@ export async function finishReset({ dataDir, waitMs = WAIT_FOR_RUNNER_MS, onStep
     await (eraseKeys ?? eraseVaultKeys)(dataDir).catch((error: unknown) =>
       process.stderr.write(`deckhand: the key in the keychain could not be deleted: ${messageOf(error)}\n`),
     )
+    releaseCodeFolders(dataDir)
     for (const path of listOwnFiles(dataDir, { keepsBackups })) {
       onStep()
       if (!isLock(path)) rmSync(path, { recursive: true, force: true, maxRetries: 5 })
