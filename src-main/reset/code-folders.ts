@@ -6,7 +6,7 @@ const LEADS_TO = /^gitdir: (.+[\\/]\.git[\\/]worktrees[\\/](?!\.\.?$)[^\\/\n]+)\
 
 /**
  * Before the folders of code tasks are deleted: lets the person's repositories forget them, where that is possible, and makes sure
- * that everything in them can be deleted. A hostile program may have worked there, so its `.git` file is believed only if the
+ * that everything in them can be deleted. A hostile program may have worked there, so its `.git` file is trusted only if the
  * repository names the same folder.
  */
 export function releaseCodeFolders(dataDir: string): void {

@@ -53,7 +53,7 @@ it('deletes everything of Deckhand, the key in the keychain included, and nothin
   openDatabase({ file: join(dataDir, 'deckhand.db'), clock: systemClock, keepsBallast: false }).close()
 })
 
-it('lets repositories forget the folders of code tasks, and believes no forged one', async () => {
+it('lets repositories forget the folders of code tasks, and trusts no forged one', async () => {
   const write = (path: string, text: string) => {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, text)

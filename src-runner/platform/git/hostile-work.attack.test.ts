@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createGitRig, gitIn } from '../../testing/git-rig.ts'
@@ -295,7 +295,11 @@ describe('work that attacks', () => {
       (task) => (writeFileSync(task.at('twin'), 'a'), writeFileSync(task.at('TWIN'), 'b')),
       { has: ['TWIN', 'twin'] },
     ],
-    ['a huge file with a hole', (task) => execFileSync('truncate', ['-s', '1T', task.at('huge')]), { lacks: ['huge'], leftOut: ['huge'] }],
+    [
+      'a huge file with a hole',
+      (task) => (writeFileSync(task.at('huge'), ''), truncateSync(task.at('huge'), 2 ** 40)),
+      { lacks: ['huge'], leftOut: ['huge'] },
+    ],
     [
       'folders without permissions',
       (task) => (mkdirSync(task.at('closed')), writeFileSync(task.at('closed/file'), 'x'), chmodSync(task.at('closed'), 0)),
