@@ -1,6 +1,91 @@
+import { delimiter } from 'node:path'
 import type { Page } from '@playwright/test'
-import { expect, test } from '../fixtures/deckhand.ts'
+import { installScriptedAgent } from '../../src-runner/testing/coding-agents/install-scripted-agent.ts'
+import { gitIn } from '../../src-runner/testing/git-rig.ts'
+import { expect, test as base } from '../fixtures/deckhand.ts'
 import { lookAt } from '../fixtures/look-at.ts'
+import { createRealFolder, type RealFolder } from '../fixtures/real-folder.ts'
+import { setUpAgent } from '../fixtures/set-up-agent.ts'
+
+const test = base.extend<{ programs: RealFolder; shop: RealFolder }>({
+  /** Where the scripted coding program is installed, under the name of a real one. */
+  // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs from here.
+  programs: async ({}, use) => {
+    const folder = createRealFolder({})
+    await installScriptedAgent(folder.path, 'gemini')
+    await use(folder)
+    folder.remove()
+  },
+  env: async ({ programs }, use) => use({ PATH: [programs.path, process.env['PATH'] ?? ''].join(delimiter) }),
+  /** A repository of the person's, with a commit. */
+  // oxlint-disable-next-line no-empty-pattern -- as above.
+  shop: async ({}, use) => {
+    const folder = createRealFolder({ 'till.ts': 'export const tax = 19\n' })
+    gitIn(folder.path, 'init', '--quiet')
+    gitIn(folder.path, 'add', '--all')
+    gitIn(folder.path, 'commit', '--quiet', '-m', 'Begin')
+    await use(folder)
+    folder.remove()
+  },
+})
+
+/** The scripted program does the lines with @. */
+const FIX_THE_TAX = `Fix the tax
+@think The tax is 20 now.
+@say I look at the till first.
+@read till.ts
+@put till.ts export const tax = 20\\n
+@put .vscode/tasks.json {}
+@run echo tested
+@usage 1200 300 0.25
+@say The tax is 20 now.`
+
+/** Starts a task in the dialog. */
+async function start(page: Page, task: string): Promise<void> {
+  await page.goto('app://deckhand/code?new=1')
+  const dialog = page.getByRole('dialog', { name: 'New code task' })
+  // Its name is before its control, which covers the input.
+  await dialog.getByText('Gemini CLI', { exact: true }).click()
+  await dialog.getByLabel('Task').fill(task)
+  await dialog.getByRole('button', { name: 'Start' }).click()
+  await expect(page).toHaveURL(/\/jobs\//)
+}
+
+test('a code task: a person starts it, approves a command, and finds the changed files', async ({ deckhand, page, models, shop }) => {
+  await setUpAgent(deckhand.client, models, { folders: [shop.path] })
+  await start(page, FIX_THE_TAX)
+  const card = page.getByRole('article')
+  await expect(card).toContainText('Gemini CLI asks, working for Ada')
+  await expect(card.getByRole('group', { name: 'Command' })).toHaveText('echo tested')
+  const path = new URL(page.url()).pathname
+  await lookAt(
+    deckhand,
+    [
+      { name: 'new', path: '/code?new=1', shows: (on) => on.getByText('Where it runs') },
+      { name: 'asks', path, shows: (on) => on.getByText('It waits for you.', { exact: false }) },
+    ],
+    'code-work',
+  )
+  await page.getByRole('button', { name: /^Approve once/ }).click()
+
+  const main = page.getByRole('main')
+  await expect(main.getByText('Ready to review')).toBeVisible()
+  await expect(main.getByRole('region', { name: 'Changed files' })).toContainText('2 files changed')
+})
+
+test('a code task is discarded: its folder and branch go, and the checkout stays', async ({ deckhand, page, models, shop }) => {
+  await setUpAgent(deckhand.client, models, { folders: [shop.path] })
+  await start(page, 'Break it\n@put till.ts broken\n@say Done.')
+  const main = page.getByRole('main')
+  await expect(main.getByText('Ready to review')).toBeVisible()
+  await page.getByRole('button', { name: 'Discard…' }).click()
+  const dialog = page.getByRole('alertdialog', { name: 'Discard “Break it”?' })
+  await expect(dialog).toContainText('with the changes to 1 file. They cannot be brought back.')
+  await dialog.getByRole('button', { name: 'Discard', exact: true }).click()
+  await expect(main.getByText('The changes were discarded.', { exact: false })).toBeVisible()
+  expect(gitIn(shop.path, 'branch', '--list', 'deckhand/*')).toBe('')
+  expect(gitIn(shop.path, 'status', '--porcelain')).toBe('')
+})
 
 const text = (wanted: string | RegExp) => (page: Page) => page.getByRole('main').getByText(wanted).first()
 

@@ -239,6 +239,10 @@ export function useSkillCheck(request: () => RouteRequest<'checkSkill'> | null):
 export const useCodeDiff = (file: () => { jobId: string; path: string }) =>
   useRoute('getCodeTaskDiff', () => ({ params: { jobId: file().jobId }, query: { path: file().path } }))
 
+/** The agent's folders that are Git repositories. They change without an event of ours. */
+export const useCodeRepositories = (agentId: Given) =>
+  useRoute('listCodeRepositories', () => withId(agentId, (id) => ({ query: { agentId: id } })), { isOutside: true })
+
 /** Messages that could not be delivered, the newest first. */
 export const useUndeliverable = () => useRoute('listOutbox', () => ({ query: { state: 'undeliverable' as const, limit: 20 } }))
 

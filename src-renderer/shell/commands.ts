@@ -1,6 +1,7 @@
 import Cable from 'lucide-solid/icons/cable'
 import CalendarClock from 'lucide-solid/icons/calendar-clock'
 import CircleX from 'lucide-solid/icons/circle-x'
+import CodeXml from 'lucide-solid/icons/code-xml'
 import Keyboard from 'lucide-solid/icons/keyboard'
 import MessageSquarePlus from 'lucide-solid/icons/message-square-plus'
 import Monitor from 'lucide-solid/icons/monitor'
@@ -62,6 +63,7 @@ export function commandsFor(agents: readonly Agent[], deps: CommandDeps): Comman
     action('new-chat', t('shell.palette.newChat'), MessageSquarePlus, go(NEW_CHAT), 'c'),
     action('hand-over', t('shell.palette.runJob'), Send, go('/?compose=1')),
     action('new-agent', t('shell.palette.newAgent'), Plus, go('/agents/new')),
+    action('new-code-task', t('shell.palette.newCodeTask'), CodeXml, go('/code?new=1')),
     action('new-webhook', t('shell.palette.newWebhook'), Webhook, go('/automations/webhooks/new')),
     action('new-schedule', t('shell.palette.newSchedule'), CalendarClock, go('/automations/schedules/new')),
     action('add-provider', t('shell.palette.addProvider'), Plus, go('/models?add=1')),

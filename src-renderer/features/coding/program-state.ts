@@ -12,3 +12,8 @@ export function programTone({ installed, version, signedIn }: CodingProgram): 'o
   if (!installed) return 'plain'
   return version !== null && signedIn === 'yes' ? 'ok' : 'warn'
 }
+
+/** Whether a task may be started with it. Some programs do not say whether they are signed in. */
+export function isUsable({ installed, version }: CodingProgram): boolean {
+  return installed && version !== null
+}
