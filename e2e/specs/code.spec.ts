@@ -1,4 +1,5 @@
-import { delimiter } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import type { Page } from '@playwright/test'
 import { installScriptedAgent } from '../../src-runner/testing/coding-agents/install-scripted-agent.ts'
 import { gitIn } from '../../src-runner/testing/git-rig.ts'
@@ -35,7 +36,7 @@ const FIX_THE_TAX = `Fix the tax
 @say I look at the till first.
 @read till.ts
 @put till.ts export const tax = 20\\n
-@put .vscode/tasks.json {}
+@put notes.md hi
 @run echo tested
 @usage 1200 300 0.25
 @say The tax is 20 now.`
@@ -51,7 +52,7 @@ async function start(page: Page, task: string): Promise<void> {
   await expect(page).toHaveURL(/\/jobs\//)
 }
 
-test('a code task: a person starts it, approves a command, and finds the changed files', async ({ deckhand, page, models, shop }) => {
+test('a code task: a person starts it, approves a command, and applies what it left', async ({ deckhand, page, models, shop }) => {
   await setUpAgent(deckhand.client, models, { folders: [shop.path] })
   await start(page, FIX_THE_TAX)
   const card = page.getByRole('article')
@@ -71,6 +72,36 @@ test('a code task: a person starts it, approves a command, and finds the changed
   const main = page.getByRole('main')
   await expect(main.getByText('Ready to review')).toBeVisible()
   await expect(main.getByRole('region', { name: 'Changed files' })).toContainText('2 files changed')
+  await expect(main.getByText('exit 0')).toBeVisible()
+  await expect(main.getByText('$0.25').first()).toBeVisible()
+  await expect(main.getByRole('button', { name: /^Edited till\.ts/ })).toBeVisible()
+  const { codeTask } = await deckhand.client.ok('getCodeTask', { params: { jobId: path.split('/').at(-1)! } })
+  expect(gitIn(shop.path, 'show', `${codeTask.branch}:till.ts`)).toBe('export const tax = 20')
+  expect(readFileSync(join(shop.path, 'till.ts'), 'utf8')).toBe('export const tax = 19\n')
+  await page.getByRole('button', { name: 'Open folder' }).click()
+  await expect.poll(async () => (await deckhand.hooks()).openedFolders).toEqual([codeTask.folder])
+  expect((await deckhand.hooks()).notifications).toContain('Fix the tax')
+
+  await page.getByRole('button', { name: /^Modified\s*till\.ts/ }).click()
+  const diff = page.getByRole('group', { name: 'Changes to till.ts' })
+  await expect(diff).toContainText('export const tax = 20')
+  await page.getByRole('button', { name: 'Apply to my checkout' }).click()
+  const dialog = page.getByRole('alertdialog')
+  await expect(dialog).toContainText(`2 files change in ${shop.path}`)
+  // The person changes the same line meanwhile: nothing is applied, and the dialog says why.
+  writeFileSync(join(shop.path, 'till.ts'), 'export const tax = 21\n')
+  await dialog.getByRole('button', { name: 'Apply', exact: true }).click()
+  await expect(dialog.getByRole('alert')).toContainText('till.ts')
+  expect(gitIn(shop.path, 'status', '--porcelain')).toBe('M till.ts')
+  gitIn(shop.path, 'checkout', 'till.ts')
+  await dialog.getByRole('button', { name: 'Apply', exact: true }).click()
+  await expect(main.getByText('The changes are in your checkout.')).toBeVisible()
+  expect(readFileSync(join(shop.path, 'till.ts'), 'utf8')).toBe('export const tax = 20\n')
+
+  await page.getByRole('button', { name: 'Remove folder, keep branch' }).click()
+  await dialog.getByRole('button', { name: 'Remove folder', exact: true }).click()
+  await expect(main.getByText('Removed, the branch is kept', { exact: false })).toBeVisible()
+  expect(gitIn(shop.path, 'branch', '--list', codeTask.branch)).toContain(codeTask.branch)
 })
 
 test('a code task is discarded: its folder and branch go, and the checkout stays', async ({ deckhand, page, models, shop }) => {
