@@ -50,6 +50,18 @@ describe.skipIf(isMissing)('a task for a coding program', () => {
     ])
   })
 
+  it('leaves what would run by itself on its branch under its own name, and marks it', async () => {
+    await open(onItsOwn)
+    const { code } = await rig.run(
+      'Add checks\n@put .vscode/tasks.json {}\n@put .github/workflows/ci.yml on: push\n@put a.txt one\n@say Done.',
+    )
+    expect(code.files.map(({ path, runsByItself }) => [path, runsByItself])).toEqual([
+      ['.github/workflows/ci.yml', true],
+      ['.vscode/tasks.json', true],
+      ['a.txt', false],
+    ])
+  })
+
   it('asks for what the agent must ask, answers the program itself, and goes on in the same conversation', async () => {
     await open()
     const asked = await rig.run('Look\n@write a.txt one\n@run touch ran\n@write b.txt two\n@turns')

@@ -46,6 +46,7 @@ export async function startCodingProcess(options: CodingSessionOptions, args: re
   try {
     running = await startSandboxed({
       ...{ sandbox, folder, writable, readable, closed, programs },
+      reviewed: [folder],
       command: [program, ...args],
       network: internet ? true : { hosts: CODING_PROGRAMS[cli].hosts },
       env: { ...env, ...CODING_PROGRAMS[cli].always },

@@ -26,6 +26,7 @@ export type FoundPlace = {
 
 export type FoundPlaces = {
   folder: string
+  onlyRepositories: boolean
   places: Map<string, FoundPlace>
   /** There were too many entries to look at. */
   isCut: boolean
@@ -41,9 +42,15 @@ const RUNS_IN_DEPENDENCIES = new Set(['.git', '.hg', '.envrc'])
 const MAX_DEPENDENCY_ENTRIES = 100_000
 const SIDE_BY_SIDE = 32
 
-/** All protected places below a folder. Does not follow links. `most`: entries to look at, without those of dependencies. */
-export async function findProtected(folder: string, most: number): Promise<FoundPlaces> {
-  const found: FoundPlaces = { folder, places: new Map(), isCut: false }
+/** Entering a folder is enough for what they run: shells ask them for the state of the work. */
+const REPOSITORIES = new Set(['.git', '.hg', '.jj'])
+
+/**
+ * All protected places below a folder. Does not follow links. `most`: entries to look at, without those of dependencies.
+ * `onlyRepositories`: without other code places.
+ */
+export async function findProtected(folder: string, most: number, { onlyRepositories = false } = {}): Promise<FoundPlaces> {
+  const found: FoundPlaces = { folder, onlyRepositories, places: new Map(), isCut: false }
   await noteElsewhere(await placesLedTo(), found)
   const dependencies: string[] = []
   if (await searchAll({ found, folders: [folder], dependencies, isInDependencies: false }, most)) {
@@ -75,11 +82,7 @@ async function searchIn(folder: string, { found, folders, dependencies, isInDepe
   if (entries.some(({ name }) => foldName(name) === 'head') && (await isRepository(folder))) more = await lookIntoRepository(folder, found)
   for (const entry of entries) {
     const path = join(folder, entry.name)
-    const is = isInDependencies
-      ? RUNS_IN_DEPENDENCIES.has(foldName(entry.name))
-        ? 'code'
-        : null
-      : protectedAs(path, entry.name, found.folder)
+    const is = isInDependencies ? (RUNS_IN_DEPENDENCIES.has(foldName(entry.name)) ? 'code' : null) : protectedAs(path, entry.name, found)
     if (is === 'code' && foldName(entry.name) === '.git') await noteElsewhere(await namedByWorkTree(folder), found)
     if (is === 'code' && foldName(entry.name) === '.git' && entry.isDirectory()) await lookIntoRepository(path, found)
     else if (is !== null) await note(path, is, found)
@@ -103,9 +106,11 @@ async function noteElsewhere(paths: readonly string[], found: FoundPlaces): Prom
   for (const path of paths) if (path !== found.folder && isInside(found.folder, path)) await note(path, 'code', found)
 }
 
-function protectedAs(path: string, name: string, root: string): 'code' | 'secret' | null {
+function protectedAs(path: string, name: string, { folder, onlyRepositories }: FoundPlaces): 'code' | 'secret' | null {
   if (!mayEndPlace(name)) return null
-  if (codePlaceOf(path) !== null || isHiddenInHome(path, root)) return 'code'
+  if (codePlaceOf(path) !== null || isHiddenInHome(path, folder)) {
+    if (!onlyRepositories || REPOSITORIES.has(foldName(name))) return 'code'
+  }
   return secretPlaceOf(path) === null ? null : 'secret'
 }
 

@@ -14,7 +14,7 @@ export type SetAside = { path: string; to: string | null }
  * person may have made it. A new repository that runs nothing stays. `until`: later changes are ignored.
  */
 export async function setAsideWhatAppeared(before: FoundPlaces, until = Infinity): Promise<SetAside[]> {
-  const { places } = await findProtected(before.folder, Infinity)
+  const { places } = await findProtected(before.folder, Infinity, before)
   const done: SetAside[] = []
   const settled = new Set<string>()
   for (const place of places.values()) {

@@ -97,7 +97,7 @@ export async function launchInBubblewrap(setup: BubblewrapSetup, options: Sandbo
   const readable = (options.readable ?? []).filter((path) => !writable.includes(path))
   const programs = await programsBeside(options, writable)
   const folders = await Promise.all([...writable, ...readable].map(identifyFolder))
-  const { hidden, frozen, pinned: movable, recheck, before } = await guardFolders({ writable, readable }, options.closed ?? [])
+  const { hidden, frozen, pinned: movable, recheck, before } = await guardFolders({ ...options, writable, readable }, options.closed ?? [])
   const pinned = await Promise.all(
     pinnedFolders({ writable, hidden, frozen: frozen.map(({ path }) => path), pinned: movable }).map(identifyFolder),
   )
@@ -196,7 +196,7 @@ function accountFiles(): Record<string, string> {
 export async function launchInSeatbelt(setup: SeatbeltSetup, options: SandboxOptions): Promise<Launch> {
   const writable = outermost(options.writable)
   await Promise.all([...writable, ...(options.readable ?? [])].map(identifyFolder))
-  const folders = { writable, readable: options.readable ?? [] }
+  const folders = { ...options, writable, readable: options.readable ?? [] }
   const { hidden, frozen, recheck, before } = await guardFolders(folders, options.closed ?? [])
   const { shown, covered } = await programsBeside(options, writable)
   const temporary = await temporaryFolder('command')

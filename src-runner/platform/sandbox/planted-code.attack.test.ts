@@ -12,7 +12,12 @@ const { sandbox, isMissing } = await findSandboxHere('bubblewrap')
 
 const setUp = `printf '[core]\\n\\tfsmonitor = "touch x"\\n' > config.evil; printf '#!/bin/sh\\ntouch x\\n' > hook; chmod +x hook;`
 
-async function attack(script: string, prepare?: (work: ScratchFolder) => Promise<unknown>, folder = ''): Promise<Attacked> {
+async function attack(
+  script: string,
+  prepare?: (work: ScratchFolder) => Promise<unknown>,
+  folder = '',
+  isReviewed = false,
+): Promise<Attacked> {
   const work = await scratchFolder('Work')
   await prepare?.(work)
   const path = work.at(folder).replace(/\/$/, '')
@@ -21,6 +26,7 @@ async function attack(script: string, prepare?: (work: ScratchFolder) => Promise
     command: ['/bin/sh', '-c', `${setUp} ${script}`],
     folder: path,
     writable: [path],
+    ...(isReviewed ? { reviewed: [path] } : {}),
     timeoutMs: 20_000,
   }).ending
   return { work, ending, setAside: ending.setAside.map((one) => one.path.slice(work.path.length + 1)) }
@@ -234,6 +240,21 @@ describe.skipIf(isMissing)('a program in the sandbox', () => {
     expect(path).toBe(work.at('p/.vscode'))
     expect(to).toMatch(/\/p\/vscode\.set-aside-[0-9a-f]{8}$/)
     expect(await readFile(`${to}/tasks.json`, 'utf8')).toBe('evil\n')
+  })
+
+  it('leaves settings and workflows where a person reviews them, and no repository there either', async () => {
+    const files = ['.vscode/tasks.json', '.github/workflows/ci.yml', '.husky/pre-commit', 'p/.envrc']
+    const write = files.map((file) => `mkdir -p $(dirname ${file}) && echo new > ${file}`).join(' && ')
+    const plant = `git init -q fresh && cp config.evil fresh/.git/config; cp config.evil .git/config; mkdir .hg && cp config.evil .hg/hgrc`
+    const prepare = async (work: ScratchFolder) => {
+      git(work, 'init', '-q')
+      await work.write('.github/workflows/ci.yml', 'old')
+    }
+    const { work, setAside } = await attack(`${write} && echo all > written; ${plant}`, prepare, '', true)
+    expect(await readFile(work.at('written'), 'utf8')).toBe('all\n')
+    for (const file of files) expect(await readFile(work.at(file), 'utf8')).toBe('new\n')
+    expect(await readFile(work.at('.git/config'), 'utf8')).not.toContain('fsmonitor')
+    expect(setAside.toSorted()).toEqual(['.hg', 'fresh/.git'])
   })
 
   it('is reported when it leaves an unreadable folder behind', async () => {

@@ -52,9 +52,12 @@ export type GuardedFolders = {
   before: readonly FoundPlaces[]
 }
 
-/** What to hide and to freeze in the folders of a sandbox. Throws SandboxFailed for a folder in a protected place, and for one that is too large. */
+/**
+ * What to hide and to freeze in the folders of a sandbox. `reviewed`: see SandboxOptions. Throws SandboxFailed for a folder in a
+ * protected place, and for one that is too large.
+ */
 export async function guardFolders(
-  { writable, readable }: { writable: readonly string[]; readable: readonly string[] },
+  { writable, readable, reviewed = [] }: { writable: readonly string[]; readable: readonly string[]; reviewed?: readonly string[] },
   closed: readonly string[],
 ): Promise<GuardedFolders> {
   for (const folder of writable) {
@@ -64,7 +67,9 @@ export async function guardFolders(
         `The sandbox cannot be opened to ${folder}: it lies in ${around}, where files run by themselves or keys are kept.`,
       )
   }
-  const all = await Promise.all(writable.map((folder) => findProtected(folder, MAX_ENTRIES)))
+  const all = await Promise.all(
+    writable.map((folder) => findProtected(folder, MAX_ENTRIES, { onlyRepositories: reviewed.includes(folder) })),
+  )
   const cut = all.find(({ isCut }) => isCut)
   if (cut !== undefined) throw new SandboxFailed(`${cut.folder} holds too many files to be guarded. Run the command in a folder inside it.`)
   const places = all.flatMap((found) => [...found.places.values()])

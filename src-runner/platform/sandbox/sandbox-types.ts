@@ -87,6 +87,11 @@ export type SandboxOptions = {
   /** The working folder, in one of the writable ones. All folders are real paths. */
   folder: string
   writable: readonly string[]
+  /**
+   * Those of `writable` whose files get nowhere before a person has seen them. There, only repositories are guarded: settings of
+   * editors, hooks and workflows are files like others.
+   */
+  reviewed?: readonly string[]
   /** Read-only, besides the system's folders. */
   readable?: readonly string[]
   /** Default: the system's. */
