@@ -1189,6 +1189,10 @@ export type TextParams = {
   'memory.ofJobText': NoParams
   'memory.via.prompt': NoParams
   'memory.via.recall': NoParams
+  'files.results.title': NoParams
+  'files.results.about': NoParams
+  'files.results.one': { number: string }
+  'files.results.notShown': NoParams
   'files.title': NoParams
   'files.count': { count: number }
   'files.change.added': NoParams
@@ -3308,6 +3312,7 @@ export type TextParams = {
   'messages.error_rule_not_found': NoParams
   'messages.error_tool_not_found': NoParams
   'messages.error_file_not_written': NoParams
+  'messages.error_result_not_kept': NoParams
   'messages.error_memory_not_found': NoParams
   'messages.error_trigger_not_found': NoParams
   'messages.error_delivery_not_found': NoParams

@@ -117,6 +117,11 @@ export function useRules(agentId: () => string | null): Pages<Rule> {
 
 export const useJobFiles = (jobId: Given) => useRoute('listJobFiles', () => withId(jobId, (id) => ({ params: { jobId: id } })))
 
+/** What the calls of a job returned beyond what a model reads at once. */
+export const useKeptResults = (jobId: () => string) => useRoute('listKeptResults', () => ({ params: { jobId: jobId() } }))
+
+export const useKeptResult = (result: () => { jobId: string; number: number }) => useRoute('getKeptResult', () => ({ params: result() }))
+
 /** The changes of a job to one file. */
 export const useFileDiff = (file: () => { jobId: string; path: string }) =>
   useRoute('getFileDiff', () => ({ params: { jobId: file().jobId }, query: { path: file().path } }))

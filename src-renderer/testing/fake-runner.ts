@@ -232,6 +232,7 @@ const DEFAULTS: Answers = {
   listConnectors: () => ({ connectors: [] }),
   listCredentials: () => ({ credentials: [] }),
   listMcpServers: () => ({ servers: [] }),
+  listKeptResults: () => ({ results: [] }),
   getMcpToolUse: () => ({ onDemand: false, tools: 0, tokens: 0, tokensPerTurn: 0 }),
   listCodeTasks: () => ({ codeTasks: [], nextCursor: null }),
   getCodeTask: () => new Refusal('code_task_not_found'),

@@ -32,6 +32,7 @@ export const ERROR_STATUS = {
   rule_not_found: 404,
   tool_not_found: 404,
   file_not_written: 404,
+  result_not_kept: 404,
   memory_not_found: 404,
   trigger_not_found: 404,
   delivery_not_found: 404,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Message } from './messages.ts'
+import { Moment } from './primitives.ts'
 
 export const FileChange = z.enum(['added', 'modified', 'deleted'])
 export type FileChange = z.infer<typeof FileChange>
@@ -32,3 +33,18 @@ export const FileDiff = z.object({
   binary: z.boolean(),
 })
 export type FileDiff = z.infer<typeof FileDiff>
+
+/** What a call returned and a model cannot read at once: a long text, an image, a file. */
+export const KeptResult = z.object({
+  number: z.number().int(),
+  callId: z.string(),
+  tool: z.string(),
+  /** The media type, as the server says. Nobody has checked it. */
+  type: z.string(),
+  size: z.number().int(),
+  createdAt: Moment,
+})
+export type KeptResult = z.infer<typeof KeptResult>
+
+export const KeptResultContent = z.object({ result: KeptResult, base64: z.string() })
+export type KeptResultContent = z.infer<typeof KeptResultContent>

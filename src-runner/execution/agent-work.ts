@@ -33,6 +33,7 @@ import { readEarlierTurns } from './earlier-turns.ts'
 import { createFileJournal, resolveStartedChanges } from './file-journal.ts'
 import { createToolPolicy, type ToolPolicy, type ToolPolicyDeps } from './tool-policy.ts'
 import { createJobBudget } from './job-budget.ts'
+import { createJobResults } from './kept-results.ts'
 import { buildPrompt, guestOf } from './prompt.ts'
 import { transcriptOf } from './transcript.ts'
 import { createScheduleCursor, takeCursor } from './schedule-cursor.ts'
@@ -160,6 +161,7 @@ async function inputFor(deps: AgentWorkDeps, { job, claim, signal }: Attempt, ag
       closedFolders: [dataDir, ...[agent.id, ...above].flatMap((one) => closedFoldersOf(rules.read(), one))],
       journal: createFileJournal(journalDeps, { claim, agentId: agent.id }),
       trash: deps.trash,
+      results: createJobResults(deps, claim),
       memory: createAgentMemory(deps, {
         claim,
         agentId: agent.id,

@@ -38,6 +38,7 @@ const SAMPLES: Partial<Record<RouteName, Partial<Request>>> = {
   undoFile: { body: { path: 'Docs/a' } },
   getFileDiff: { query: { path: 'Docs/a' } },
   getCodeTaskDiff: { query: { path: 'src/main.ts' } },
+  getKeptResult: { params: { number: '1' } },
   createMemory: { body: { text: 'Tea at four' } },
   updateMemory: { body: { text: 'Tea at five' } },
   createTrigger: { body: { name: 'Orders', taskTemplate: 'Look' } },
@@ -214,6 +215,7 @@ describe('the things of two workspaces', () => {
   const ABSENT: Partial<Record<RouteName, string>> = {
     getFileDiff: 'file_not_written',
     getCodeTaskDiff: 'code_not_available',
+    getKeptResult: 'result_not_kept',
     getSkillDraft: 'skill_draft_not_found',
   }
 

@@ -17,6 +17,7 @@ import { toastError } from '../../api/toast-error.ts'
 import { ApprovalCards } from '../../features/approvals/ApprovalCards.tsx'
 import { joinTaints, TaintPills, stepAnchor } from '../../features/approvals/Taints.tsx'
 import { JobFiles } from '../../features/files/JobFiles.tsx'
+import { KeptResults } from '../../features/files/KeptResults.tsx'
 import { moneyText } from '../../../resources/locales/numbers.ts'
 import { durationText } from '../../lib/time.ts'
 import { visibleText } from '../../lib/visible-text.ts'
@@ -127,6 +128,7 @@ function JobPage(props: { job: Job }) {
       <Show when={code.data}>{(data) => <CodePanel task={data().codeTask} />}</Show>
       <DelegatedJobs jobId={props.job.id} />
       <JobFiles jobId={props.job.id} />
+      <KeptResults jobId={props.job.id} />
       <Panel
         title={t('job.timeline')}
         description={work.state().steps.length > 0 ? t('job.steps', { count: work.state().steps.length }) : undefined}

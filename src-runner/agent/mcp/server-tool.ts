@@ -57,7 +57,9 @@ export function createServerTool({ name, server, tool, description, schema, effe
     async run(args, context) {
       try {
         const { content, asked, scrub } = await call(args, context, (progress) => context.show?.(`${describeProgress(progress)}\n`))
-        return readResult(content, { boundary: randomBoundary, asked, scrub })
+        const keep = (type: string, bytes: Buffer) =>
+          context.results?.keep({ callId: context.callId, tool: name, type, bytes }) ?? Promise.resolve(null)
+        return await readResult(content, { boundary: randomBoundary, asked, scrub, keep })
       } catch (thrown) {
         if (!(thrown instanceof McpServerError)) throw thrown
         context.signal.throwIfAborted()

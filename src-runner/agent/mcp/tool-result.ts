@@ -4,6 +4,8 @@ import { wrapUntrusted, type MakeBoundary } from '../../lib/untrusted-text.ts'
 import { MAX_TOOL_OUTPUT_CHARS, type ToolOutput } from '../tools/tool.ts'
 
 const MAX_TEXT_CHARS = MAX_TOOL_OUTPUT_CHARS - 2_000
+/** Of a text that is kept. The model reads on where it needs to. */
+const BEGINNING_CHARS = 20_000
 const MAX_PARTS = 1_000
 const MAX_URI_CHARS = 2_000
 
@@ -13,23 +15,39 @@ export type ResultOptions = {
   scrub(text: string): string
   /** What the server asked meanwhile without an answer, and why. */
   asked: readonly string[]
+  /** Keeps a content for the job and returns its number. null: it cannot be kept. */
+  keep(type: string, bytes: Buffer): Promise<number | null>
 }
 
-/** What the model reads of a result. All of it is untrusted text; what is no text is named by its type and size. */
-export function readResult(result: unknown, { boundary, scrub, asked }: ResultOptions): ToolOutput {
+/** What the model reads of a result. All of it is untrusted text. A long text, and what is no text, is kept for the job. */
+export async function readResult(result: unknown, { boundary, scrub, asked, keep }: ResultOptions): Promise<ToolOutput> {
   const { content, structuredContent, isError } = isRecord(result) ? result : {}
   const parts = Array.isArray(content) ? content : []
-  const lines = parts.slice(0, MAX_PARTS).map(describePart)
+  const lines: string[] = []
+  for (const part of parts.slice(0, MAX_PARTS)) lines.push(await describePart(part, { scrub, keep }))
   if (parts.length > MAX_PARTS) lines.push(`[${parts.length - MAX_PARTS} more parts were left out]`)
   // Servers repeat structured content as text for older clients.
   if (structuredContent !== undefined && !lines.some((line) => isSameJson(line, structuredContent)))
     lines.push(JSON.stringify(structuredContent))
   const text = scrub(lines.filter((line) => line !== '').join('\n'))
-  const shown =
-    text === '' ? '[no output]' : cutText(text, MAX_TEXT_CHARS, `\n[cut: ${text.length} characters, the first ${MAX_TEXT_CHARS} are shown]`)
   const questions = asked.map((question) => `- ${scrub(cutText(question, 1_000))}`)
   const note = questions.length === 0 ? [] : ['', 'What the server asked the person in vain:', ...questions]
-  return { ok: isError !== true, output: wrapUntrusted([shown, ...note].join('\n'), boundary()) }
+  const { shown, rest } = await fitText(text, keep)
+  const output = wrapUntrusted([shown === '' ? '[no output]' : shown, ...note].join('\n'), boundary())
+  // Our words stand outside, where no server can write them.
+  return { ok: isError !== true, output: rest === null ? output : `${output}\n${rest}` }
+}
+
+async function fitText(text: string, keep: ResultOptions['keep']): Promise<{ shown: string; rest: string | null }> {
+  if (text.length <= MAX_TEXT_CHARS) return { shown: text, rest: null }
+  const kept = await keep('text/plain', Buffer.from(text.toWellFormed()))
+  if (kept === null) {
+    const mark = `\n[cut: ${text.length} characters, the first ${MAX_TEXT_CHARS} are shown]`
+    return { shown: cutText(text, MAX_TEXT_CHARS, mark), rest: null }
+  }
+  const shown = cutText(text, BEGINNING_CHARS, '')
+  const rest = `The result has ${text.length} characters; the first ${shown.length} are above. All of it is kept as result ${kept}: read on with read_result.`
+  return { shown, rest }
 }
 
 function isSameJson(line: string, value: unknown): boolean {
@@ -40,39 +58,44 @@ function isSameJson(line: string, value: unknown): boolean {
   }
 }
 
-function describePart(part: unknown): string {
+type Keeping = Pick<ResultOptions, 'scrub' | 'keep'>
+
+async function describePart(part: unknown, keeping: Keeping): Promise<string> {
   if (!isRecord(part)) return ''
   switch (part['type']) {
     case 'text':
       return typeof part['text'] === 'string' ? part['text'] : ''
     case 'image':
     case 'audio':
-      return `[${part['type']}: ${typeOf(part['mimeType'])}, ${sizeOf(part['data'])}]`
+      return `[${part['type']}: ${await describeContent(part['mimeType'], part['data'], keeping)}]`
     case 'resource_link':
       return `[link: ${uriOf(part['uri'])}${typeof part['name'] === 'string' ? ` (${part['name']})` : ''}]`
     case 'resource':
-      return describeResource(part['resource'])
+      return describeResource(part['resource'], keeping)
     default:
       return '[a part of an unknown type]'
   }
 }
 
-function describeResource(resource: unknown): string {
+async function describeResource(resource: unknown, keeping: Keeping): Promise<string> {
   if (!isRecord(resource)) return ''
   const name = `[resource: ${uriOf(resource['uri'])}]`
   if (typeof resource['text'] === 'string') return `${name}\n${resource['text']}`
-  return `${name} [${typeOf(resource['mimeType'])}, ${sizeOf(resource['blob'])}]`
-}
-
-function uriOf(uri: unknown): string {
-  return typeof uri === 'string' ? cutText(uri, MAX_URI_CHARS) : 'no address'
-}
-
-function typeOf(type: unknown): string {
-  return typeof type === 'string' ? cutText(type, 100) : 'unknown type'
+  return `${name} [${await describeContent(resource['mimeType'], resource['blob'], keeping)}]`
 }
 
 /** Of base64. */
-function sizeOf(data: unknown): string {
-  return typeof data === 'string' ? `${Math.ceil((data.length * 3) / 4 / 1024)} KB` : 'no content'
+async function describeContent(mimeType: unknown, data: unknown, { scrub, keep }: Keeping): Promise<string> {
+  const type = typeof mimeType === 'string' && MEDIA_TYPE.test(mimeType) ? mimeType.toLowerCase() : 'application/octet-stream'
+  const bytes = Buffer.from(typeof data === 'string' ? data : '', 'base64')
+  if (bytes.length === 0) return `${type}, no content`
+  const text = bytes.toString('latin1')
+  const kept = scrub(text) === text ? await keep(type, bytes) : null
+  return `${type}, ${Math.ceil(bytes.length / 1024)} KB, ${kept === null ? 'not kept' : `kept for the person as result ${kept}`}`
+}
+
+const MEDIA_TYPE = /^[\w.+-]{1,60}\/[\w.+-]{1,80}$/
+
+function uriOf(uri: unknown): string {
+  return typeof uri === 'string' ? cutText(uri, MAX_URI_CHARS) : 'no address'
 }

@@ -28,10 +28,19 @@ export type ToolContext = {
   /** Absent: deleted files are gone, apart from what the journal keeps. */
   trash?: Trash
   memory?: AgentMemory
+  results?: JobResults
   /** Only in a run of a schedule. */
   cursor?: ScheduleCursor
   /** Shows output while the tool runs. Neither recorded nor read by the model. */
   show?(text: string): void
+}
+
+/** What calls of the job returned beyond what a model reads at once. */
+export type JobResults = {
+  /** On disk when it resolves, under the number that it returns. null: the job has kept too much. */
+  keep(result: { callId: string; tool: string; type: string; bytes: Buffer }): Promise<number | null>
+  /** null: it is not kept. */
+  read(number: number): Promise<{ type: string; bytes: Buffer } | null>
 }
 
 /** One agent's memory and the shared one. Other agents' memories are neither seen nor changed here. */

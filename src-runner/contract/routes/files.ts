@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FileDiff, WrittenFile } from '../files.ts'
+import { FileDiff, KeptResult, KeptResultContent, WrittenFile } from '../files.ts'
 import { get, jobParams, post } from './route.ts'
 
 export const fileRoutes = {
@@ -20,6 +20,21 @@ export const fileRoutes = {
     answer: FileDiff,
     errors: ['job_not_found', 'file_not_written'],
     shows: ['job'],
+  }),
+  listKeptResults: get('/api/jobs/:jobId/results', {
+    reach: 'workspace',
+    summary: 'What the calls of a job returned beyond what a model reads at once.',
+    params: jobParams,
+    answer: z.object({ results: z.array(KeptResult) }),
+    errors: ['job_not_found'],
+    shows: ['job'],
+  }),
+  getKeptResult: get('/api/jobs/:jobId/results/:number', {
+    reach: 'workspace',
+    summary: 'One of them with its content, which is untrusted.',
+    params: jobParams.extend({ number: z.coerce.number().int().min(1) }),
+    answer: KeptResultContent,
+    errors: ['job_not_found', 'result_not_kept'],
   }),
   undoFile: post('/api/jobs/:jobId/files/undo', {
     reach: 'workspace',

@@ -12,6 +12,7 @@ import { createServerTool, type CallResult, type ServerReach } from '../../agent
 import type { ModelSource } from '../../agent/providers/model.ts'
 import { maxTokensOfTools } from '../../agent/providers/prompt-size.ts'
 import { findToolsTool } from '../../agent/tools/find-tools/find-tools.ts'
+import { readResult } from '../../agent/tools/read-result/read-result.ts'
 import { describeTool, type Tool, type ToolContext } from '../../agent/tools/tool.ts'
 import type { CallProgress } from '../../agent/mcp/connect-server.ts'
 import { modelsOf } from '../agent-work.ts'
@@ -120,7 +121,8 @@ export function createAgentMcpTools({ db, pool, parked, sandbox, models }: Agent
     async toolsFor(agentId) {
       const offered = listToolsOfAgent(db, agentId)
       const onDemand = await isOnDemand(agentId, tokensOf(offered))
-      return [...(onDemand ? [finder(agentId, offered)] : []), ...(await toolsOf(offered, onDemand))]
+      if (offered.length === 0) return []
+      return [readResult, ...(onDemand ? [finder(agentId, offered)] : []), ...(await toolsOf(offered, onDemand))]
     },
     async readUse(agentId) {
       getAgent(db, agentId)

@@ -4,7 +4,7 @@ import { runMigrations } from './migrate.ts'
 import { LATEST_VERSION, MIGRATIONS, type Migration } from './migrations/migrations.ts'
 
 /** Of the schema after all migrations. Saves running them at each start to compare. `npm run db:generate` writes it. */
-export const SCHEMA_DIGEST = '76c2dfb2f9e64dd9478cbe2e83085e671597b0b1fd3d6e4da9abb5a7c5245ca6'
+export const SCHEMA_DIGEST = '4ad100ec0597a57abd41956cf67a5b0ce4b7deb42c008024e9bd289f63e537fb'
 
 type SchemaRow = { type: 'table' | 'index' | 'trigger' | 'view'; name: string; sql: string }
 

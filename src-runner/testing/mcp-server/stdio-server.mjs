@@ -40,7 +40,9 @@ const tools = () => [
   { name: 'ask', description: 'Asks the person.', inputSchema: object() },
   { name: 'think', description: 'Asks for a model.', inputSchema: object() },
   { name: 'leave', description: 'Connects to the network.', inputSchema: object({ port: { type: 'number' } }) },
+  { name: 'book', description: 'Is long.', inputSchema: object() },
   { name: 'large', description: 'Says a lot.', inputSchema: object() },
+  { name: 'picture', description: 'Returns files.', inputSchema: object() },
   { name: 'roots', description: 'Lists folders.', inputSchema: object() },
   { name: 'change', description: 'Changes its tools.', inputSchema: object() },
   { name: 'progress', description: 'Says how far it is.', inputSchema: object() },
@@ -111,6 +113,18 @@ function call(id, name, args, token) {
       socket.on('close', (failed) => answer(text(failed ? 'no way out' : 'got out')))
       return socket.on('error', () => {})
     }
+    case 'picture': {
+      const base64 = (content) => Buffer.from(content).toString('base64')
+      return answer({
+        content: [
+          { type: 'image', data: base64('\x89PNG pixels'), mimeType: 'image/png' },
+          { type: 'image', data: base64('again'), mimeType: 'text/html"><script>' },
+          { type: 'resource', resource: { uri: 'notes://1', blob: base64(`with ${process.env.KEY} in it`), mimeType: 'application/pdf' } },
+        ],
+      })
+    }
+    case 'book':
+      return answer(text(Array.from({ length: 20_000 }, (_, i) => `line ${i}`).join('\n')))
     case 'large':
       return answer(text('x'.repeat(500_000)))
     case 'change':

@@ -33,6 +33,7 @@ import type { FileDiff } from '../../../contract/files.ts'
 import type { SimulateCall, SimulatedCall } from '../../../contract/rules.ts'
 import type { ApprovalStore } from '../../../domain/approvals/approvals.ts'
 import type { Identified } from '../../../domain/channels/channels.ts'
+import type { Blobs } from '../../../domain/files/blobs.ts'
 import type { CredentialStore } from '../../../domain/credentials/use-credential.ts'
 import type { JobStore } from '../../../domain/jobs/job-store.ts'
 import type { Deliver } from '../../../domain/outbox/outgoing.ts'
@@ -68,6 +69,7 @@ export type HandlerDeps = {
   liveStreams: LiveJobStreams
   hub: EventHub
   files: JobFiles
+  blobs: Blobs
   models: Pick<Models, 'listModels' | 'checkProvider' | 'forget' | 'hasPrice'>
   findServers(): Promise<FoundServer[]>
   /** `again`: checks it again instead of returning the last result. */

@@ -5,12 +5,14 @@ import { AppError } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { findAgent, findAgentBySlug, findDefaultAgent } from '../../../domain/agents/agents.ts'
 import { findDefaultEntity } from '../../../domain/entities/entities.ts'
+import { listKeptResults } from '../../../domain/files/kept-results.ts'
+import { readKeptResult } from '../../../execution/kept-results.ts'
 import type { Handlers } from '../handler.ts'
 import { openJobStream } from '../job-stream.ts'
 import type { HandlerDeps } from './deps.ts'
 
 export function jobHandlers(deps: HandlerDeps) {
-  const { db, jobs, files } = deps
+  const { db, jobs, files, blobs } = deps
   return {
     async submitTask({ body }) {
       const job = await createJob(deps, (tx) =>
@@ -41,6 +43,11 @@ export function jobHandlers(deps: HandlerDeps) {
       return { job: await createJob(deps, (tx) => deps.codeTasks.copy(tx, params.jobId, jobs.retry(tx, params.jobId))) }
     },
 
+    listKeptResults({ params }) {
+      jobs.getJob(db, params.jobId)
+      return { results: listKeptResults(db, params.jobId) }
+    },
+    getKeptResult: ({ params }) => readKeptResult({ db, blobs, jobs }, params.jobId, params.number),
     listJobFiles: async ({ params }) => ({ files: await files.list(params.jobId) }),
     getFileDiff: ({ params, query }) => files.diff(params.jobId, query.path, query.callId),
     undoFile: async ({ params, body }) => ({ file: await files.undo(params.jobId, body.path, body.force) }),
