@@ -141,7 +141,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
     ]
     if (name === 'mcp') headers.push(['Accept', 'application/json, text/event-stream'])
     if (body !== undefined) headers.push(['Content-Type', 'application/json'], ['Content-Length', String(Buffer.byteLength(body))])
-    return { method: route.method, target: route.path.replace(/:\w+/g, ID) + (QUERIES[name] ?? ''), headers, body }
+    return { method: route.method, target: route.path.replace(':number', '1').replace(/:\w+/g, ID) + (QUERIES[name] ?? ''), headers, body }
   }
 
   function without(request: RawRequest, name: string): RawRequest {
