@@ -1,32 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Agent } from '../contract/agents.ts'
 import { systemClock } from '../lib/clock.ts'
 import { insertKeptResult } from '../domain/files/kept-results.ts'
-import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
-import { addHostileServer, type HostileServer } from '../testing/mcp-server/hostile-server.ts'
+import type { TestRunner } from '../testing/create-test-runner.ts'
+import { startMcpRig, type McpRig, type PlayedCall } from '../testing/mcp-rig.ts'
+import { addHostileServer } from '../testing/mcp-server/hostile-server.ts'
 import { findSandboxHere } from '../testing/sandbox-here.ts'
 
 const { isMissing } = await findSandboxHere('bubblewrap')
 
 describe.skipIf(isMissing)('results of an MCP server that a model cannot read at once', () => {
+  let rig: McpRig
   let runner: TestRunner
-  let agent: Agent
-  let hostile: HostileServer
   beforeAll(async () => {
-    runner = await createTestRunner()
-    agent = await runner.addAgent({ autonomy: 'on_its_own' })
-    hostile = await addHostileServer(runner, { agentIds: [agent.id], env: { KEY: 'canary-key' } })
+    rig = await startMcpRig()
+    runner = rig.runner
+    const hostile = await addHostileServer(rig, { env: { KEY: 'canary-key' } })
     await hostile.accept({ book: 'read', picture: 'read' })
   })
   afterAll(() => runner.stop())
 
-  /** Each call is one reply of the model. Returns their outputs. */
-  async function run(...calls: { name: string; args?: object }[]): Promise<{ jobId: string; outputs: string[] }> {
-    runner.modelServer.play(...calls.map(({ name, args = {} }, i) => ({ toolCalls: [{ id: `c${i}`, name, args }] })), { text: ['Done.'] })
-    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Do it', agentId: agent.id } })
-    expect((await runner.ended(jobId)).status).toBe('completed')
-    const { steps } = await runner.client.ok('listSteps', { params: { jobId } })
-    return { jobId, outputs: steps.flatMap((step) => (step.kind === 'tool_result' ? [step.output] : [])) }
+  async function run(...calls: PlayedCall[]): Promise<{ jobId: string; outputs: string[] }> {
+    const jobId = await rig.start(calls)
+    return { jobId, outputs: await rig.outputsOf(jobId) }
   }
   const contentOf = async (jobId: string, number: number) => {
     const answer = await runner.client.ask('getKeptResult', { params: { jobId, number: String(number) } })

@@ -1,21 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Agent } from '../contract/agents.ts'
-import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
+import type { TestRunner } from '../testing/create-test-runner.ts'
+import { startMcpRig, type McpRig } from '../testing/mcp-rig.ts'
 import { addHostileServer, type HostileServer } from '../testing/mcp-server/hostile-server.ts'
 import { findSandboxHere } from '../testing/sandbox-here.ts'
 
 const { isMissing } = await findSandboxHere('bubblewrap')
 
 describe.skipIf(isMissing)('tools of an MCP server', () => {
+  let rig: McpRig
   let runner: TestRunner
-  let agent: Agent
   let hostile: HostileServer
   beforeAll(async () => {
-    runner = await createTestRunner()
-    agent = await runner.addAgent({ autonomy: 'on_its_own' })
-    hostile = await addHostileServer(runner, { agentIds: [agent.id], env: { KEY: 'canary-key' } })
+    rig = await startMcpRig()
+    runner = rig.runner
+    hostile = await addHostileServer(rig, { env: { KEY: 'canary-key' } })
     await hostile.accept({
       ...{ look: 'read', send: 'once', slow: 'once', die: 'once', ask: 'read', think: 'read', leave: 'read', large: 'read', roots: 'read' },
       ...{ progress: 'read', run_command: 'once' },
@@ -24,27 +24,9 @@ describe.skipIf(isMissing)('tools of an MCP server', () => {
   afterAll(() => runner.stop())
   beforeEach(() => void (runner.modelServer.received.length = 0))
 
-  const toolCall = (name: string, args: unknown = {}) => ({ id: `call_${name}`, name: `hostile__${name}`, args })
   const lastPrompt = () => JSON.stringify(runner.modelServer.received.at(-1)!.body)
-
-  async function start(name: string, args: unknown = {}, agentId = agent.id) {
-    runner.modelServer.play({ toolCalls: [toolCall(name, args)] }, { text: ['Done.'] })
-    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Do it', agentId } })
-    return jobId
-  }
-  async function callOnce(name: string, args: unknown = {}, agentId = agent.id): Promise<string> {
-    const jobId = await start(name, args, agentId)
-    expect((await runner.ended(jobId)).status).toBe('completed')
-    return outputOf(jobId)
-  }
-  async function outputOf(jobId: string): Promise<string> {
-    const { steps } = await runner.client.ok('listSteps', { params: { jobId } })
-    const result = steps.findLast(({ kind }) => kind === 'tool_result')
-    return result?.kind === 'tool_result' ? result.output : 'nothing was run'
-  }
-  const pending = async (jobId: string) => (await runner.client.ok('listApprovals', { query: { status: 'pending', jobId } })).approvals
-  const answer = (approvalId: string, more: object = {}) =>
-    runner.client.ok('resolveApproval', { body: { approvalId, decision: 'approve', ...more } })
+  const start = (name: string, args: object = {}, agentId?: string) => rig.start({ name: `hostile__${name}`, args }, { agentId })
+  const callOnce = (name: string, args: object = {}, agentId?: string) => rig.run(`hostile__${name}`, args, agentId)
 
   it('gives results as untrusted text without invisible characters and secrets', async () => {
     const output = await callOnce('look', { word: 'tea' })
@@ -79,12 +61,7 @@ describe.skipIf(isMissing)('tools of an MCP server', () => {
     expect(tools.every(({ agentName }) => agentName.startsWith('hostile__'))).toBe(true)
     expect(tools.map(({ name }) => name)).not.toContain('web_fetch\u200b')
     const before = hostile.calls().length
-    runner.modelServer.play(
-      { toolCalls: [{ id: 'c', name: 'run_command', args: { command: ['true'], folder: 'x' } }] },
-      { text: ['Done.'] },
-    )
-    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Do it', agentId: agent.id } })
-    await runner.ended(jobId)
+    await runner.ended(await rig.start({ name: 'run_command', args: { command: ['true'], folder: 'x' } }))
     expect(hostile.calls().length).toBe(before)
   })
 
@@ -109,34 +86,31 @@ describe.skipIf(isMissing)('tools of an MCP server', () => {
     const careful = await runner.addAgent({ name: 'Careful' })
     await runner.client.ok('updateMcpServer', {
       params: { mcpServerId: hostile.server.id },
-      body: { agents: [{ agentId: agent.id }, { agentId: careful.id }] },
+      body: { agents: [{ agentId: rig.agent.id }, { agentId: careful.id }] },
     })
     const jobId = await start('send', { to: 'bo' }, careful.id)
-    expect((await runner.ended(jobId)).status).toBe('awaiting_approval')
+    const approval = await rig.approvalOf(jobId)
     expect(hostile.calls()).not.toContain('send {"to":"bo"}')
-    const [approval] = await pending(jobId)
     expect(approval).toMatchObject({ kind: 'tool', tool: 'hostile__send', args: { to: 'bo' }, facts: { effect: 'once', overwrites: true } })
-    expect(approval!.facts!.summary).toBe('Run send on Hostile: {"to":"bo"}')
-    await answer(approval!.id)
+    expect(approval.facts!.summary).toBe('Run send on Hostile: {"to":"bo"}')
+    await rig.answer(approval.id)
     expect((await runner.ended(jobId)).status).toBe('completed')
     expect(hostile.calls().filter((call) => call === 'send {"to":"bo"}')).toHaveLength(1)
   })
 
   it('asks the person about a once call whose server died, and does not repeat it by itself', async () => {
     const jobId = await start('die')
-    expect((await runner.ended(jobId)).status).toBe('awaiting_approval')
-    const [approval] = await pending(jobId)
+    const approval = await rig.approvalOf(jobId)
     expect(approval).toMatchObject({ kind: 'unknown_outcome', tool: 'hostile__die' })
     expect(hostile.calls().filter((call) => call.startsWith('die'))).toHaveLength(1)
-    await answer(approval!.id, { answer: 'happened' })
+    await rig.answer(approval.id, { answer: 'happened' })
     expect((await runner.ended(jobId)).status).toBe('completed')
     expect(hostile.calls().filter((call) => call.startsWith('die'))).toHaveLength(1)
     expect(await callOnce('look', { word: 'again' })).toContain('You said again.')
   })
 
   it('lets nobody wait for a call that is never answered, and stops it with the job', async () => {
-    runner.modelServer.play({ toolCalls: [toolCall('slow')] })
-    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Do it', agentId: agent.id } })
+    const jobId = await rig.start({ name: 'hostile__slow' }, { ends: false })
     await expect.poll(() => hostile.calls()).toContain('slow {}')
     expect(await callOnce('look', { word: 'meanwhile' })).toContain('You said meanwhile.')
     const startedAt = performance.now()
@@ -167,13 +141,13 @@ describe.skipIf(isMissing)('tools of an MCP server', () => {
     ['in the middle of a job', 'pulled', []],
     ['even while the changed list is on its way', 'late', ['lists-late']],
   ])('takes a tool away as soon as the server describes it differently, %s', async (_, slug, modes) => {
-    const pulled = await addHostileServer(runner, { agentIds: [agent.id], name: slug, modes })
+    const pulled = await addHostileServer(rig, { name: slug, modes })
     await pulled.accept({ look: 'read', change: 'once' })
+    // In one reply, because the next one would come with other tools.
     const calls = ['change', 'look'].map((name) => ({ id: name, name: `${slug}__${name}`, args: { word: 'x' } }))
     runner.modelServer.play({ toolCalls: calls }, { text: ['Done.'] })
-    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Do it', agentId: agent.id } })
-    await runner.ended(jobId)
-    expect(await outputOf(jobId)).toContain('has to look at this tool again')
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Do it', agentId: rig.agent.id } })
+    expect((await rig.outputsOf(jobId)).at(-1)).toContain('has to look at this tool again')
     expect(pulled.calls().filter((one) => one.startsWith('look'))).toEqual([])
     const { tools } = (await runner.client.ok('getMcpServer', { params: { mcpServerId: pulled.server.id } })).server
     expect(tools.find(({ name }) => name === 'look')).toMatchObject({
@@ -184,7 +158,7 @@ describe.skipIf(isMissing)('tools of an MCP server', () => {
   })
 
   it.each(['floods', 'endless'])('stops a server that %s, with bounded memory', async (mode) => {
-    const flooding = await addHostileServer(runner, { modes: [mode], name: mode })
+    const flooding = await addHostileServer(rig, { modes: [mode], name: mode })
     const before = process.memoryUsage().rss
     await flooding.test()
     await expect
@@ -197,7 +171,7 @@ describe.skipIf(isMissing)('tools of an MCP server', () => {
   })
 
   it('says why a program does not start, and shows its log', async () => {
-    const failing = await addHostileServer(runner, { modes: ['fails'], name: 'Failing' })
+    const failing = await addHostileServer(rig, { modes: ['fails'], name: 'Failing' })
     const { ok, message, server } = await failing.test()
     expect([ok, message?.code, server.status]).toEqual([false, 'mcp_stopped_itself', 'failing'])
     const { lines } = await runner.client.ok('readMcpServerLog', { params: { mcpServerId: server.id } })
@@ -208,20 +182,18 @@ describe.skipIf(isMissing)('tools of an MCP server', () => {
   })
 
   it('asks about a once call that was under way at a crash, and leaves no process of the former runner', async () => {
-    const broken = await addHostileServer(runner, { agentIds: [agent.id], name: 'Broken' })
+    const broken = await addHostileServer(rig, { name: 'Broken' })
     await broken.accept({ slow: 'once' })
-    runner.modelServer.play({ toolCalls: [{ id: 'c1', name: 'broken__slow', args: {} }] })
-    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Do it', agentId: agent.id } })
+    const jobId = await rig.start({ name: 'broken__slow' }, { ends: false })
     await expect.poll(() => broken.calls()).toEqual(['slow {}'])
     await runner.restart({ crash: true })
-    expect((await runner.ended(jobId)).status).toBe('awaiting_approval')
-    expect(await pending(jobId)).toMatchObject([{ kind: 'unknown_outcome', tool: 'broken__slow' }])
+    expect(await rig.approvalOf(jobId)).toMatchObject({ kind: 'unknown_outcome', tool: 'broken__slow' })
     expect(broken.calls()).toEqual(['slow {}'])
     expect(await callOnce('look', { word: 'after' })).toContain('You said after.')
   })
 
   it('leaves no process behind', async () => {
-    const parent = await addHostileServer(runner, { modes: ['child'], name: 'Parent' })
+    const parent = await addHostileServer(rig, { modes: ['child'], name: 'Parent' })
     await parent.test()
     expect(processesNaming(parent.folder).length).toBeGreaterThan(1)
     await runner.client.ok('deleteMcpServer', { params: { mcpServerId: parent.server.id } })
