@@ -162,8 +162,8 @@ function withId<R>(given: Given, request: (id: string) => R): R | null {
 export const useChannels = (agentId: Given = () => undefined) =>
   useRoute('listChannels', () => ({ query: { agentId: agentId() ?? undefined } }))
 
-/** The services that can be connected. They change only with Deckhand itself. */
-export const useConnectors = () => useRoute('listConnectors', () => ({}))
+/** The services that can be connected. Their redirect URIs follow the dashboard, which may move to another port. */
+export const useConnectors = () => useRoute('listConnectors', () => ({}), { isOutside: true })
 
 /** The connected accounts, or those of an agent. */
 export const useCredentials = (agentId: Given = () => undefined) =>

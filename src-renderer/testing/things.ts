@@ -3,7 +3,7 @@ import { type Agent, DEFAULT_LIMITS, NO_BUDGETS } from '../../src-runner/contrac
 import type { Approval } from '../../src-runner/contract/approvals.ts'
 import type { Channel, ChannelPerson } from '../../src-runner/contract/channels.ts'
 import type { CodeTask } from '../../src-runner/contract/code-tasks.ts'
-import type { Connector } from '../../src-runner/contract/connectors.ts'
+import type { ListedConnector } from '../../src-runner/contract/connectors.ts'
 import type { Credential } from '../../src-runner/contract/credentials.ts'
 import type { McpServer, McpTool } from '../../src-runner/contract/mcp.ts'
 import type { Job, JobSummary } from '../../src-runner/contract/jobs.ts'
@@ -330,7 +330,7 @@ export function makeChannel(fields: Partial<Channel> = {}): Channel {
   }
 }
 
-export function makeConnector(fields: Partial<Connector> = {}): Connector {
+export function makeConnector(fields: Partial<ListedConnector> = {}): ListedConnector {
   return {
     slug: 'github',
     name: 'GitHub',
@@ -365,6 +365,7 @@ export function makeConnector(fields: Partial<Connector> = {}): Connector {
     keyHeader: null,
     keySteps: [],
     keyUrl: null,
+    redirectUri: 'https://deck.example.org/api/oauth/github/callback',
     ...fields,
   }
 }

@@ -99,3 +99,7 @@ export const Connector = z.object({
   keyUrl: z.string().nullable().default(null),
 })
 export type Connector = z.infer<typeof Connector>
+
+/** `redirectUri`: what a sign-in sends, to be registered at the service. null: nobody signs in there. */
+export const ListedConnector = Connector.extend({ redirectUri: z.string().nullable() })
+export type ListedConnector = z.infer<typeof ListedConnector>

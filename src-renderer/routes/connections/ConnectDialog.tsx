@@ -1,7 +1,7 @@
 import { useNavigate } from '@solidjs/router'
 import { createSignal, type JSX, Match, Show, Switch } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
-import type { Connector } from '../../../src-runner/contract/connectors.ts'
+import type { ListedConnector } from '../../../src-runner/contract/connectors.ts'
 import type { Credential } from '../../../src-runner/contract/credentials.ts'
 import { t } from '../../lib/language.ts'
 import { SegmentedControl } from '../../ui/SegmentedControl.tsx'
@@ -12,7 +12,7 @@ import { SignInDialog } from './SignInDialog.tsx'
 
 /** Connects an account. With `existing`, that account signs in again. */
 export function ConnectDialog(props: {
-  connector: Connector
+  connector: ListedConnector
   agents: readonly Agent[]
   agentId?: string | undefined
   existing?: Credential | undefined

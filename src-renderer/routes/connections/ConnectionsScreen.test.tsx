@@ -1,6 +1,6 @@
 import { screen, waitFor, within } from '@solidjs/testing-library'
 import { expect, it } from 'vitest'
-import type { Connector } from '../../../src-runner/contract/connectors.ts'
+import type { ListedConnector } from '../../../src-runner/contract/connectors.ts'
 import type { Authorization, Credential } from '../../../src-runner/contract/credentials.ts'
 import type { McpServer } from '../../../src-runner/contract/mcp.ts'
 import type { McpDraft, McpImport } from '../../../src-runner/contract/mcp-drafts.ts'
@@ -26,7 +26,7 @@ function makeAuthorization(fields: Partial<Authorization> = {}): Authorization {
   }
 }
 
-type Given = { connectors?: Connector[]; credentials?: Credential[]; servers?: McpServer[]; answers?: Answers }
+type Given = { connectors?: ListedConnector[]; credentials?: Credential[]; servers?: McpServer[]; answers?: Answers }
 
 function open({ connectors = [github, todoist], credentials = [], servers = [], answers = {} }: Given = {}, options: RenderOptions = {}) {
   const runner = createFakeRunner({
@@ -101,7 +101,7 @@ it('connects an account in the browser, and goes on by itself', async () => {
   )
   await user.click(await screen.findByRole('button', { name: /GitHub/ }))
   const dialog = await screen.findByRole('dialog', { name: 'Connect GitHub' })
-  expect(dialog).toHaveTextContent('Register an app with http://localhost:3000/api/oauth/github/callback.')
+  expect(dialog).toHaveTextContent('Register an app with https://deck.example.org/api/oauth/github/callback.')
   expect(within(dialog).getByRole('checkbox', { name: 'See your profile' })).toBeChecked()
   await user.click(within(dialog).getByRole('checkbox', { name: 'Change your repositories' }))
   await user.click(within(dialog).getByRole('button', { name: 'Sign in' }))

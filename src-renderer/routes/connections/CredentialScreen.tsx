@@ -4,7 +4,7 @@ import Pencil from 'lucide-solid/icons/pencil'
 import RefreshCw from 'lucide-solid/icons/refresh-cw'
 import Unplug from 'lucide-solid/icons/unplug'
 import { createSignal, For, type JSX, Show } from 'solid-js'
-import type { Connector } from '../../../src-runner/contract/connectors.ts'
+import type { Connector, ListedConnector } from '../../../src-runner/contract/connectors.ts'
 import type { Credential } from '../../../src-runner/contract/credentials.ts'
 import { AnswerState } from '../../api/AnswerState.tsx'
 import { useAction } from '../../api/mutations.ts'
@@ -57,7 +57,7 @@ export function CredentialScreen(): JSX.Element {
   )
 }
 
-function Account(props: { credential: Credential; connector: Connector | undefined }): JSX.Element {
+function Account(props: { credential: Credential; connector: ListedConnector | undefined }): JSX.Element {
   const [search, setSearch] = useSearchParams<{ again?: string }>()
   const agents = useAgents()
   const change = useAction('updateCredential')

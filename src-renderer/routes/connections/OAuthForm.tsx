@@ -1,7 +1,7 @@
 import { createSignal, For, type JSX, Show } from 'solid-js'
 import { createStore, type SetStoreFunction } from 'solid-js/store'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
-import type { Connector } from '../../../src-runner/contract/connectors.ts'
+import type { Connector, ListedConnector } from '../../../src-runner/contract/connectors.ts'
 import type { Credential, CredentialGrant } from '../../../src-runner/contract/credentials.ts'
 import { useAction } from '../../api/mutations.ts'
 import { issueOf } from '../../api/problem.ts'
@@ -17,7 +17,6 @@ import { AgentGrants } from './AgentGrants.tsx'
 import { firstFields, hostsIn, isGeneric, serviceName } from './connection.ts'
 import { FormProblem } from '../../features/forms/FormProblem.tsx'
 import { firstGrants } from './first-grants.ts'
-import { useRedirectUri } from './redirect-uri.ts'
 import { ScopesField } from './ScopesField.tsx'
 import { SetUpSteps } from './SetUpSteps.tsx'
 
@@ -62,7 +61,7 @@ export function createOAuthDraft(of: {
 /** What a sign-in needs before the browser opens. With `existing`, everything may stay as it was. */
 export function OAuthForm(props: {
   draft: OAuthDraft
-  connector: Connector
+  connector: ListedConnector
   agents: readonly Agent[]
   existing?: Credential | undefined
   onStarted: (authorizationId: string) => void
@@ -71,7 +70,6 @@ export function OAuthForm(props: {
   ways?: JSX.Element
 }): JSX.Element {
   const desktop = useDesktop()
-  const redirectUri = useRedirectUri()
   const create = useAction('createAuthorization')
   const isNew = () => props.existing === undefined
   const hasDevice = () => props.connector.oauth?.deviceUrl != null || props.draft.fields.endpoints.deviceUrl.trim() !== ''
@@ -105,7 +103,7 @@ export function OAuthForm(props: {
           steps={props.connector.steps}
           url={props.connector.setUpUrl}
           service={props.connector.name}
-          redirectUri={redirectUri(props.connector)}
+          redirectUri={props.connector.redirectUri}
         />
         <OwnFields connector={props.connector} draft={props.draft} error={create.error} />
         <ClientFields

@@ -42,7 +42,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...agentHandlers(deps),
     ...memoryHandlers(deps),
     ...providerHandlers(deps),
-    ...connectorHandlers(),
+    ...connectorHandlers(deps),
     ...settingsHandlers(deps),
     ...triggerHandlers(deps),
     ...scheduleHandlers(deps),

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Connector, type LocalText } from '../../contract/connectors.ts'
-import { createTestRunner } from '../../testing/create-test-runner.ts'
+import type { CreateAuthorization } from '../../contract/credentials.ts'
+import { createTestRunner, TEST_SECRET } from '../../testing/create-test-runner.ts'
+import { createRunnerClient } from '../../testing/runner-client.ts'
 import { fillIn, findConnector, isGeneral, listConnectors } from './connectors.ts'
 
 const FOLDER = new URL('../../../resources/connectors/', import.meta.url)
@@ -76,9 +78,35 @@ describe('the catalogue', () => {
     onTestFinished(() => runner.stop())
     const { connectors } = await runner.client.ok('listConnectors')
     expect(JSON.stringify(connectors).length).toBeLessThan(150_000)
-    expect(connectors).toEqual(listConnectors())
+    expect(connectors).toMatchObject(listConnectors())
     expect(connectors.find(({ slug }) => slug === 'github')).toMatchObject({ reads: { get: true }, fields: [] })
   })
+
+  it.each(['http://127.0.0.1:3000', 'https://deck.example.org'])(
+    'lists the redirect URI that a sign-in then sends, under %s',
+    async (appUrl) => {
+      const runner = await createTestRunner({ config: { appUrl } })
+      onTestFinished(() => runner.stop())
+      const { connectors } = await runner.client.ok('listConnectors')
+      const uriOf = (slug: string) => connectors.find((connector) => connector.slug === slug)!.redirectUri
+      expect(uriOf('slack')).toBeNull()
+      const endpoints = { authorizationUrl: 'https://id.example.org/a', tokenUrl: 'https://id.example.org/t' }
+      const services: [string, string, Partial<CreateAuthorization>][] = [
+        ['github', 'github', {}],
+        ['generic-oauth2', 'oauth2', { endpoints, hosts: ['api.example.org'] }],
+      ]
+      for (const [connector, provider, more] of services) {
+        const { authorization } = await runner.client.ok('createAuthorization', { body: { connector, clientId: 'a', ...more } })
+        const params = { authorizationId: authorization.id }
+        const begun = await createRunnerClient(runner.url, TEST_SECRET).ok('beginAuthorization', {
+          params,
+          body: { provider, session: 'a' },
+        })
+        const sent = new URL(begun.url).searchParams.get('redirect_uri')
+        expect([sent, uriOf(connector)]).toEqual(Array(2).fill(`${appUrl}/api/oauth/${provider}/callback`))
+      }
+    },
+  )
 
   it('finds a connector by its slug', () => {
     expect(findConnector('github')?.name).toBe('GitHub')
