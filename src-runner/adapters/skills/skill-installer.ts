@@ -50,7 +50,6 @@ type InstallerDeps = SourceDeps & LoadDeps & { ids: Ids; log: Log }
 const LOOK_EVERY_MS = 3_600_000
 const DAY_MS = 24 * LOOK_EVERY_MS
 const FETCH_MS = 180_000
-const MAX_FOUND = 500
 
 type NewInstall = { expectedDigest?: string | undefined; entityId?: string | undefined; agents?: readonly string[] | undefined }
 type GivenUpdate = { expectedDigest?: string | undefined; allows: boolean; upload?: SkillUpload | undefined }
@@ -150,7 +149,7 @@ export function createSkillInstaller(deps: InstallerDeps) {
   async function browse(origin: Origin): Promise<FoundSkill[]> {
     const heads = await fetchHeads(origin, deps, patience())
     if (heads.length === 0) throw new SkillRefused(createMessage('skill_file_missing'))
-    return heads.slice(0, MAX_FOUND).map(({ folder, source, file }) => {
+    return heads.map(({ folder, source, file }) => {
       const { name, description, problem } = readFound(folder, file)
       return { folder, source, name, description, problem, installedSkillId: findSkillBySlug(db, name)?.id ?? null }
     })
@@ -195,7 +194,7 @@ export function createSkillInstaller(deps: InstallerDeps) {
         return { source, contents, text, texts: textsOf(skill), installedSkillId: installed?.id ?? null }
       }),
 
-    /** By folder, at most 500. Writes nothing. Throws AppError preview_failed. */
+    /** By folder. Writes nothing. Throws AppError preview_failed. */
     browse: (origin: Origin): Promise<FoundSkill[]> => refusing('preview_failed', () => browse(origin)),
 
     /** Throws AppError install_failed. */

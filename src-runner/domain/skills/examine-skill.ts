@@ -9,6 +9,8 @@ const MAX_NAMED = 100
 const MAX_FILE_CHARS = 1_000_000
 /** Longer lines are looked at in pieces, so that no pattern is slow. */
 const PIECE_CHARS = 2_000
+/** Two pieces share the rest, so that nothing is lost where they meet. */
+const STEP_CHARS = PIECE_CHARS - 300
 const EXCERPT_CHARS = 160
 
 /** Everything that a person reads before they install a skill. Throws SkillRefused. */
@@ -57,15 +59,65 @@ function examineFile(file: SkillPackage['files'][number]): Examined {
   }
   const hosts = new Set<string>()
   const lines = text.split(/\r\n|\n|\r/)
+  const isMarkdown = /\.(md|markdown|mdx)$/i.test(path)
+  const code = isMarkdown ? findCode(lines) : []
   lines.forEach((line, i) => {
-    for (let at = 0; at < line.length; at += PIECE_CHARS - 200) {
+    // Comments and styles hide something only where Markdown is shown formatted.
+    const patterns = isMarkdown && !code[i] ? [...PATTERNS, ...HIDDEN] : PATTERNS
+    for (let at = 0; at < line.length; at += STEP_CHARS) {
       const piece = line.slice(at, at + PIECE_CHARS)
-      for (const [kind, pattern] of PATTERNS) if (pattern.test(piece)) add(kind, i + 1, piece)
-      for (const [, host] of piece.matchAll(HOST)) if (hosts.size < MAX_NAMED) hosts.add(host!.toLowerCase())
+      for (const [kind, pattern] of patterns) if (pattern.test(piece)) add(kind, i + 1, piece)
+      for (const { 1: host, index } of piece.matchAll(HOST)) {
+        // It may be cut here, and is whole in the next piece.
+        if (index >= STEP_CHARS && at + PIECE_CHARS < line.length) break
+        if (hosts.size < MAX_NAMED) hosts.add(host!.toLowerCase())
+      }
     }
     if (visibleText(line) !== line.toWellFormed()) add('invisible_characters', i + 1, line.slice(0, EXCERPT_CHARS))
   })
-  return { findings, hosts: [...hosts], programs: programsIn(path, lines) }
+  const isShell = /\.(sh|bash|zsh)$/i.test(path) || /^#!.{0,40}\b(ba|z|da)?sh\b/.test(lines[0]!)
+  const shell = isMarkdown ? shellLines(lines) : isShell ? lines : null
+  return { findings, hosts: [...hosts], programs: shell === null ? interpreterIn(lines[0]!) : programsIn(shell) }
+}
+
+/**
+ * Which lines of Markdown are code for certain. Only blocks count that begin in the first column and outside of HTML: whether any other is
+ * one is hard to say, and what is no block can hide something.
+ */
+function findCode(lines: readonly string[]): boolean[] {
+  let fence: string | null = null
+  let htmlEnds: RegExp | null = null
+  return lines.map((line) => {
+    if (fence !== null) {
+      if (/^ {0,3}(`{3,}|~{3,})\s*$/.exec(line)?.[1]!.startsWith(fence) === true) fence = null
+      return true
+    }
+    htmlEnds ??= HTML_BLOCKS.find(([begins]) => begins.test(line))?.[1] ?? null
+    if (htmlEnds !== null) {
+      if (htmlEnds.test(line)) htmlEnds = null
+      return false
+    }
+    fence = /^(`{3,}|~{3,})[^`]*$/.exec(line)?.[1] ?? null
+    return fence !== null
+  })
+}
+
+/** How a block of HTML begins, and how it ends (https://spec.commonmark.org/0.31.2/#html-blocks). Rare ones are taken not to end. */
+const HTML_BLOCKS: readonly (readonly [RegExp, RegExp])[] = [
+  [/^ {0,3}<!--/, /-->/],
+  [/^ {0,3}<(script|pre|style|textarea)/i, /<\/(script|pre|style|textarea)>/i],
+  [/^ {0,3}<[!?]/, /$^/],
+  [/^ {0,3}<[a-z/]/i, /^\s*$/],
+]
+
+/** The lines of Markdown that are for a shell, as far as its blocks say so. */
+function shellLines(lines: readonly string[]): string[] {
+  let language: string | null = null
+  return lines.filter((line) => {
+    const [, marks, said] = /^\s{0,8}(```|~~~)[`~]*\s{0,3}(\w*)/.exec(line) ?? []
+    if (marks !== undefined) language = language === null ? said! : null
+    return marks === undefined && language !== null && SHELL.test(language)
+  })
 }
 
 const HOST = /\b(?:https?|wss?|ftp):\/\/(?:[^\s/@"'<>`]{1,100}@)?([a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?)/gi
@@ -77,55 +129,52 @@ const PATTERNS: readonly (readonly [SkillFindingKind, RegExp])[] = [
   ['download_and_run', /\b(exec|eval)\s{0,3}\(.{0,100}(requests\.get|urlopen|fetch\(|http\.get)/i],
   ['download_and_run', /\b(npx|uvx|pipx\s{1,3}run|bunx|pnpm\s{1,3}dlx)\s{1,5}(-y\s{1,5}|--yes\s{1,5})?(https?:|git\+|github:)/i],
   ['asks_for_secrets', /(\.ssh\/|id_(rsa|ed25519|ecdsa)\b|\.aws\/credentials|\.netrc\b|\.npmrc\b|\.pypirc\b|\.kube\/config|\.git-credentials|\.docker\/config\.json|wallet\.dat|login\.keychain|find-generic-password|\/etc\/shadow|Cookies\.sqlite|Login Data\b)/i],
-  ['asks_for_secrets', /\b(read|open|cat|send|upload|post|copy|show|print|include|paste|give|enter|type|provide|tell)\b.{0,80}(\.env\b|\bapi[ _-]?keys?\b|\bpasswords?\b|\bpassphrase\b|\bseed phrase\b|\bprivate keys?\b|\baccess tokens?\b|\bcredentials\b)/i],
+  ['asks_for_secrets', /(?<!\b(do not|don't|never)\s{1,3})\b(read|open|cat|send|upload|post|copy|show|print|include|paste|give|enter|type|provide|tell)\s.{0,80}(\.env\b|\bapi[ _-]?keys?\b|\bpasswords?\b|\bpassphrase\b|\bseed phrase\b|\bprivate keys?\b|\baccess tokens?\b|\bcredentials\b)/i],
   ['asks_for_secrets', /\b(printenv|env)\b\s{0,5}\|/],
   ['encoded_blob', /[A-Za-z0-9+/]{240,}={0,2}/],
   ['encoded_blob', /(\\x[0-9a-f]{2}){40,}|\b[0-9a-f]{300,}\b/i],
   ['encoded_blob', /\b(base64\s{1,3}(-d|-D|--decode)|b64decode|atob\s{0,3}\(|frombase64string)/i],
-  ['hidden_text', /<!--/],
-  ['hidden_text', /(display\s{0,3}:\s{0,3}none|visibility\s{0,3}:\s{0,3}hidden|font-size\s{0,3}:\s{0,3}0|opacity\s{0,3}:\s{0,3}0(?![.\d]))/i],
   ['takes_authority', /\b(ignore|disregard|forget|override)\b.{0,40}\b(previous|prior|above|earlier|all|other|system|your)\b.{0,40}\b(instructions?|rules?|prompts?|guidelines|messages?)\b/i],
-  ['takes_authority', /\b(do not|don't|never|without)\b.{0,40}\b(ask|asking|tell|telling|inform|informing|mention|mentioning|notify|notifying|confirm|confirming|show|showing)\b.{0,30}\b(user|person|human|owner|anyone|permission|confirmation|approval)\b/i],
-  ['takes_authority', /\b(approve|allow|confirm|authori[sz]e)\b.{0,30}\b(yourself|itself|on (the )?(user|person|owner)|automatically|every|all (requests|calls|approvals))\b/i],
+  ['takes_authority', /(\b(do not|don't|never)|(?<!\b(not|never|don't)\b.{0,60})\bwithout)\s{1,3}([a-z]+\s{1,3}){0,3}(ask|tell|inform|mention|notify|confirm|show|reveal)(ing|ming|ning|ying)?\b.{0,20}\b(user|person|human|owner|anyone|permission|confirmation|approval)\b(?!\s{1,3}to\b)/i],
+  ['takes_authority', /\b(approve|allow|confirm|authori[sz]e)\b.{0,30}\b(yourself|itself|on (the )?(user|person|owner)|automatically|(every|all|any) (requests?|calls?|approvals?|actions?|commands?|tools?))\b/i],
   ['takes_authority', /\b(auto[- ]?approve|dangerously[-_ ]skip[-_ ]permissions|--yolo|bypass(ing)? (the )?(approval|permission|sandbox|policy))\b/i],
 ] // prettier-ignore
 
-const SHELL_FENCE = /^\s{0,8}(```|~~~)\s{0,3}(sh|bash|shell|zsh|console|terminal|powershell|ps1|cmd|bat)?\b/i
+/** What formatted Markdown does not show. */
+const HIDDEN: typeof PATTERNS = [
+  ['hidden_text', /<!--/],
+  ['hidden_text', /(display\s{0,3}:\s{0,3}none|visibility\s{0,3}:\s{0,3}hidden|(font-size|opacity)\s{0,3}:\s{0,3}0(?![.\d]))/i],
+  // The definition of a link that nothing uses: `[//]: # (text)`.
+  ['hidden_text', /^ {0,3}\[[^\]]{1,100}\]:\s{0,5}(#|<>)/],
+]
+
+const SHELL = /^(sh|bash|shell|zsh|console|terminal|powershell|ps1|cmd|bat)$/i
 const NOT_PROGRAMS = new Set(
   'if then else elif fi for do done while case esac echo cd export set local return exit function read true false test source in'.split(
     ' ',
   ),
 )
 
-/** The programs that shell lines start with: in shell blocks of Markdown, and in shell scripts. */
-function programsIn(path: string, lines: readonly string[]): string[] {
-  const isMarkdown = /\.(md|markdown)$/i.test(path)
-  const isShell = /\.(sh|bash|zsh)$/i.test(path) || /^#!.{0,40}\b(ba|z|da)?sh\b/.test(lines[0] ?? '')
-  if (!isMarkdown && !isShell) {
-    const first = lines[0] ?? ''
-    return first.startsWith('#!')
-      ? [
-          first
-            .trim()
-            .split(/[\s/]+/)
-            .at(-1)!
-            .slice(0, 40),
-        ]
-      : []
-  }
+/** The programs that the lines of a shell start with. Neither texts between two marks, nor the rest of a long line, nor its own functions. */
+function programsIn(lines: readonly string[]): string[] {
   const programs = new Set<string>()
-  let inShell = isShell
-  let inFence = false
+  const own = new Set(lines.map((line) => /^\s{0,20}(?:function\s{1,3})?([\w-]{1,60})\s?\(\)/.exec(line)?.[1]))
+  let until: string | null = null
+  let goesOn = false
   for (const line of lines) {
-    const fence = isMarkdown ? /^\s{0,8}(```|~~~)/.test(line) : false
-    if (fence) {
-      inShell = !inFence && SHELL_FENCE.exec(line)?.[2] !== undefined
-      inFence = !inFence
-      continue
-    }
-    if (!inShell || programs.size >= MAX_NAMED) continue
-    const [, word] = /^\s{0,20}(?:\$\s{1,3}|>\s{1,3})?(?:sudo\s{1,3})?([a-z][\w.+-]{0,39})(?:\s|$)/i.exec(line.slice(0, PIECE_CHARS)) ?? []
-    if (word !== undefined && !NOT_PROGRAMS.has(word)) programs.add(word)
+    const isInside = until !== null || goesOn
+    if (until !== null) until = line.trim() === until ? null : until
+    else until = /<<[-~]?\s?(['"]?)(\w{1,40})\1/.exec(line)?.[2] ?? null
+    goesOn = until === null && line.endsWith('\\')
+    if (isInside || programs.size >= MAX_NAMED) continue
+    const [, word] =
+      /^\s{0,20}(?:\$\s{1,3}|>\s{1,3})?(?:sudo\s{1,3})?([a-z][\w.+-]{0,39})(?:\s(?!\s{0,5}=)|$)/i.exec(line.slice(0, PIECE_CHARS)) ?? []
+    if (word !== undefined && !NOT_PROGRAMS.has(word) && !own.has(word)) programs.add(word)
   }
   return [...programs]
+}
+
+/** Of any other script, what its first line says that runs it. */
+function interpreterIn(first: string): string[] {
+  return first.startsWith('#!') ? first.trim().split(/[\s/]+/).slice(-1).map((name) => name.slice(0, 40)) : [] // prettier-ignore
 }

@@ -34,7 +34,13 @@ describe('the front matter of a skill', () => {
 
   it('names tools with spaces, commas or as a list', () => {
     const tools = ['Bash(git add:*)', 'Read']
-    for (const text of ['Bash(git add:*) Read', 'Bash(git add:*), Read', '\n  - Bash(git add:*)\n  - Read', '[Bash(git add:*), "Read"]'])
+    for (const text of [
+      'Bash(git add:*) Read',
+      'Bash(git add:*), Read',
+      '\n  - Bash(git add:*)\n  - Read',
+      '[Bash(git add:*), "Read"]',
+      '\n  [\n    Bash(git add:*), Read\n  ]',
+    ])
       expect(head(`description: x\nallowed-tools: ${text}`).allowedTools).toEqual(tools)
   })
 
@@ -44,6 +50,7 @@ describe('the front matter of a skill', () => {
     )
     expect({ author, version }).toEqual({ author: 'Ada', version: '2.1' })
     expect(head('description: x\nmetadata: {"a": {"b": 1}}').author).toBe(null)
+    expect(head('description: @Ada sorts.\nmetadata:\n  {\n    "a": { "b": ["c"] },\n  }').description).toBe('@Ada sorts.')
   })
 
   it.each([

@@ -60,8 +60,9 @@ function readValue(rest: string, below: readonly string[], line: number): string
   const block = /^([|>])([+-]?)\s*(#.*)?$/.exec(rest)
   if (block !== null) return readBlock(below, block[1] === '>')
   const filled = below.filter((one) => !/^\s*(#.*)?$/.test(one))
-  if (rest.startsWith('{')) return new Map()
-  if (rest.startsWith('[')) return readFlowList([rest, ...filled].join(' '), line)
+  const flow = [rest, ...filled].join(' ').trim()
+  if (flow.startsWith('{')) return new Map()
+  if (flow.startsWith('[')) return readFlowList(flow, line)
   if (rest.trim() === '' || rest.startsWith('#')) {
     if (filled.length === 0) return ''
     if (filled.every(isListItem)) return filled.map((item) => readScalar(item.replace(/^\s*- /, ''), line))
@@ -116,7 +117,8 @@ function readScalar(text: string, line: number): string {
     const [, inner] = /^'((?:[^']|'')*)'\s*(#.*)?$/.exec(value) ?? refuse('syntax', line)
     return inner!.replaceAll("''", "'")
   }
-  // Anchors, aliases, tags, directives and nested flow would mean something in YAML. A `: ` inside would not be YAML, but many write it.
-  if (/^[&*!%@`{|>]/.test(value)) refuse('unsupported', line)
+  // Anchors, aliases, tags, directives and nested flow would mean something in YAML. A `: ` inside, or a `@` or backtick at the start,
+  // would not be YAML, but many write it.
+  if (/^[&*!%{|>]/.test(value)) refuse('unsupported', line)
   return value.replace(/\s+#.*$/, '')
 }
