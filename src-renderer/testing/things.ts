@@ -466,6 +466,7 @@ export function makeCodeTask(fields: Partial<CodeTask> = {}): CodeTask {
       { command: 'npm test', exitCode: 1 },
       { command: 'npm test', exitCode: 0 },
     ],
+    leftOut: [],
     sizeBytes: 2_400_000,
     costUsd: 0.42,
     priced: true,

@@ -28,6 +28,17 @@ export type CodeTaskFile = z.infer<typeof CodeTaskFile>
 export const CodeTaskCommand = z.object({ command: z.string(), exitCode: z.number().int().nullable() })
 export type CodeTaskCommand = z.infer<typeof CodeTaskCommand>
 
+export const LeftOutReason = z.enum(['too_large', 'too_many', 'bad_name', 'not_a_file', 'submodule', 'unreadable'])
+export type LeftOutReason = z.infer<typeof LeftOutReason>
+
+/**
+ * What is in the folder and in no commit, besides what `.gitignore` names. It goes with the folder.
+ * too_large: the file, or all changed files together. bad_name: it is no text, or means something else to Git. not_a_file: a pipe, socket
+ * or device. submodule: changes inside of one.
+ */
+export const CodeTaskLeftOut = z.object({ path: z.string(), reason: LeftOutReason })
+export type CodeTaskLeftOut = z.infer<typeof CodeTaskLeftOut>
+
 /** One task for a coding program in one Git repository. It is a job too. */
 export const CodeTask = z.object({
   jobId: Id,
@@ -53,6 +64,8 @@ export const CodeTask = z.object({
   fileCount: z.number().int(),
   additions: z.number().int(),
   deletions: z.number().int(),
+  /** The first. It is complete if there are fewer than `CODE_TASK_LIMITS.leftOut`. */
+  leftOut: z.array(CodeTaskLeftOut),
   /** The newest last. The tests it ran are among them. */
   commands: z.array(CodeTaskCommand),
   /** Of the folder. null: not measured yet, or there is none. */
@@ -68,7 +81,7 @@ export const CodeTask = z.object({
 export type CodeTask = z.infer<typeof CodeTask>
 
 /** A row of a list. */
-export const CodeTaskSummary = CodeTask.omit({ files: true, commands: true })
+export const CodeTaskSummary = CodeTask.omit({ files: true, leftOut: true, commands: true })
 export type CodeTaskSummary = z.infer<typeof CodeTaskSummary>
 
 export const CreateCodeTask = z.object({
@@ -90,4 +103,4 @@ export const CodeRepository = z.object({ folder: Folder, branch: z.string().null
 export type CodeRepository = z.infer<typeof CodeRepository>
 
 /** Of one code task. */
-export const CODE_TASK_LIMITS = { files: 1_000, commands: 100 }
+export const CODE_TASK_LIMITS = { files: 1_000, leftOut: 100, commands: 100 }

@@ -58,7 +58,7 @@ export function createCodeResults({ db, git, clock }: CodeResultsDeps) {
     try {
       const { commit, isNew, leftOut, isCut } = await git.commitAll({ repository, folder, branch, base, message: title, now: clock.now() })
       if (leftOut.length > 0 || isCut) {
-        const issues = leftOut.slice(0, MAX_ISSUES).map(({ path, why }) => issueAt(path, createMessage('code_left_out', { why })))
+        const issues = leftOut.slice(0, MAX_ISSUES).map(({ path, reason: why }) => issueAt(path, createMessage('code_left_out', { why })))
         throw new AppError('code_folder_unsaved', undefined, { issues })
       }
       if (!isNew) return {}

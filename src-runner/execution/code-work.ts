@@ -459,11 +459,11 @@ export function createCodeWork(deps: CodeWorkDeps) {
   async function commitWork(task: CodeTask): Promise<CodeTaskChange> {
     const { jobId, repository, branch, baseCommit: base, title, folder } = task
     if (folder === null) return {}
-    const { commit } = await git.commitAll({ repository, folder, branch, base, message: title, now: clock.now() })
+    const { commit, leftOut } = await git.commitAll({ repository, folder, branch, base, message: title, now: clock.now() })
     const changes = await git.changes({ repository, base, commit })
     const { bytes } = await git.sizeOf(folder)
     log.debug({ jobId, files: changes.fileCount }, 'the work of a coding program was committed')
-    return { ...changes, sizeBytes: bytes, result: changes.fileCount > 0 ? 'ready' : 'none' }
+    return { ...changes, leftOut, sizeBytes: bytes, result: changes.fileCount > 0 ? 'ready' : 'none' }
   }
 
   function endSession(jobId: string, session: CodingSession): void {

@@ -62,6 +62,12 @@ describe.skipIf(isMissing)('a task for a coding program', () => {
     ])
   })
 
+  it.skipIf(process.platform === 'win32')('tells what the branch cannot keep', async () => {
+    await open(onItsOwn)
+    const { code } = await rig.run(`Look\n@put a.txt one\n@run-unasked touch "$(printf 'bad\\377')"\n@say Done.`)
+    expect(code).toMatchObject({ fileCount: 1, leftOut: [{ path: 'bad\uFFFD', reason: 'bad_name' }] })
+  })
+
   it('asks for what the agent must ask, answers the program itself, and goes on in the same conversation', async () => {
     await open()
     const asked = await rig.run('Look\n@write a.txt one\n@run touch ran\n@write b.txt two\n@turns')

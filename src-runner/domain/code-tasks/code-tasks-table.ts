@@ -1,6 +1,6 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { z } from 'zod'
-import { CodeTaskCommand, CodeTaskFile, CodeTaskResult } from '../../contract/code-tasks.ts'
+import { CodeTaskCommand, CodeTaskFile, CodeTaskLeftOut, CodeTaskResult } from '../../contract/code-tasks.ts'
 import { CodingCli } from '../../contract/coding-programs.ts'
 import { checks, count, flag, indexWhere, jsonArray, moment, oneOf } from '../../platform/db/column-types.ts'
 import { jobs } from '../jobs/jobs-table.ts'
@@ -34,6 +34,9 @@ export const codeTasks = sqliteTable(
     additions: count('additions').notNull().default(0),
     deletions: count('deletions').notNull().default(0),
     commands: jsonArray('commands', z.array(CodeTaskCommand)).notNull(),
+    leftOut: jsonArray('left_out', z.array(CodeTaskLeftOut)).notNull().default([]),
+    // When everything that the program left was committed, after it was gone. NULL: the folder may have more than the branch.
+    savedAt: moment('saved_at'),
   },
   (t) => [
     ...checks(t, 'folder IS NULL OR folder_removed_at IS NULL'),

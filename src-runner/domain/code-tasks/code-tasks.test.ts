@@ -55,7 +55,7 @@ describe('the tasks of coding programs', () => {
     } as const
     transact(rig.db, (tx) => changeCodeTask(tx, jobId, { sessionId: 's1', prompts: 1, result: 'ready', files: [file], fileCount: 1 }))
     expect(events).toEqual(['code_task.changed'])
-    expect(findCodingTurn(rig.db, jobId)).toEqual({ sessionId: 's1', prompts: 1, turnEndedAt: null })
+    expect(findCodingTurn(rig.db, jobId)).toEqual({ sessionId: 's1', prompts: 1, turnEndedAt: null, savedAt: null })
     const task = getCodeTask(rig.db, jobId)
     expect(task).toMatchObject({ result: 'ready', files: [file], fileCount: 1 })
     expect(JSON.stringify(task)).not.toContain('s1')

@@ -28,10 +28,12 @@ export type CodeTaskChange = Partial<
     | 'additions'
     | 'deletions'
     | 'commands'
+    | 'leftOut'
+    | 'savedAt'
   >
 >
 
-const { jobSeq, sessionId, prompts, turnEndedAt, files, commands, ...own } = getTableColumns(codeTasks)
+const { jobSeq, sessionId, prompts, turnEndedAt, savedAt, files, commands, leftOut, ...own } = getTableColumns(codeTasks)
 const SUMMARY = {
   ...own,
   jobId: jobs.id,
@@ -76,7 +78,7 @@ export function listCodeTasks(
 /** null: the job is none of a coding program. */
 export function findCodeTask(db: Db, jobId: string): CodeTask | null {
   const task = db
-    .select({ ...SUMMARY, files, commands })
+    .select({ ...SUMMARY, files, commands, leftOut })
     .from(codeTasks)
     .innerJoin(jobs, isOfJob)
     .innerJoin(agents, isOfAgent)
@@ -90,9 +92,14 @@ export function getCodeTask(db: Db, jobId: string): CodeTask {
   return required(findCodeTask(db, jobId), 'code_task_not_found')
 }
 
-/** The program's conversation so far. null: the job is none of a coding program. */
+/** The program's conversation so far, and whether its work is safe. null: the job is none of a coding program. */
 export function findCodingTurn(db: Db, jobId: string) {
-  const turn = db.select({ sessionId, prompts, turnEndedAt }).from(codeTasks).innerJoin(jobs, isOfJob).where(eq(jobs.id, jobId)).get()
+  const turn = db
+    .select({ sessionId, prompts, turnEndedAt, savedAt })
+    .from(codeTasks)
+    .innerJoin(jobs, isOfJob)
+    .where(eq(jobs.id, jobId))
+    .get()
   return turn ?? null
 }
 

@@ -4,7 +4,7 @@ import { runMigrations } from './migrate.ts'
 import { LATEST_VERSION, MIGRATIONS, type Migration } from './migrations/migrations.ts'
 
 /** Of the schema after all migrations. Saves running them at each start to compare. `npm run db:generate` writes it. */
-export const SCHEMA_DIGEST = '4ad100ec0597a57abd41956cf67a5b0ce4b7deb42c008024e9bd289f63e537fb'
+export const SCHEMA_DIGEST = 'f08e427e29cb12aa00acf167ad0385694c85a6d405467f4a6971cf5884fa6adf'
 
 type SchemaRow = { type: 'table' | 'index' | 'trigger' | 'view'; name: string; sql: string }
 

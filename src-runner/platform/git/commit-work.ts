@@ -9,19 +9,7 @@ import { isPlainPath, readWorkFile } from './work-files.ts'
 import { indexOf, placeOf, showIndex, type Worktree } from './worktrees.ts'
 
 /** What stays out of a commit, besides what `.gitignore` names. */
-export type LeftOut = {
-  path: string
-  why: /** One file, or all changed files together. */
-    | 'too_large'
-    | 'too_many'
-    /** Its name is no text, or means something else to Git. */
-    | 'bad_name'
-    /** A pipe, socket or device. */
-    | 'not_a_file'
-    /** Changes inside of a submodule. */
-    | 'submodule'
-    | 'unreadable'
-}
+export type LeftOut = { path: string; reason: 'too_large' | 'too_many' | 'bad_name' | 'not_a_file' | 'submodule' | 'unreadable' }
 
 export type Committed = {
   /** The newest commit of the branch. */
@@ -100,10 +88,10 @@ export function createCommitter({ run, repositories }: { run: RunGit; repositori
     const deleted = new Set(listed.entries.filter(([tag]) => tag === 'R').map(([, path]) => path))
     const links = await list(work.at, ['-s'])
     for (const [mode, path] of links.entries) if (mode.startsWith('160000 ')) submodules.add(path)
-    for (const path of listed.unreadable) work.leftOut.push({ path, why: 'bad_name' })
+    for (const path of listed.unreadable) work.leftOut.push({ path, reason: 'bad_name' })
     for (const [tag, path] of listed.entries) {
       if (submodules.has(path)) {
-        if (tag === 'C' && !deleted.has(path)) work.leftOut.push({ path, why: 'submodule' })
+        if (tag === 'C' && !deleted.has(path)) work.leftOut.push({ path, reason: 'submodule' })
       } else if (path.endsWith('/')) await listNested(work, path, MAX_NESTING)
       else if (tag === 'R' || !deleted.has(path)) addChange(work, { path, is: tag === 'R' ? 'deleted' : 'written' })
     }
@@ -111,15 +99,15 @@ export function createCommitter({ run, repositories }: { run: RunGit; repositori
 
   /** A repository inside of the work. Its files are the work, too. */
   async function listNested(work: Work, path: string, depth: number): Promise<void> {
-    if (depth === 0) return void work.leftOut.push({ path, why: 'too_many' })
+    if (depth === 0) return void work.leftOut.push({ path, reason: 'too_many' })
     const at = { ...work.at, workTree: join(work.folder, path), index: `${indexOf(work.folder)}.none` }
     const listed = await list(at, ['-t', '-o', '--exclude-standard']).catch((thrown: unknown) => {
       if (thrown instanceof GitFailed && thrown.trouble === 'failed') return null
       throw thrown
     })
-    if (listed === null) return void work.leftOut.push({ path, why: 'unreadable' })
+    if (listed === null) return void work.leftOut.push({ path, reason: 'unreadable' })
     work.isCut ||= listed.isCut
-    for (const name of listed.unreadable) work.leftOut.push({ path: path + name, why: 'bad_name' })
+    for (const name of listed.unreadable) work.leftOut.push({ path: path + name, reason: 'bad_name' })
     for (const [, name] of listed.entries) {
       if (name.endsWith('/')) await listNested(work, path + name, depth - 1)
       else addChange(work, { path: path + name, is: 'written' })
@@ -203,7 +191,7 @@ async function* streamCommit(work: Work, { who, parent, message, now }: CommitHe
       yield `M ${mode} inline ${quoted(path)}\ndata ${file.content.length}\n`
       yield file.content
       yield '\n'
-    } else if (file.kind !== 'missing') work.leftOut.push({ path, why: file.kind === 'other' ? 'not_a_file' : file.kind })
+    } else if (file.kind !== 'missing') work.leftOut.push({ path, reason: file.kind === 'other' ? 'not_a_file' : file.kind })
   }
   yield 'get-mark :1\ndone\n'
 }
@@ -211,8 +199,8 @@ async function* streamCommit(work: Work, { who, parent, message, now }: CommitHe
 let imports = 0
 
 function addChange(work: Work, change: Change): void {
-  if (!isPlainPath(change.path)) work.leftOut.push({ path: change.path, why: 'bad_name' })
-  else if (work.changes.length >= MAX_FILES) work.leftOut.push({ path: change.path, why: 'too_many' })
+  if (!isPlainPath(change.path)) work.leftOut.push({ path: change.path, reason: 'bad_name' })
+  else if (work.changes.length >= MAX_FILES) work.leftOut.push({ path: change.path, reason: 'too_many' })
   else work.changes.push(change)
 }
 

@@ -278,7 +278,7 @@ describe('committing the work', () => {
     const task = await rig.addTask()
     await task.write('large.bin', Buffer.alloc(50_000_001))
     await task.write('small.txt', 'x')
-    expect(await task.commit()).toMatchObject({ isNew: true, leftOut: [{ path: 'large.bin', why: 'too_large' }] })
+    expect(await task.commit()).toMatchObject({ isNew: true, leftOut: [{ path: 'large.bin', reason: 'too_large' }] })
     expect(task.files()).toContain('small.txt')
   })
 })
