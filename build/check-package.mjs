@@ -1,7 +1,10 @@
 // What must be true of every package, looked up in the package itself. `npm run package` refuses one with faults.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { projectNode } from './run.mjs'
 
 /** Modules of the app that come from others: each in another way. */
 const LICENSED = ['better-sqlite3', 'electron', 'fastify', 'keytar', 'solid-js', 'tailwindcss', 'zod']
@@ -17,6 +20,15 @@ const FUSES = [
   ['LoadBrowserProcessSpecificV8Snapshot', '0'],
   ['GrantFileProtocolExtraPrivileges', '0'],
 ]
+/** What a library uses if it is there, and does without. */
+const OPTIONAL = ['@opentelemetry/api', 'audio-decode', 'jimp', 'link-preview-js', 'sharp']
+/** Imports each file and prints what could not be imported, and why. One library finds in Reflect what src-main/net/certificate.ts puts there. */
+const LOADER = `
+  const failed = []
+  Object.assign(Reflect, { getMetadata() {}, getOwnMetadata() {}, defineMetadata() {} })
+  for (const url of process.argv.slice(1)) await import(url).catch((error) => failed.push([url.split('/').at(-1), String(error?.message ?? error)]))
+  process.stdout.write(JSON.stringify(failed), () => process.exit(0))`
+
 const FUSE_SENTINEL = 'dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX'
 
 /**
@@ -86,6 +98,34 @@ export function findDebFaults(file, recommends, repository = null) {
   return faults
 }
 
+/**
+ * Sentences about the parts of main and runner that only an installation could not load: those that are read when they are first
+ * needed, and look for a library that is in the folder of development but not in the package. The package is unpacked apart from
+ * that folder, and each part is loaded. What needs Electron is loaded by every start.
+ */
+export function findUnloadable(resources) {
+  const asar = readAsar(join(resources, 'app.asar'))
+  const folder = mkdtempSync(join(tmpdir(), 'deckhand-parts-'))
+  try {
+    if (existsSync(join(resources, 'app.asar.unpacked'))) cpSync(join(resources, 'app.asar.unpacked'), folder, { recursive: true })
+    for (const path of asar.paths()) {
+      if (!/^(package\.json|out\/main\/|node_modules\/)/.test(path) || asar.isUnpacked(path)) continue
+      mkdirSync(dirname(join(folder, path)), { recursive: true })
+      writeFileSync(join(folder, path), asar.read(path))
+    }
+    const parts = asar.paths().filter((path) => /^out\/main\/chunks\/.+\.js$/.test(path) && !/\bfrom ?"electron"/.test(asar.read(path)))
+    const urls = parts.map((path) => pathToFileURL(join(folder, path)).href)
+    const { status, stdout, stderr } = spawnSync(projectNode, ['--input-type=module', '--eval', LOADER, '--', ...urls], {
+      encoding: 'utf8',
+    })
+    if (status !== 0) return [`the parts of the package cannot be loaded: ${stderr}`]
+    const isExpected = (reason) => OPTIONAL.some((name) => reason.includes(`"${name}"`))
+    return JSON.parse(stdout).flatMap(([name, reason]) => (isExpected(reason) ? [] : [`${name} cannot be loaded: ${reason}`]))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
 /** The `recommends` line of electron-builder.yml. */
 export function readRecommends(text) {
   const [, list] = /^ {2}recommends: \[(.+)\]$/m.exec(text) ?? []
@@ -103,6 +143,7 @@ function readAsar(file) {
   return {
     paths: () => [...files.keys()],
     has: (path) => files.has(path),
+    isUnpacked: (path) => files.get(path).unpacked === true,
     read: (path) => content.subarray(Number(files.get(path).offset), Number(files.get(path).offset) + files.get(path).size),
   }
 }
@@ -120,6 +161,7 @@ export function checkDist(dist, { recommends, isTest, repository, electron }) {
   const apps = unpackedApps(dist, names)
   const faults = apps.flatMap((app) => [
     ...findFaults({ ...app, isTest, repository, electron }),
+    ...findUnloadable(app.resources),
     ...(app.hasIntegrity() ? [] : ['the digest of app.asar is not in the program']),
   ])
   const debs = names.filter((name) => name.endsWith('.deb')).flatMap((name) => findDebFaults(join(dist, name), recommends, repository))

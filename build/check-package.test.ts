@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { findDebFaults, findFaults, readRecommends } from './check-package.mjs'
+import { findDebFaults, findFaults, findUnloadable, readRecommends } from './check-package.mjs'
 
 let folder: string
 beforeEach(() => {
@@ -91,6 +91,27 @@ describe('an unpacked app', () => {
     const about = { homepage: 'https://github.com/ada/deckhand', updates: { repository: 'ada/deckhand', key: 'x' } }
     const release = { ...GOOD, 'package.json': JSON.stringify(about) }
     expect(write({ repository: 'ada/deckhand', asar: release, fuses: `${FUSES} Chrome/150.0 Electron/45.3.4 ` })).toEqual([])
+  })
+})
+
+describe('the parts of a package', () => {
+  it('are loaded without the libraries of development', () => {
+    mkdirSync(join(folder, 'app.asar.unpacked/node_modules/native'), { recursive: true })
+    writeFileSync(join(folder, 'app.asar.unpacked/node_modules/native/index.js'), 'export const native = 1')
+    writeFileSync(join(folder, 'app.asar.unpacked/node_modules/native/package.json'), '{"type":"module","exports":"./index.js"}')
+    const parts = {
+      'out/main/chunks/fits.js': 'import { native } from "native"\nimport "./fits-too.js"\nexport default native',
+      'out/main/chunks/fits-too.js': 'export {}',
+      'out/main/chunks/optional.js': `throw new Error('Could not resolve "sharp" imported by a library')`,
+      'out/main/chunks/window.js': 'import { app } from"electron"\napp.quit()',
+      'out/main/runner.js': 'throw new Error("this would start")',
+    }
+    writeFileSync(join(folder, 'app.asar'), asarOf({ 'package.json': '{"type":"module"}', ...parts }))
+    expect(findUnloadable(folder)).toEqual([])
+    // Installed here, and in no package.
+    const lost = { 'out/main/chunks/lost.js': 'import { z } from "zod"\nexport { z }' }
+    writeFileSync(join(folder, 'app.asar'), asarOf({ 'package.json': '{"type":"module"}', ...parts, ...lost }))
+    expect(findUnloadable(folder)).toEqual([expect.stringMatching(/^lost\.js cannot be loaded: Cannot find package 'zod'/)])
   })
 })
 
