@@ -18,6 +18,9 @@ const never = (name, comment, from, to) => ({
   to: typeof to === 'string' ? { path: to } : to,
 })
 
+/** These files load what is at `path` when it is first needed: they import it dynamically, or its types. */
+const onDemand = (name, comment, from, path) => never(name, comment, from, { path, dynamic: false, dependencyTypesNot: ['type-only'] })
+
 /**
  * The nouns of the domain: each may import those before it. src-runner/domain/DECISIONS.md gives the reasons. Files of tables
  * are exempt, because the schema is one: foreign keys and joins lead in both directions.
@@ -146,26 +149,24 @@ export default {
       { path: '^src-', pathNot: [TESTS, '^src-main/sign-in/accounts\\.ts$'] },
       npm('(better-auth|@better-auth)'),
     ),
-    {
-      name: 'accounts-on-demand',
-      comment: 'In local-trust nothing of accounts is loaded, so they are imported dynamically only.',
-      severity: 'error',
-      from: { path: '^src-main/(?!sign-in/)', pathNot: TESTS },
-      to: { path: '^src-main/sign-in/(accounts|auth-|guesses)', dependencyTypesNot: ['type-only'], dynamic: false },
-    },
+    onDemand(
+      'accounts-on-demand',
+      'In local-trust nothing of accounts is loaded, so they are imported dynamically only.',
+      { path: '^src-main/(?!sign-in/)', pathNot: TESTS },
+      '^src-main/sign-in/(accounts|auth-|guesses)',
+    ),
     never(
       'certificates-in-one-file',
       'One file makes certificates. The library for it is loaded with the first one.',
       { path: '^src-', pathNot: [TESTS, '^src-main/net/certificate\\.ts$'] },
       npm('@peculiar'),
     ),
-    {
-      name: 'certificates-on-demand',
-      comment: 'Without encryption nothing of certificates is loaded, so their library is imported dynamically only.',
-      severity: 'error',
-      from: { path: '^src-main/net/certificate\\.ts$' },
-      to: { path: npm('@peculiar'), dependencyTypesNot: ['type-only'], dynamic: false },
-    },
+    onDemand(
+      'certificates-on-demand',
+      'Without encryption nothing of certificates is loaded, so their library is imported dynamically only.',
+      { path: '^src-main/net/certificate\\.ts$' },
+      npm('@peculiar'),
+    ),
     never('keychain-behind-the-vault', 'Secrets have one door.', { pathNot: [TESTS, '^src-main/vault/'] }, npm('keytar')),
     never(
       'updater-in-updates',
@@ -173,15 +174,11 @@ export default {
       { pathNot: [TESTS, '^src-main/updates/'] },
       npm('electron-updater'),
     ),
-    never(
+    onDemand(
       'updater-loads-late',
       'The app loads the updater with the first check, so nothing imports it statically.',
       { path: '^src-main/', pathNot: [TESTS, '^src-main/updates/guarded-http\\.ts$'] },
-      {
-        path: `${npm('electron-updater')}|^src-main/updates/guarded-http\\.ts$`,
-        dynamic: false,
-        dependencyTypesNot: ['type-only'],
-      },
+      `${npm('electron-updater')}|^src-main/updates/guarded-http\\.ts$`,
     ),
     never(
       'network-behind-platform',
@@ -219,11 +216,11 @@ export default {
       { path: '^src-', pathNot: [TESTS, '^src-runner/adapters/channels/whatsapp/'] },
       npm('@whiskeysockets/baileys'),
     ),
-    never(
+    onDemand(
       'whatsapp-on-demand',
       'The library takes 60 MB, so it is loaded with the first pairing or paired agent.',
       { path: '^src-runner/', pathNot: TESTS },
-      { path: npm('@whiskeysockets/baileys'), dynamic: false, dependencyTypesNot: ['type-only'] },
+      npm('@whiskeysockets/baileys'),
     ),
     never(
       'slack-libraries-in-their-driver',
@@ -231,24 +228,23 @@ export default {
       { pathNot: [TESTS, '^src-runner/adapters/channels/slack/', '^build/'] },
       npm('@slack'),
     ),
-    {
-      name: 'slack-libraries-load-late',
-      comment: 'A runner without a Slack channel does not pay for its client, so it is imported dynamically only.',
-      severity: 'error',
-      from: { path: '^src-runner/', pathNot: TESTS },
-      to: { path: npm('@slack'), dependencyTypesNot: ['type-only'], dynamic: false },
-    },
+    onDemand(
+      'slack-libraries-load-late',
+      'A runner without a Slack channel does not pay for its client, so it is imported dynamically only.',
+      { path: '^src-runner/', pathNot: TESTS },
+      npm('@slack'),
+    ),
     never(
       'mcp-client-in-its-folder',
       'One folder speaks the Model Context Protocol as a client, and one file as a server.',
       { path: '^src-', pathNot: [TESTS, '^src-runner/(agent/mcp|adapters/http)/'] },
       npm('@modelcontextprotocol'),
     ),
-    never(
+    onDemand(
       'mcp-client-on-demand',
       'The library is loaded with the first connection or tool of a server.',
       { path: '^src-runner/agent/mcp/', pathNot: TESTS },
-      { path: npm('@modelcontextprotocol'), dynamic: false, dependencyTypesNot: ['type-only'] },
+      npm('@modelcontextprotocol'),
     ),
     never(
       'coding-protocol-in-its-folder',
@@ -256,21 +252,17 @@ export default {
       { path: '^src-', pathNot: [TESTS, '^src-runner/agent/coding/'] },
       npm('@agentclientprotocol'),
     ),
-    never(
+    onDemand(
       'coding-protocol-on-demand',
       'The library is loaded with the first coding program.',
       { path: '^src-runner/agent/coding/', pathNot: TESTS },
-      { path: npm('@agentclientprotocol'), dynamic: false, dependencyTypesNot: ['type-only'] },
+      npm('@agentclientprotocol'),
     ),
-    never(
+    onDemand(
       'mcp-endpoint-on-demand',
       'The library of the Model Context Protocol is loaded with the first request to /mcp.',
       { path: '^src-runner/adapters/http/', pathNot: [TESTS, '^src-runner/adapters/http/mcp/mcp-protocol\\.ts$'] },
-      {
-        path: `${npm('@modelcontextprotocol')}|^src-runner/adapters/http/mcp/mcp-protocol\\.ts$`,
-        dynamic: false,
-        dependencyTypesNot: ['type-only'],
-      },
+      `${npm('@modelcontextprotocol')}|^src-runner/adapters/http/mcp/mcp-protocol\\.ts$`,
     ),
     never(
       'discord-spoken-directly',
