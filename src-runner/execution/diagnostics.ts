@@ -1,6 +1,6 @@
 import type { Database } from '../platform/db/database.ts'
 import { readVersions } from '../platform/db/integrity.ts'
-import { measureTables } from '../platform/db/table-sizes.ts'
+import { measureTables } from '../platform/db/read-aside.ts'
 import type { Diagnostics } from '../contract/diagnostics.ts'
 import type { HealthCheck } from '../contract/doctor.ts'
 import { readSettings } from '../domain/settings/settings.ts'

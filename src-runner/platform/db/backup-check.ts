@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
-import { APPLICATION_ID } from './application-id.ts'
-import { damageOf } from './integrity.ts'
+import { APPLICATION_ID, damageOf } from './integrity.ts'
 import { LATEST_VERSION } from './migrations/migrations.ts'
 import { findSchemaDifference } from './schema-check.ts'
 

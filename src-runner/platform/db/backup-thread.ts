@@ -1,14 +1,12 @@
 import { closeSync, openSync } from 'node:fs'
-import { parentPort, workerData } from 'node:worker_threads'
+import { workerData } from 'node:worker_threads'
 import Sqlite from 'better-sqlite3'
-import { messageOf } from '../../lib/errors.ts'
 import { findAccountsDamage, findBackupDamage } from './backup-check.ts'
 import { syncFile } from './sync-files.ts'
+import { answerWith } from './threads.ts'
 
 /** `source`: null if `target` only has to be checked. */
 export type BackupThreadData = { kind: 'database' | 'accounts'; source: string | null; target: string }
-/** Why there is no sound backup. null: there is one. */
-export type BackupAnswer = { problem: string | null }
 
 const ALL_PAGES = 2 ** 31 - 1
 
@@ -46,12 +44,9 @@ function keepAccountsOnly(file: string): void {
 }
 
 const { kind, source, target } = workerData as BackupThreadData
-let problem: string | null
-try {
+await answerWith(async () => {
   if (source !== null) await copy(source, target)
   if (source !== null && kind === 'accounts') keepAccountsOnly(target)
-  problem = kind === 'accounts' ? findAccountsDamage(target) : findBackupDamage(target)
-} catch (error) {
-  problem = messageOf(error)
-}
-parentPort!.postMessage({ problem } satisfies BackupAnswer)
+  const damage = kind === 'accounts' ? findAccountsDamage(target) : findBackupDamage(target)
+  if (damage !== null) throw new Error(damage)
+})

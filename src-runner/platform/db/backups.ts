@@ -2,14 +2,13 @@ import { constants, existsSync } from 'node:fs'
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import type { Backup } from '../../contract/backups.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { accountsOfBackup, findAccounts } from './account-files.ts'
 import { BACKUP_FOLDER, backupNameOf, listBackups, ownFolderName, pruneBackups } from './backup-files.ts'
-import type { BackupAnswer, BackupThreadData } from './backup-thread.ts'
+import type { BackupThreadData } from './backup-thread.ts'
 import { syncFile, syncFolder } from './sync-files.ts'
-import { threadFile } from './thread-file.ts'
+import { createThreads } from './threads.ts'
 
 export type Backups = {
   readonly folder: string
@@ -27,7 +26,8 @@ export type Backups = {
 /** Backups of the database in `file`, made in a thread while the database is in use. */
 export function createBackups(file: string): Backups {
   const folder = join(dirname(file), BACKUP_FOLDER)
-  const threads = new Set<Worker>()
+  const threads = createThreads()
+  const runThread = (data: BackupThreadData) => threads.run<void>('backup-thread', data)
   let making: Promise<Backup> | null = null
 
   async function make(now: number): Promise<Backup> {
@@ -64,26 +64,12 @@ export function createBackups(file: string): Backups {
     return target
   }
 
-  function runThread(data: BackupThreadData): Promise<void> {
-    const thread = new Worker(threadFile('backup-thread'), { workerData: data })
-    threads.add(thread)
-    thread.unref()
-    return new Promise((resolve, reject) => {
-      thread.once('message', ({ problem }: BackupAnswer) => (problem === null ? resolve() : reject(new Error(problem))))
-      thread.once('error', reject)
-      thread.once('exit', () => {
-        threads.delete(thread)
-        reject(new Error('the backup was stopped'))
-      })
-    })
-  }
-
   return {
     folder,
     list: () => listBackups(folder),
     make: (now) => (making ??= make(now).finally(() => (making = null))),
     copyTo,
-    stop: () => threads.forEach((thread) => void thread.terminate()),
+    stop: threads.stop,
   }
 }
 

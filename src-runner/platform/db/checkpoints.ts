@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type Sqlite from 'better-sqlite3'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
-import { threadFile } from './thread-file.ts'
+import { threadFile } from './threads.ts'
 import { CHECKPOINT_STATES, readFrames, type CheckpointAnswer, type CheckpointThreadData } from './wal-frames.ts'
 
 /**

@@ -9,20 +9,19 @@ import { messageOf } from '../../lib/errors.ts'
 import { createIds, type Ids } from '../../lib/ids.ts'
 import { silentLog, type Log } from '../../lib/log.ts'
 import { createMessage } from '../../lib/messages.ts'
-import { APPLICATION_ID } from './application-id.ts'
 import { freeBytesAt, keepBallast, keepRest, releaseBallast, sizeOf } from './ballast.ts'
 import { createCheckpoints } from './checkpoints.ts'
 import { createCondition, type Condition } from './database-health.ts'
-import { createDamageCheck } from './damage-check.ts'
 import { DatabaseRefused, isForbidden, sqliteCodeOf, troubleOf } from './database-errors.ts'
 import { syncFolder } from './sync-files.ts'
-import { damageOf, listTables } from './integrity.ts'
+import { APPLICATION_ID, damageOf, listTables } from './integrity.ts'
 import { holdLock } from './lock.ts'
 import { migrate } from './migrate.ts'
 import { LATEST_VERSION } from './migrations/migrations.ts'
 import { finishReplacement, replaceDatabase } from './replacement.ts'
 import { findSchemaDifference } from './schema-check.ts'
 import { createStatements, type Reads, type Statement, type Statements } from './statements.ts'
+import { createThreads } from './threads.ts'
 import { createCommits, type Commits } from './transact.ts'
 import { isMarkedUsed, markUsed, usedMarkOf } from './used-marker.ts'
 
@@ -307,7 +306,7 @@ function wrap(connection: Sqlite.Database, opening: Opening, isWhollyChecked: bo
   }
   const condition = createCondition({ clock, log, probe })
   const checkpoints = createCheckpoints({ connection, file, log })
-  const damageCheck = createDamageCheck(file)
+  const damageChecks = createThreads()
   condition.onChange((trouble) => {
     if (trouble === 'disk_full' && releaseBallast(file)) log.warn({}, 'the room that was reserved for a full disk was released')
     if (trouble === 'disk_full' || trouble === null) checkpoints.emptyLog()
@@ -348,7 +347,7 @@ function wrap(connection: Sqlite.Database, opening: Opening, isWhollyChecked: bo
       return condition.trouble() ?? (mayWrite(file) ? null : 'read_only')
     },
     async findDamage() {
-      const found = await damageCheck.find()
+      const found = await damageChecks.run<string[]>('damage-thread', { file })
       if (found.length > 0) condition.foundDamage(found)
       return found
     },
@@ -357,7 +356,7 @@ function wrap(connection: Sqlite.Database, opening: Opening, isWhollyChecked: bo
       commits.flush()
       stopHousekeeping()
       condition.stop()
-      damageCheck.stop()
+      damageChecks.stop()
       checkpoints.stop()
       statements.clear()
       connection.close()

@@ -2,6 +2,9 @@ import Sqlite from 'better-sqlite3'
 import { messageOf } from '../../lib/errors.ts'
 import { sqliteCodeOf } from './database-errors.ts'
 
+/** "DKHD" in the header of the file. A file of another program is not touched. */
+export const APPLICATION_ID = 0x444b4844
+
 /** All tables that have pages. Virtual tables have none: other tables hold their rows. */
 export function listTables(connection: Sqlite.Database): string[] {
   return connection.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0").pluck().all()

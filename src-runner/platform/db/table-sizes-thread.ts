@@ -1,16 +1,12 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { workerData } from 'node:worker_threads'
 import Sqlite from 'better-sqlite3'
 import type { TableSize } from '../../contract/diagnostics.ts'
-import { messageOf } from '../../lib/errors.ts'
-
-export type TableSizesData = { file: string }
-/** `problem`: why they could not be read. */
-export type TableSizesAnswer = { tables: TableSize[]; problem: string | null }
+import { answerWith } from './threads.ts'
 
 type Row = { name: string; bytes: number }
 
-/** Reads the whole file. */
-function measure(file: string): TableSize[] {
+const { file } = workerData as { file: string }
+await answerWith((): TableSize[] => {
   const connection = new Sqlite(file, { readonly: true, fileMustExist: true, timeout: 10_000 })
   try {
     const sizes = connection
@@ -20,20 +16,9 @@ function measure(file: string): TableSize[] {
           WHERE pages.aggregate = TRUE GROUP BY schema.tbl_name ORDER BY bytes DESC`,
       )
       .all()
-    return sizes.map(({ name, bytes }) => ({
-      name,
-      bytes,
-      rows: connection.prepare<[], number>(`SELECT count(*) FROM "${name}"`).pluck().get()!,
-    }))
+    const countRows = (name: string) => connection.prepare<[], number>(`SELECT count(*) FROM "${name}"`).pluck().get()!
+    return sizes.map(({ name, bytes }) => ({ name, bytes, rows: countRows(name) }))
   } finally {
     connection.close()
   }
-}
-
-let answer: TableSizesAnswer
-try {
-  answer = { tables: measure((workerData as TableSizesData).file), problem: null }
-} catch (error) {
-  answer = { tables: [], problem: messageOf(error) }
-}
-parentPort!.postMessage(answer)
+})
