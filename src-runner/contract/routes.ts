@@ -7,7 +7,6 @@ import { codeResultRoutes } from './routes/code-results.ts'
 import { codeTaskRoutes } from './routes/code-tasks.ts'
 import { connectorRoutes } from './routes/connectors.ts'
 import { conversationRoutes } from './routes/conversations.ts'
-import { credentialKeyRoutes } from './routes/credential-keys.ts'
 import { credentialRoutes } from './routes/credentials.ts'
 import { exportRoutes } from './routes/export.ts'
 import { fileRoutes } from './routes/files.ts'
@@ -52,7 +51,6 @@ export const ROUTES = {
   ...channelRoutes,
   ...credentialRoutes,
   ...skillRoutes,
-  ...credentialKeyRoutes,
   ...outboxRoutes,
   ...publicAddressRoutes,
   ...backupRoutes,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { Authorization, CreateAuthorization, Credential, UpdateCredential } from '../credentials.ts'
+import { Authorization, CreateAuthorization, CreateCredential, Credential, UpdateCredential } from '../credentials.ts'
+import { Message } from '../messages.ts'
 import { Id } from '../primitives.ts'
 import { del, get, patch, post } from './route.ts'
 
@@ -41,6 +42,24 @@ export const credentialRoutes = {
     summary: 'Disconnect an account: revoke its tokens at the service and delete them. `revoked` null: the service has no way to revoke.',
     params: credentialParams,
     answer: z.object({ ok: z.literal(true), revoked: z.boolean().nullable() }),
+    errors: ['credential_not_found', 'vault_unavailable'],
+  }),
+  createCredential: post('/api/credentials', {
+    ownerOnly: true,
+    reach: 'machine',
+    summary:
+      'Connect an account by a key, a password or a header, or give a connected one a new key. The service is asked about it before anything is stored.',
+    body: CreateCredential,
+    status: 201,
+    answer: z.object({ credential: Credential }),
+    errors: ['connector_not_found', 'credential_not_found', 'agent_not_found', 'credential_refused', 'vault_unavailable'],
+  }),
+  testCredential: post('/api/credentials/:credentialId/test', {
+    ownerOnly: true,
+    reach: 'machine',
+    summary: 'Ask the service whether it accepts the account.',
+    params: credentialParams,
+    answer: z.object({ ok: z.boolean(), message: Message.nullable() }),
     errors: ['credential_not_found', 'vault_unavailable'],
   }),
   createAuthorization: post('/api/authorizations', {

@@ -1,22 +1,13 @@
 import { and, eq, exists, or } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
+import { typedCodeOf } from '../../lib/typed-code.ts'
 import { jobs } from '../jobs/jobs-table.ts'
 import { outbox } from '../outbox/outbox-table.ts'
 import { approvals } from './approvals-table.ts'
 
-/** Without letters that look like digits or like each other. */
-const ALPHABET = '23456789ABCDEFGHJKMNPQRSTVWXYZ'
-const LENGTH = 4
-
 /** What a person types to answer an approval where there are no buttons. Made from the random end of its id. */
 export function shortCodeOf(approvalId: string): string {
-  let rest = Number.parseInt(approvalId.slice(-8), 16)
-  let code = ''
-  for (let i = 0; i < LENGTH; i++) {
-    code += ALPHABET[rest % ALPHABET.length]
-    rest = Math.floor(rest / ALPHABET.length)
-  }
-  return code
+  return typedCodeOf(Number.parseInt(approvalId.slice(-8), 16), 4)
 }
 
 /**

@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto'
-
-/** Without letters that look like digits or like each other. */
-const ALPHABET = '23456789ABCDEFGHJKMNPQRSTVWXYZ'
-const LENGTH = 8
+import { typedCodeOf } from '../../lib/typed-code.ts'
 
 /**
  * A code that Deckhand shows. Somebody who sends it to the account is listed although the request list is full; it grants nothing
@@ -10,13 +7,7 @@ const LENGTH = 8
  */
 export function pairingCodeOf(channelId: string): string {
   const bytes = createHash('sha256').update(`request to ${channelId}`).digest()
-  let rest = bytes.readUIntBE(0, 6)
-  let code = ''
-  for (let i = 0; i < LENGTH; i++) {
-    code += ALPHABET[rest % ALPHABET.length]
-    rest = Math.floor(rest / ALPHABET.length)
-  }
-  return code
+  return typedCodeOf(bytes.readUIntBE(0, 6), 8)
 }
 
 /** Also after the `/start` that a link into the chat writes. */

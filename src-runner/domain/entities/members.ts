@@ -5,8 +5,7 @@ import type { SignedInUser } from '../../contract/port.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { findDefaultEntity } from './entities.ts'
-import { entities } from './entities-table.ts'
-import { entityMembers } from './entity-members-table.ts'
+import { entities, entityMembers } from './entities-table.ts'
 
 /** The workspace of an account: `Personal` for the owners of the installation, as long as they are. null: it has none yet. */
 export function findEntityOfUser(db: Db, { userId, isOwner }: Pick<SignedInUser, 'userId' | 'isOwner'>): string | null {

@@ -9,9 +9,6 @@ import { toMicros, toUsd } from '../../lib/micros.ts'
 import { getProvider } from '../providers/providers.ts'
 import { modelPrices } from './prices-table.ts'
 
-/** Micro-dollars per million tokens. Without a price for cached tokens, they cost as much as others. */
-export type PriceMicros = { inputMicros: number; outputMicros: number; cachedInputMicros: number }
-
 /** Sets a person's own price. null: the built-in price applies again. Throws AppError provider_not_found. */
 export function setPrice(tx: Tx, { clock }: { clock: Clock }, ref: ModelRef, price: Price | null): void {
   getProvider(tx, ref.providerId)
@@ -33,19 +30,9 @@ export function setPrice(tx: Tx, { clock }: { clock: Clock }, ref: ModelRef, pri
   tx.emit({ type: 'model.price_changed', payload: { providerId: ref.providerId, model: ref.model } })
 }
 
-export function findPrice(db: Db, ref: ModelRef): Price | null {
-  const row = findRow(db, ref)
+export function findPrice(db: Db, { providerId, model }: ModelRef): Price | null {
+  const row = AMOUNTS_OF_MODEL(db).get({ providerId, model })
   return row === undefined ? null : priceOf(row)
-}
-
-export function findOwnPrice(db: Db, ref: ModelRef): PriceMicros | null {
-  const row = findRow(db, ref)
-  return row === undefined ? null : { ...row, cachedInputMicros: row.cachedInputMicros ?? row.inputMicros }
-}
-
-export function listPrices(db: Db): { ref: ModelRef; price: Price }[] {
-  const rows = db.select().from(modelPrices).all()
-  return rows.map((row) => ({ ref: { providerId: row.providerId, model: row.model }, price: priceOf(row) }))
 }
 
 const AMOUNTS = {
@@ -58,10 +45,6 @@ type Amounts = Pick<typeof modelPrices.$inferSelect, keyof typeof AMOUNTS>
 
 const isOfModel = and(eq(modelPrices.providerId, sql.placeholder('providerId')), eq(modelPrices.model, sql.placeholder('model')))
 const AMOUNTS_OF_MODEL = prepareOnce((db: Db) => db.select(AMOUNTS).from(modelPrices).where(isOfModel))
-
-function findRow(db: Db, { providerId, model }: ModelRef): Amounts | undefined {
-  return AMOUNTS_OF_MODEL(db).get({ providerId, model })
-}
 
 const isOf = ({ providerId, model }: ModelRef) => and(eq(modelPrices.providerId, providerId), eq(modelPrices.model, model))
 

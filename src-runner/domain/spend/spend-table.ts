@@ -1,16 +1,27 @@
 import { integer, primaryKey, text, sqliteTable } from 'drizzle-orm/sqlite-core'
 import { micros, moment, checks } from '../../platform/db/column-types.ts'
 
+const who = () => ({
+  agentId: text('agent_id').notNull(),
+  channel: text('channel').notNull(),
+  providerId: text('provider_id').notNull(),
+  model: text('model').notNull(),
+})
+
+const sums = () => ({
+  costMicros: micros('cost_micros').notNull(),
+  inputTokens: integer('input_tokens').notNull(),
+  outputTokens: integer('output_tokens').notNull(),
+  cachedTokens: integer('cached_tokens').notNull(),
+  unpricedCalls: integer('unpriced_calls').notNull(),
+  jobs: integer('jobs').notNull(),
+})
+
 export const spendBuckets = sqliteTable(
   'spend_buckets',
   {
     bucketAt: moment('bucket_at').primaryKey(),
-    costMicros: micros('cost_micros').notNull(),
-    inputTokens: integer('input_tokens').notNull(),
-    outputTokens: integer('output_tokens').notNull(),
-    cachedTokens: integer('cached_tokens').notNull(),
-    unpricedCalls: integer('unpriced_calls').notNull(),
-    jobs: integer('jobs').notNull(),
+    ...sums(),
   },
   (t) => [...checks(t, 'bucket_at % 900000 = 0')],
 )
@@ -19,16 +30,8 @@ export const spendDays = sqliteTable(
   'spend_days',
   {
     dayAt: moment('day_at').notNull(),
-    agentId: text('agent_id').notNull(),
-    channel: text('channel').notNull(),
-    providerId: text('provider_id').notNull(),
-    model: text('model').notNull(),
-    costMicros: micros('cost_micros').notNull(),
-    inputTokens: integer('input_tokens').notNull(),
-    outputTokens: integer('output_tokens').notNull(),
-    cachedTokens: integer('cached_tokens').notNull(),
-    unpricedCalls: integer('unpriced_calls').notNull(),
-    jobs: integer('jobs').notNull(),
+    ...who(),
+    ...sums(),
     modelJobs: integer('model_jobs').notNull(),
   },
   (t) => [...checks(t, 'day_at % 86400000 = 0'), primaryKey({ columns: [t.dayAt, t.agentId, t.channel, t.providerId, t.model] })],
@@ -49,16 +52,8 @@ export const spendOfDeleted = sqliteTable(
   'spend_of_deleted',
   {
     bucketAt: moment('bucket_at').notNull(),
-    agentId: text('agent_id').notNull(),
-    channel: text('channel').notNull(),
-    providerId: text('provider_id').notNull(),
-    model: text('model').notNull(),
-    costMicros: micros('cost_micros').notNull(),
-    inputTokens: integer('input_tokens').notNull(),
-    outputTokens: integer('output_tokens').notNull(),
-    cachedTokens: integer('cached_tokens').notNull(),
-    unpricedCalls: integer('unpriced_calls').notNull(),
-    jobs: integer('jobs').notNull(),
+    ...who(),
+    ...sums(),
     modelJobs: integer('model_jobs').notNull(),
   },
   (t) => [...checks(t, 'bucket_at % 900000 = 0'), primaryKey({ columns: [t.bucketAt, t.agentId, t.channel, t.providerId, t.model] })],

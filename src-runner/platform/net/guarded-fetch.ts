@@ -1,6 +1,6 @@
 import { isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { buildConnector, Dispatcher } from 'undici'
+import type { buildConnector, Client, Dispatcher } from 'undici'
 import { addressesOfThisMachine, createAddressGuard } from './address-guard.ts'
 import { bounded, ClosedAddress, connectChecked, connected, type ConnectOptions } from './checked-connection.ts'
 import { decompressed, loadUndici, ONLY_HTTP_1, redirectTarget, troubleFrom, type OutboundTrouble } from './outbound.ts'
@@ -84,21 +84,18 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
   const openConnection = createGuardedConnect(options, caps.connectMs)
 
   async function run(first: URL, request: GuardedRequest, signal: AbortSignal): Promise<GuardedResponse> {
-    const { Client } = await loadUndici()
     const cameFrom: URL[] = []
     let isNear = false
     const { method = 'GET' } = request
     const mayRedirect = method === 'GET' || method === 'HEAD'
     for (let url = first; ;) {
-      let client: InstanceType<typeof Client> | undefined
+      let client: Client | undefined
       let socket: Socket | undefined
       try {
         const opened = await openConnection(url, request.openedOrigin, signal)
         socket = opened.socket
         isNear ||= opened.isNear
-        // undici loses a connection that is handed over within the call.
-        const handOver: buildConnector.connector = (_, done) => queueMicrotask(() => done(null, opened.socket))
-        client = new Client(url.origin, { ...ONLY_HTTP_1, headersTimeout: 0, bodyTimeout: 0, connect: handOver })
+        client = await createClient(url, socket)
         const sent = client.request({
           method,
           path: url.pathname + url.search,
@@ -192,6 +189,15 @@ export function createGuardedConnect(options: GuardedFetchOptions, timeoutMs = D
       throw asGuarded(error, host)
     }
   }
+}
+
+/** A client for one connection, which is open already. Time limits are the caller's. */
+export async function createClient(url: URL, socket: Socket): Promise<Client> {
+  const undici = await loadUndici()
+  const connect: buildConnector.connector = (_, done) =>
+    // undici loses a connection that is handed over within the call.
+    queueMicrotask(() => done(null, socket))
+  return new undici.Client(url.origin, { ...ONLY_HTTP_1, headersTimeout: 0, bodyTimeout: 0, connect })
 }
 
 /** Limits the decompressed bytes, which stops a bomb, and the bytes on the wire, since compressed bytes may decompress to nothing. */

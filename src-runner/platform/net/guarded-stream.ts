@@ -1,8 +1,7 @@
 import { isIP, type Socket } from 'node:net'
-import type { buildConnector } from 'undici'
+import type { Client } from 'undici'
 import { bounded } from './checked-connection.ts'
-import { asGuarded, createGuardedConnect, GuardedFetchError, type GuardedFetchOptions } from './guarded-fetch.ts'
-import { loadUndici, ONLY_HTTP_1 } from './outbound.ts'
+import { asGuarded, createClient, createGuardedConnect, GuardedFetchError, type GuardedFetchOptions } from './guarded-fetch.ts'
 import { hostOf, isLocalName, readWebAddress } from './web-address.ts'
 
 /** The part of `fetch` that libraries of protocols need. Redirects are returned, never followed. */
@@ -35,12 +34,11 @@ export function createGuardedStream({
   const openedOrigin = isIP(entered) > 0 || isLocalName(entered) ? enteredAddress.origin : undefined
 
   return async (address, init = {}) => {
-    const { Client } = await loadUndici()
     const url = readWebAddress(address)
     const closing = new AbortController()
     const signal = init.signal == null ? closing.signal : AbortSignal.any([closing.signal, init.signal])
     let socket: Socket | undefined
-    let client: InstanceType<typeof Client> | undefined
+    let client: Client | undefined
     const close = () => {
       void client?.destroy()
       socket?.destroy()
@@ -49,10 +47,7 @@ export function createGuardedStream({
       signal.throwIfAborted()
       const own = url.origin === enteredAddress.origin ? await headers(url) : {}
       socket = (await openConnection(url, openedOrigin, signal)).socket
-      const opened = socket
-      // undici loses a connection that is handed over within the call.
-      const handOver: buildConnector.connector = (_, done) => queueMicrotask(() => done(null, opened))
-      client = new Client(url.origin, { ...ONLY_HTTP_1, headersTimeout: 0, bodyTimeout: 0, connect: handOver })
+      client = await createClient(url, socket)
       const sent = client.request({
         method: init.method ?? 'GET',
         path: url.pathname + url.search,
