@@ -48,12 +48,18 @@ export function countText(count: number, locale: string): string {
   return cachedFormat(`count ${locale}`, () => new Intl.NumberFormat(locale)).format(count)
 }
 
-/** "950", "12.4K", "1.2M". */
+/** "950", "12.4K", "1.2M". German has no short form of a thousand: "1.200", "50.000". */
 export function compactText(count: number, locale: string): string {
   if (count < 1000) return countText(count, locale)
-  return cachedFormat(`compact ${locale}`, () => new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })).format(
-    count,
-  )
+  return cachedFormat(
+    `compact ${locale}`,
+    () =>
+      new Intl.NumberFormat(locale, {
+        ...{ notation: 'compact', maximumFractionDigits: 1 },
+        // Without it, "1200" stands beside "50.000".
+        useGrouping: 'always',
+      }),
+  ).format(count)
 }
 
 const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const

@@ -566,6 +566,7 @@ export type TextParams = {
   'job.reply': NoParams
   'job.isResult': NoParams
   'job.replyOnlyTools': NoParams
+  'job.replyOnlyCost': NoParams
   'job.context': NoParams
   'job.raw': NoParams
   'job.retry': NoParams
@@ -1914,6 +1915,8 @@ export type TextParams = {
   'code.task.applyText': { count: number; folder: string }
   'code.task.applyRuns': { count: number }
   'code.task.applyNow': NoParams
+  'code.task.misfits': NoParams
+  'code.task.misfitsFix': { branch: string }
   'code.task.appliedToast': { count: number }
   'code.task.discard': NoParams
   'code.task.discardTitle': { title: string }

@@ -54,6 +54,7 @@ describe('numbers', () => {
     expect(priceText(3, 'en')).toBe('$3.00')
     expect(compactText(999, 'en')).toBe('999')
     expect(compactText(12_430, 'en')).toBe('12.4K')
+    expect([compactText(1200, 'de'), compactText(50_000, 'de'), compactText(1_250_000, 'de')]).toEqual(['1.200', '50.000', '1,3\u00A0Mio.'])
   })
 })
 

@@ -18,31 +18,32 @@ export type ConfirmDialogProps = {
   tone?: 'plain' | 'bad'
   /** When it resolves, the dialog closes. When it rejects, the dialog shows why and stays open. */
   onConfirm: () => Promise<unknown> | void
-  /** The sentence for an error of `onConfirm`. */
-  describeError?: (thrown: unknown) => string
+  /** What is shown of an error of `onConfirm`. */
+  describeError?: (thrown: unknown) => JSX.Element
 }
 
 export function ConfirmDialog(props: ConfirmDialogProps) {
   // Cancel gets the focus, so that pressing Enter by habit deletes nothing.
   const focus = createDialogFocus((dialog) => dialog.querySelector('button'))
   const [busy, setBusy] = createSignal(false)
-  const [problem, setProblem] = createSignal<string | null>(null)
+  const [failure, setFailure] = createSignal<{ thrown: unknown } | null>(null)
   const close = () => {
-    setProblem(null)
+    setFailure(null)
     props.onClose()
   }
   const confirm = async () => {
     setBusy(true)
-    setProblem(null)
+    setFailure(null)
     try {
       await props.onConfirm()
       close()
     } catch (thrown) {
-      setProblem(props.describeError?.(thrown) ?? (thrown instanceof Error ? thrown.message : String(thrown)))
+      setFailure({ thrown })
     } finally {
       setBusy(false)
     }
   }
+  const describe = (thrown: unknown) => props.describeError?.(thrown) ?? (thrown instanceof Error ? thrown.message : String(thrown))
   return (
     <Kobalte open={props.open} onOpenChange={(open) => !open && close()}>
       <Kobalte.Portal>
@@ -57,10 +58,12 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
             <Kobalte.Description as="div" class="mt-1.5 text-sm text-ink-2">
               {props.children}
             </Kobalte.Description>
-            <Show when={problem()}>
-              <p role="alert" class="mt-3 rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
-                {problem()}
-              </p>
+            <Show when={failure()}>
+              {(one) => (
+                <div role="alert" class="mt-3 rounded-md bg-bad-soft px-3 py-2 text-sm wrap-anywhere text-bad">
+                  {describe(one().thrown)}
+                </div>
+              )}
             </Show>
             <div class="mt-5 flex justify-end gap-2">
               <Button onClick={close}>{props.cancel ?? t('common.cancel')}</Button>

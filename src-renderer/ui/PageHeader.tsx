@@ -5,7 +5,7 @@ export function PageHeader(props: { title: JSX.Element; description?: JSX.Elemen
   return (
     <header class="flex min-h-16 flex-wrap items-center gap-x-4 gap-y-3 pb-5">
       {/* Where buttons would take the name its room, they go below it. */}
-      <div class="flex min-w-0 flex-1 basis-48 items-center gap-3">
+      <div class="flex min-w-0 flex-1 basis-48 max-sm:basis-64 items-center gap-3">
         {props.leading}
         <div class="min-w-0">
           <h1 class="truncate text-xl font-semibold tracking-tight text-ink">{props.title}</h1>

@@ -20,21 +20,30 @@ export function CodeTaskRow(props: { task: CodeTaskSummary; isActive: boolean })
       class={`flex h-full items-center gap-3 border-b border-line px-4 hover:bg-hover ${props.isActive ? 'bg-hover in-focus-visible:outline-2 in-focus-visible:-outline-offset-2 in-focus-visible:outline-accent-ink' : ''}`}
     >
       <StatusBadge status={props.task.jobStatus} show="icon" />
-      <div class="min-w-0 flex-1">
-        <div class="flex min-w-0 items-center gap-2">
-          <span class="truncate text-sm font-medium text-ink">{props.task.title}</span>
-          <CodeResultPill task={props.task} />
-        </div>
-        <div class="flex min-w-0 items-center gap-1.5 text-xs text-ink-3">
+      {/* On a phone the title has a line of its own. The details must not widen the column of the title. */}
+      <div class="grid min-w-0 flex-1 grid-cols-[minmax(0,max-content)_max-content_1fr] items-center gap-x-2 max-sm:flex max-sm:flex-wrap">
+        <span class="truncate text-sm font-medium text-ink max-sm:basis-full">{props.task.title}</span>
+        <CodeResultPill task={props.task} />
+        <div class="col-span-3 col-start-1 flex w-0 min-w-full items-center gap-1.5 text-xs text-ink-3 max-sm:min-w-0 max-sm:flex-1">
           <span class="max-w-[50%] shrink-0 truncate text-ink-2" title={visibleText(props.task.repository)}>
             {visibleText(baseName(props.task.repository))}
           </span>
           <Dot />
-          <span class="shrink-0">{CODING_PROGRAM_NAMES[props.task.cli]}</span>
-          <Dot />
-          <Show when={isOver()} fallback={<span class="truncate">{t(`common.status.${props.task.jobStatus}`)}</span>}>
-            <span class="truncate font-mono text-2xs" title={visibleText(props.task.branch)}>
-              {visibleText(props.task.branch)}
+          <span class="shrink-0 max-sm:shrink max-sm:truncate">{CODING_PROGRAM_NAMES[props.task.cli]}</span>
+          <Show
+            when={isOver()}
+            fallback={
+              <>
+                <Dot />
+                <span class="truncate">{t(`common.status.${props.task.jobStatus}`)}</span>
+              </>
+            }
+          >
+            <span class="contents max-sm:hidden">
+              <Dot />
+              <span class="truncate font-mono text-2xs" title={visibleText(props.task.branch)}>
+                {visibleText(props.task.branch)}
+              </span>
             </span>
           </Show>
         </div>

@@ -94,7 +94,16 @@ export function NewCodeTaskDialog(props: {
       isRunning={isStarting() || isLooking()}
       onClose={props.onClose}
     >
-      <ProgramField answers={answers} value={cli()} onValue={setCli} problem={problemOf('program')} />
+      <TextArea
+        label={t('code.form.task')}
+        rows={3}
+        maxRows={10}
+        maxLength={MAX_TASK_CHARS}
+        placeholder={t('code.form.taskPlaceholder')}
+        problem={problemOf('task')}
+        value={task()}
+        onValue={setTask}
+      />
       <Select
         label={t('code.form.agent')}
         hint={t('code.form.agentWhy')}
@@ -112,18 +121,9 @@ export function NewCodeTaskDialog(props: {
         onValue={setFolder}
         problem={problemOf('repository')}
       />
-      <TextArea
-        label={t('code.form.task')}
-        rows={3}
-        maxRows={10}
-        maxLength={MAX_TASK_CHARS}
-        placeholder={t('code.form.taskPlaceholder')}
-        problem={problemOf('task')}
-        value={task()}
-        onValue={setTask}
-      />
-      <Checkbox label={t('code.form.internet')} hint={t('code.form.internetWhy')} checked={internet()} onChecked={setInternet} />
+      <ProgramField answers={answers} value={cli()} onValue={setCli} problem={problemOf('program')} />
       <WhereItRuns program={cli() === null ? t('code.form.program') : CODING_PROGRAM_NAMES[cli()!]} />
+      <Checkbox label={t('code.form.internet')} hint={t('code.form.internetWhy')} checked={internet()} onChecked={setInternet} />
       <Show when={error()}>
         {(thrown) => (
           <p role="alert" class="rounded-md bg-bad-soft px-3 py-2 text-sm wrap-anywhere text-bad">

@@ -285,7 +285,8 @@ function Figures(props: { job: Job; estimated: boolean }) {
   return (
     <dl aria-label={t('job.figures')} class="flex flex-wrap gap-px overflow-hidden rounded-xl border border-line bg-line">
       <Figure name={t('job.agent')}>
-        <A href={`/agents/${props.job.agentId}`} class="truncate hover:underline">
+        {/* A finger may touch the whole figure. */}
+        <A href={`/agents/${props.job.agentId}`} class="truncate after:absolute after:inset-0 hover:underline max-md:min-h-0">
           {props.job.agentName}
         </A>
       </Figure>
@@ -346,7 +347,7 @@ function Figures(props: { job: Job; estimated: boolean }) {
       </Figure>
       <Figure name={t('job.tokens')} note={props.estimated ? t('turn.estimated') : undefined} noteWhy={t('turn.estimatedWhy')}>
         <Show when={props.job.inputTokens + props.job.outputTokens > 0} fallback="–">
-          <Tokens input={props.job.inputTokens} output={props.job.outputTokens} cached={props.job.cachedTokens} />
+          <Tokens input={props.job.inputTokens} output={props.job.outputTokens} cached={props.job.cachedTokens} wraps />
         </Show>
       </Figure>
       <Figure
@@ -367,7 +368,7 @@ function Figures(props: { job: Job; estimated: boolean }) {
 function Figure(props: { name: string; title?: string; wide?: boolean; note?: JSX.Element; noteWhy?: string; children: JSX.Element }) {
   return (
     <div
-      class={`flex min-w-0 grow flex-col bg-surface px-3.5 py-2.5 ${props.wide ? 'basis-52' : 'basis-26 max-lg:basis-36'}`}
+      class={`relative flex min-w-0 grow flex-col bg-surface px-3.5 py-2.5 ${props.wide ? 'basis-52' : 'basis-26 max-lg:basis-36'}`}
       title={props.title}
     >
       <dt class="text-2xs text-ink-3">{props.name}</dt>

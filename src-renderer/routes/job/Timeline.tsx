@@ -113,9 +113,7 @@ function Reply(props: { item: TextItem; isResult: boolean }): JSX.Element {
     <div class="flex min-w-0 flex-col gap-1">
       <span class="absolute top-1.5 -left-[5px] size-2 rounded-full bg-line-strong" aria-hidden="true" />
       <div class="flex flex-wrap items-center gap-x-2 gap-y-0.5 text-xs text-ink-3">
-        <span class="font-medium text-ink-2">
-          {props.item.text === '' && props.item.step !== null ? t('job.replyOnlyTools') : t('job.reply')}
-        </span>
+        <span class="font-medium text-ink-2">{headOf(props.item)}</span>
         <Show when={props.item.live}>
           <span class="text-accent-ink">{t('turn.writing')}</span>
         </Show>
@@ -139,6 +137,18 @@ function Reply(props: { item: TextItem; isResult: boolean }): JSX.Element {
   )
 }
 
+function headOf({ text, step }: TextItem): string {
+  if (text !== '' || step === null) return t('job.reply')
+  if (step.toolCalls.length > 0) return t('job.replyOnlyTools')
+  // A coding program may tell its cost by itself.
+  return step.costUsd > 0 && !hasTokens(step) ? t('job.replyOnlyCost') : t('job.reply')
+}
+
+/** A coding program tells its tokens at the end of its turn only. */
+function hasTokens(step: ReplyStep): boolean {
+  return step.inputTokens + step.outputTokens > 0
+}
+
 function StepFigures(props: { step: ReplyStep }): JSX.Element {
   const isDemo = () => props.step.model.providerId === DEMO_PROVIDER_ID
   return (
@@ -146,14 +156,18 @@ function StepFigures(props: { step: ReplyStep }): JSX.Element {
       <Show when={!isDemo()} fallback={<DemoPill />}>
         <span class="max-w-48 truncate">{props.step.model.model}</span>
       </Show>
-      <Tokens input={props.step.inputTokens} output={props.step.outputTokens} cached={props.step.cachedTokens} />
-      <Show when={!isDemo()}>
+      <Show when={hasTokens(props.step)}>
+        <Tokens input={props.step.inputTokens} output={props.step.outputTokens} cached={props.step.cachedTokens} />
+      </Show>
+      <Show when={!isDemo() && (hasTokens(props.step) || props.step.costUsd > 0 || !props.step.priced)}>
         <Money usd={props.step.costUsd} priced={props.step.priced} />
       </Show>
       <Show when={props.step.estimated}>
         <span title={t('turn.estimatedWhy')}>{t('turn.estimated')}</span>
       </Show>
-      <Duration ms={props.step.durationMs} />
+      <Show when={props.step.durationMs > 0}>
+        <Duration ms={props.step.durationMs} />
+      </Show>
       <Time at={props.step.createdAt} />
     </>
   )

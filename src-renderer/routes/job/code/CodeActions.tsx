@@ -36,7 +36,7 @@ export function CodeActions(props: { task: CodeTask }): JSX.Element {
   }
   return (
     <Show when={canDiscard() || canOpen()}>
-      <div class="flex flex-wrap items-center gap-2 border-t border-line px-4 py-3">
+      <div class="flex flex-wrap items-center gap-2 border-t border-line px-4 py-3 max-sm:*:grow">
         <Show when={isOver() && props.task.result === 'ready'}>
           <Button variant="primary" icon={GitMerge} onClick={() => setAsked('apply')}>
             {t('code.task.apply')}
@@ -65,12 +65,28 @@ export function CodeActions(props: { task: CodeTask }): JSX.Element {
   )
 }
 
-/** Why it was refused, with the files that are the reason. */
-function misfitsOf(thrown: unknown): string {
+/** Why it was refused: the files that are the reason, and what to do. */
+function misfitsOf(thrown: unknown, texts: { head: string; fix: string | null }): JSX.Element {
   if (!(thrown instanceof ApiError) || thrown.issues.length === 0) return sentenceOf(thrown)
-  const files = thrown.issues.slice(0, FILES_NAMED).map((issue) => `${visibleText(issue.path)}: ${issueText(issue)}`)
-  const more = thrown.issues.length > FILES_NAMED ? ' …' : ''
-  return `${problemOf(thrown).why} ${files.join(' · ')}${more}`
+  return (
+    <>
+      <p>{texts.head}</p>
+      <ul class="my-1.5 flex flex-col gap-0.5">
+        <For each={thrown.issues.slice(0, FILES_NAMED)}>
+          {(issue) => (
+            <li>
+              <span class="font-mono text-xs">{visibleText(issue.path)}</span>
+              <span class="text-xs"> · {issueText(issue)}</span>
+            </li>
+          )}
+        </For>
+        <Show when={thrown.issues.length > FILES_NAMED}>
+          <li aria-hidden="true">…</li>
+        </Show>
+      </ul>
+      <Show when={texts.fix}>{(fix) => <p>{fix()}</p>}</Show>
+    </>
+  )
 }
 
 type DialogProps = { task: CodeTask; open: boolean; onClose: () => void }
@@ -90,7 +106,9 @@ function ApplyDialog(props: DialogProps): JSX.Element {
       title={t('code.task.applyTitle', { repository: visibleText(baseName(props.task.repository)) })}
       confirm={t('code.task.applyNow')}
       onConfirm={run}
-      describeError={misfitsOf}
+      describeError={(thrown) =>
+        misfitsOf(thrown, { head: t('code.task.misfits'), fix: t('code.task.misfitsFix', { branch: visibleText(props.task.branch) }) })
+      }
     >
       <p class="wrap-anywhere">{t('code.task.applyText', { count: props.task.fileCount, folder: visibleText(props.task.repository) })}</p>
       <Show when={running().length > 0}>
@@ -143,7 +161,7 @@ function RemoveDialog(props: DialogProps): JSX.Element {
       title={t('code.task.removeTitle')}
       confirm={t('code.task.removeNow')}
       onConfirm={run}
-      describeError={misfitsOf}
+      describeError={(thrown) => misfitsOf(thrown, { head: problemOf(thrown).why, fix: null })}
     >
       <p class="wrap-anywhere">{t('code.task.removeText', { branch: visibleText(props.task.branch) })}</p>
       <Show when={props.task.sizeBytes}>

@@ -67,11 +67,11 @@ function FileLine(props: { jobId: string; file: CodeTaskFile; /** Its branch is 
             type="button"
             aria-expanded={open()}
             aria-controls={open() ? id : undefined}
-            class="flex min-w-0 flex-1 flex-wrap items-center gap-2 rounded-sm py-0.5 text-left hover:text-ink max-md:min-h-10"
+            class="flex min-w-0 flex-1 items-center gap-2 rounded-sm py-0.5 text-left hover:text-ink max-md:min-h-10"
             onClick={() => setOpen(!open())}
           >
             <FoldIcon open={open()} />
-            {name}
+            <span class="flex min-w-0 flex-1 flex-wrap items-center gap-x-2 gap-y-0.5">{name}</span>
           </button>
         </Show>
         <LineCounts additions={props.file.additions} deletions={props.file.deletions} />

@@ -82,7 +82,9 @@ it('applies after it has said what changes, and says why if it does not fit', as
   expect(dialog.getByText('1 of them runs by itself:')).toBeVisible()
   expect(dialog.getByText('package.json')).toBeVisible()
   await user.click(dialog.getByRole('button', { name: 'Apply' }))
-  expect(await dialog.findByRole('alert')).toHaveTextContent('One file does not fit. src/cart.ts: changed in your checkout')
+  expect(await dialog.findByRole('alert')).toHaveTextContent(
+    /these files do not fit your checkout:src\/cart\.ts · changed in your checkoutUndo your changes/,
+  )
   fits = true
   await user.click(dialog.getByRole('button', { name: 'Apply' }))
   await waitFor(() => expect(screen.queryByRole('alertdialog')).not.toBeInTheDocument())

@@ -53,7 +53,6 @@ function standingOf({ jobStatus, result }: CodeTask): Standing {
 }
 
 function Facts(props: { task: CodeTask }): JSX.Element {
-  const desktop = useDesktop()
   const program = () => CODING_PROGRAM_NAMES[props.task.cli]
   const base = () => props.task.baseBranch ?? props.task.baseCommit.slice(0, 8)
   const isOver = () => isTerminal(props.task.jobStatus)
@@ -73,8 +72,7 @@ function Facts(props: { task: CodeTask }): JSX.Element {
       </Fact>
       <Show when={props.task.result !== 'discarded'}>
         <Fact name={t('code.task.branch')}>
-          <Path>{props.task.branch}</Path>
-          <CopyButton size="sm" text={props.task.branch} copy={desktop.copyText} label={t('code.task.copyBranch')} />
+          <Copied label={t('code.task.copyBranch')}>{props.task.branch}</Copied>
           <span class="text-xs text-ink-3">{t('code.task.from', { base: visibleText(base()) })}</span>
         </Fact>
         <Fact name={t('code.task.folder')}>
@@ -90,8 +88,7 @@ function Facts(props: { task: CodeTask }): JSX.Element {
           >
             {(folder) => (
               <>
-                <Path>{folder()}</Path>
-                <CopyButton size="sm" text={folder()} copy={desktop.copyText} label={t('code.task.copyFolder')} />
+                <Copied label={t('code.task.copyFolder')}>{folder()}</Copied>
                 <Show when={props.task.sizeBytes}>{(bytes) => <span class="text-xs text-ink-3">{bytesText(bytes(), locale())}</span>}</Show>
               </>
             )}
@@ -128,6 +125,17 @@ function Fact(props: { name: string; children: JSX.Element }): JSX.Element {
       <dt class="text-ink-3">{props.name}</dt>
       <dd class="flex min-w-0 flex-wrap items-center gap-x-1.5 text-ink">{props.children}</dd>
     </>
+  )
+}
+
+/** With the button that copies it, on one line. */
+function Copied(props: { label: string; children: string }): JSX.Element {
+  const { copyText } = useDesktop()
+  return (
+    <span class="inline-flex min-w-0 items-center gap-x-1.5 max-sm:w-full max-sm:justify-between">
+      <Path>{props.children}</Path>
+      <CopyButton size="sm" text={props.children} copy={copyText} label={props.label} />
+    </span>
   )
 }
 
