@@ -1,14 +1,23 @@
+import { once } from 'node:events'
 import { copyFileSync } from 'node:fs'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Page } from '@playwright/test'
+import type { ModelServer } from '../../src-runner/testing/model-servers/model-server.ts'
 import { startOAuthServer, type OAuthServer } from '../../src-runner/testing/oauth-server/oauth-server.ts'
 import { type Browser, startBrowser } from '../fixtures/browser.ts'
-import { expect, test as base } from '../fixtures/deckhand.ts'
+import { type Deckhand, expect, test as base } from '../fixtures/deckhand.ts'
 import { lookAt } from '../fixtures/look-at.ts'
 import { createRealFolder, type RealFolder } from '../fixtures/real-folder.ts'
+import { signInOnPhone } from '../fixtures/share-on-network.ts'
+import { expectNoSidewaysScroll } from '../fixtures/screen-shots.ts'
 import { setUpAgent } from '../fixtures/set-up-agent.ts'
 
-const test = base.extend<{ elsewhere: Browser; service: OAuthServer; folder: RealFolder }>({
+/** A service with an API and no sign-in, and the headers of each request to it. */
+type Api = { url: string; host: string; asked: IncomingHttpHeaders[] }
+
+const test = base.extend<{ elsewhere: Browser; service: OAuthServer; api: Api; folder: RealFolder }>({
   // oxlint-disable-next-line no-empty-pattern -- as below.
   folder: async ({}, use) => {
     const folder = createRealFolder({})
@@ -20,6 +29,19 @@ const test = base.extend<{ elsewhere: Browser; service: OAuthServer; folder: Rea
     const browser = await startBrowser()
     await use(browser)
     await browser.close()
+  },
+  api: async ({ deckhand }, use) => {
+    const asked: IncomingHttpHeaders[] = []
+    const server = createServer(({ headers }, response) => {
+      asked.push(headers)
+      response.end('{"notes":["paint the fence"]}')
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+    await deckhand.client.ok('updateSettings', { body: { openedHosts: [host] } })
+    await use({ url: `http://${host}`, host, asked })
+    server.close()
   },
   /** A service on this machine to which people sign in. */
   service: async ({ deckhand }, use) => {
@@ -135,6 +157,83 @@ test('a person connects an account in their browser, an agent uses it, and the p
   await expect(page.getByText('The service revoked the access.')).toBeVisible()
   expect(service.of('/token/revocation').length).toBeGreaterThan(0)
   expect((await deckhand.client.ok('listCredentials', { query: {} })).credentials).toEqual([])
+})
+
+/** Asks an agent to read the address with the connection, and waits until it has. */
+async function readWith(deckhand: Deckhand, models: ModelServer, { connection, url }: { connection: string; url: string }): Promise<void> {
+  models.play({ text: [], toolCalls: [{ id: 'call_1', name: 'http_request', args: { connection, url } }] }, { text: ['Done.'] })
+  const { jobId } = await deckhand.client.ok('submitTask', { body: { task: 'Read my notes.' } })
+  await expect.poll(async () => (await deckhand.client.ok('getJob', { params: { jobId } })).job.status).toBe('completed')
+}
+
+test('a person connects services by key, password and header, and each gets what it expects', async ({ deckhand, page, models, api }) => {
+  await setUpAgent(deckhand.client, models)
+  const connect = async (slug: string, name: string, fields: Record<string, string>) => {
+    await page.goto(`app://deckhand/connections?connect=${slug}`)
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name', { exact: false }).first().fill(name)
+    await dialog.getByLabel('Hosts').fill(api.url)
+    const labels = Object.entries(fields)
+    // The last one is the secret, which is asked for before anything is stored.
+    for (const [label, value] of labels.slice(0, -1)) await dialog.getByLabel(label, { exact: true }).fill(value)
+    const [label, value] = labels.at(-1)!
+    await dialog.getByRole('button', { name: 'Connect', exact: true }).click()
+    await expect(dialog.getByText('Enter the key.')).toBeVisible()
+    await expect(dialog.getByLabel(label, { exact: true })).toHaveAttribute('type', 'password')
+    await dialog.getByLabel(label, { exact: true }).fill(value)
+    await dialog.getByRole('button', { name: 'Connect', exact: true }).click()
+    await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
+    expect(await page.content()).not.toContain(value)
+    await readWith(deckhand, models, { connection: name, url: `${api.url}/notes` })
+    expect(JSON.stringify(models.received)).toContain('paint the fence')
+    expect(JSON.stringify(models.received)).not.toContain(value)
+    return api.asked.pop()!
+  }
+  expect(await connect('api-key', 'By key', { Key: 'key-canary-91b2' })).toMatchObject({ authorization: 'Bearer key-canary-91b2' })
+  expect(await connect('basic-auth', 'By password', { 'User name': 'ada', Password: 'password canary 3c' })).toMatchObject({
+    authorization: `Basic ${Buffer.from('ada:password canary 3c').toString('base64')}`,
+  })
+  const sent = await connect('header-auth', 'By header', { Header: 'X-Notes-Key', Value: 'header-canary-77d0' })
+  expect(sent).toMatchObject({ 'x-notes-key': 'header-canary-77d0' })
+  expect(sent.authorization).toBeUndefined()
+})
+
+test('a phone on the network connects an account, and pastes the address that it cannot open', async ({
+  deckhand,
+  models,
+  service,
+  elsewhere,
+}) => {
+  await setUpAgent(deckhand.client, models)
+  const phone = await signInOnPhone(deckhand, elsewhere.openTab)
+  await phone.goto(`${new URL(phone.url()).origin}/connections?connect=generic-oauth2`)
+  const dialog = phone.getByRole('dialog')
+  // The address that is registered at the service stays that of this machine.
+  const redirectUri = await dialog.getByText(/\/api\/oauth\/oauth2\/callback$/).innerText()
+  expect(new URL(redirectUri).hostname).toBe('127.0.0.1')
+  await dialog.getByLabel(/^Issuer/).fill(service.url)
+  await dialog.getByLabel('Hosts').fill(service.host)
+  await dialog.getByLabel(/^Scopes/).fill('openid offline_access notes:read')
+  await dialog.getByLabel('Client ID').fill(service.clientId)
+  await dialog.getByLabel('Client secret').fill(service.clientSecret)
+  const opened = phone.context().waitForEvent('page')
+  await dialog.getByRole('button', { name: 'Sign in', exact: true }).click()
+  const tab = await opened
+  await tab.getByRole('button', { name: 'Allow access' }).click()
+  // A phone does not reach this machine by its loopback address. This browser does, but has no cookie there, so nothing happens.
+  await tab.waitForURL(`${redirectUri}*`)
+  await expect(tab.getByRole('heading', { name: 'Not connected' })).toBeVisible()
+  await expect(phone.getByText('Waiting for your browser')).toBeVisible()
+  await phone.getByText('The browser is on another device?').click()
+  const paste = phone.getByLabel('Address', { exact: true })
+  await paste.fill('https://evil.example/api/oauth/oauth2/callback?code=a&state=b')
+  await phone.getByRole('button', { name: 'Continue' }).click()
+  await expect(phone.getByText(redirectUri).last()).toBeVisible()
+  await paste.fill(tab.url())
+  await phone.getByRole('button', { name: 'Continue' }).click()
+  await expect(phone.getByText('What the account allows')).toBeVisible()
+  await expectNoSidewaysScroll({ page: phone }, 'account on a phone')
+  await expect(phone.getByLabel('Access of Ada')).toHaveText('Read')
 })
 
 test('an agent uses a tool of a pasted server only after the person has accepted it', async ({ deckhand, page, models, folder }) => {

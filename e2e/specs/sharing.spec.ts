@@ -1,7 +1,8 @@
 import { expect, test as base } from '../fixtures/deckhand.ts'
 import { startBrowser, type Browser } from '../fixtures/browser.ts'
+import { createOwner, OWNER } from '../fixtures/share-on-network.ts'
 
-const PASSWORD = 'correct horse battery staple'
+const PASSWORD = OWNER.password
 
 const test = base.extend<{ elsewhere: Browser }>({
   // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs from here.
@@ -18,11 +19,7 @@ test('sharing needs an owner, shows where to sign in, asks every browser to sign
   const share = page.getByText('Share on this network')
   await share.click()
   await page.getByRole('link', { name: 'Create owner account…' }).click()
-  await page.getByRole('button', { name: 'Create owner account' }).click()
-  await page.getByLabel('Name').fill('Ann')
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-  await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
-  await expect(page.getByRole('dialog')).toBeHidden()
+  await createOwner(deckhand)
 
   await page.goto('app://deckhand/settings/computer')
   await share.click()
@@ -33,7 +30,7 @@ test('sharing needs an owner, shows where to sign in, asks every browser to sign
   const phone = await elsewhere.openTab(sharing.urls[0]!)
   await expect(phone.getByRole('textbox', { name: 'Password' })).toBeVisible()
   await phone.setViewportSize({ width: 390, height: 800 })
-  await phone.getByLabel('Name').fill('Ann')
+  await phone.getByLabel('Name').fill(OWNER.name)
   await phone.getByRole('textbox', { name: 'Password' }).fill(PASSWORD)
   await phone.keyboard.press('Enter')
   await expect(phone.getByRole('link', { name: 'Chat' })).toBeVisible()
@@ -49,7 +46,7 @@ test('sharing needs an owner, shows where to sign in, asks every browser to sign
   await expect(phone.getByText('click into the address bar and press Enter')).toBeVisible()
   const encrypted = await elsewhere.openTab(phone.url())
   await encrypted.setViewportSize({ width: 390, height: 800 })
-  await encrypted.getByLabel('Name').fill('Ann')
+  await encrypted.getByLabel('Name').fill(OWNER.name)
   await encrypted.getByRole('textbox', { name: 'Password' }).fill(PASSWORD)
   await encrypted.keyboard.press('Enter')
   await expect(encrypted.getByRole('link', { name: 'Chat' })).toBeVisible()
