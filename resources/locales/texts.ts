@@ -3563,6 +3563,7 @@ export type TextParams = {
   'messages.mcp_stopped_itself': { code: string }
   'messages.mcp_limit': { limit: string }
   'messages.mcp_waits': { seconds: number }
+  'messages.mcp_interrupted': NoParams
   'messages.mcp_off': NoParams
   'messages.effect_mcp': { acts: string; args: string; server: string; tool: string }
   'messages.mcp_tool_name_taken': NoParams

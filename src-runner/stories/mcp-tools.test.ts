@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TestRunner } from '../testing/create-test-runner.ts'
@@ -195,20 +194,8 @@ describe.skipIf(isMissing)('tools of an MCP server', () => {
   it('leaves no process behind', async () => {
     const parent = await addHostileServer(rig, { modes: ['child'], name: 'Parent' })
     await parent.test()
-    expect(processesNaming(parent.folder).length).toBeGreaterThan(1)
+    expect(parent.processes().length).toBeGreaterThan(1)
     await runner.client.ok('deleteMcpServer', { params: { mcpServerId: parent.server.id } })
-    expect(processesNaming(parent.folder)).toEqual([])
+    expect(parent.processes()).toEqual([])
   })
 })
-
-/** The command lines of processes with this path in it. */
-function processesNaming(path: string): string[] {
-  const lines = readdirSync('/proc').flatMap((pid) => {
-    try {
-      return /^\d+$/.test(pid) ? [readFileSync(`/proc/${pid}/cmdline`, 'latin1')] : []
-    } catch {
-      return []
-    }
-  })
-  return lines.filter((line) => line.includes(path))
-}

@@ -2,6 +2,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { z } from 'zod'
 import type { RunningProgram } from '../../platform/sandbox/start-sandboxed.ts'
+import { bounded } from '../../platform/net/checked-connection.ts'
 import { GuardedFetchError } from '../../platform/net/guarded-fetch.ts'
 import { TOO_LONG, type GuardedStreamFetch } from '../../platform/net/guarded-stream.ts'
 import { messageOf } from '../../lib/errors.ts'
@@ -43,8 +44,8 @@ export type McpConnection = {
   listTools(signal: AbortSignal): Promise<ServerTool[]>
   /** The content of the result as the server sent it. Throws McpServerError, or the signal's reason. */
   call(name: string, args: Record<string, unknown>, options: CallOptions): Promise<unknown>
-  /** Whether it still responds. */
-  ping(timeoutMs: number): Promise<boolean>
+  /** Whether it responds before the signal aborts. */
+  ping(signal: AbortSignal): Promise<boolean>
   /** Resolves when the connection has ended, however. */
   closed: Promise<void>
   close(): Promise<void>
@@ -122,7 +123,10 @@ export async function connectServer(options: ConnectOptions): Promise<McpConnect
     ended.resolve()
   }
   try {
-    await abortable(client.connect(transport, { timeout: limits.startMs, signal: options.signal }), options.signal, limits.startMs)
+    // The library's own limit does not cover opening the connection.
+    const connecting = client.connect(transport, { timeout: limits.startMs, signal: options.signal })
+    const tooSlow = () => new McpServerError('timeout', `It did not start within ${limits.startMs / 1000} s.`)
+    await bounded(connecting, limits.startMs, options.signal, tooSlow)
   } catch (thrown) {
     await close()
     options.signal.throwIfAborted()
@@ -184,11 +188,11 @@ export async function connectServer(options: ConnectOptions): Promise<McpConnect
         timer.stop()
       }
     },
-    ping: (timeoutMs) =>
-      client.ping({ timeout: timeoutMs }).then(
+    ping: (signal) =>
+      request('ping', {}, AnyResult, { signal, timeout: NO_LIMIT_MS }).then(
         () => true,
         // A server that does not know the request responds.
-        (thrown: unknown) => asServerError(thrown).kind === 'refused',
+        (thrown: unknown) => thrown instanceof McpServerError && thrown.kind === 'refused',
       ),
     closed: ended.promise,
     close,
@@ -263,20 +267,4 @@ function troubleOf(thrown: unknown): McpTrouble {
   if (code === REQUEST_TIMEOUT) return 'timeout'
   // 404: the server has forgotten the session. From 500: nobody knows how far the request got.
   return typeof code !== 'number' || code === CONNECTION_CLOSED || code === 404 || code >= 500 ? 'gone' : 'refused'
-}
-
-/** The library's own limit does not cover opening the connection. */
-async function abortable<T>(work: Promise<T>, signal: AbortSignal, ms: number): Promise<T> {
-  signal.throwIfAborted()
-  const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new McpServerError('timeout', `It did not start within ${ms / 1000} s.`)), ms)
-  const stop = () => reject(signal.reason as Error)
-  signal.addEventListener('abort', stop, { once: true })
-  work.catch(() => {})
-  try {
-    return await Promise.race([work, promise])
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', stop)
-  }
 }

@@ -67,20 +67,16 @@ export function createAgentMcpTools({ db, pool, parked, sandbox, models }: Agent
     onProgress: (progress: CallProgress) => void,
   ): Promise<CallResult> {
     return parked.run({ jobId, callId }, signal, (own, ask) =>
-      pool.use(offered.serverId, own, async ({ connection, scrub }) => {
+      pool.use(offered.serverId, own, async ({ connection, scrub, onElicitation }) => {
         // The server was connected just now, and its tools were read again.
         if (!isOffered(db, agentId, offered)) throw new Error('Not run: the person has to look at this tool again, because it has changed.')
         const asked: string[] = []
-        const stopListening = pool.onElicitation(offered.serverId, async (question, isOfOneCall) => {
+        onElicitation(async (question, isOfOneCall) => {
           const { answer, note } = isOfOneCall ? await elicit(question, offered.server, ask) : NOT_TELLABLE
           if (note !== null) asked.push(`${question.message}: ${note}`)
           return answer
         })
-        try {
-          return { content: await connection.call(offered.name, args, { signal: own, onProgress }), asked, scrub }
-        } finally {
-          stopListening()
-        }
+        return { content: await connection.call(offered.name, args, { signal: own, onProgress }), asked, scrub }
       }),
     )
   }

@@ -2,6 +2,7 @@
 // it runs by itself in a sandbox. Modes are arguments.
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
 import { spawn } from 'node:child_process'
+import { get } from 'node:http'
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 
@@ -40,6 +41,7 @@ const tools = () => [
   { name: 'ask', description: 'Asks the person.', inputSchema: object() },
   { name: 'think', description: 'Asks for a model.', inputSchema: object() },
   { name: 'leave', description: 'Connects to the network.', inputSchema: object({ port: { type: 'number' } }) },
+  { name: 'fetch', description: 'Reads a page.', inputSchema: object({ url: { type: 'string' } }) },
   { name: 'book', description: 'Is long.', inputSchema: object() },
   { name: 'large', description: 'Says a lot.', inputSchema: object() },
   { name: 'picture', description: 'Returns files.', inputSchema: object() },
@@ -113,6 +115,19 @@ function call(id, name, args, token) {
       socket.on('close', (failed) => answer(text(failed ? 'no way out' : 'got out')))
       return socket.on('error', () => {})
     }
+    // As libraries do that read the variables of proxies.
+    case 'fetch': {
+      const proxy = new URL(process.env.HTTP_PROXY)
+      const request = get(
+        { host: proxy.hostname, port: proxy.port, path: args.url, headers: { host: new URL(args.url).host } },
+        (response) => {
+          let body = ''
+          response.on('data', (chunk) => (body += chunk))
+          response.on('end', () => answer(text(`${response.statusCode} ${body}`)))
+        },
+      )
+      return request.on('error', (error) => answer(text(error.message)))
+    }
     case 'picture': {
       const base64 = (content) => Buffer.from(content).toString('base64')
       return answer({
@@ -158,9 +173,12 @@ if (modes.has('silent')) {
     console.error('cannot find the configuration')
     process.exit(2)
   }
+  if (existsSync('broken')) process.exit(4)
+  appendFileSync('starts.log', 'x')
   console.log('Welcome to the server!')
   console.error(`started with ${process.env.KEY ?? 'no key'} in ${process.cwd()}`)
   createInterface({ input: process.stdin }).on('line', (line) => {
+    if (existsSync('hung')) return
     const { id, method, params, result, error } = JSON.parse(line)
     if (method === undefined) {
       waiting.get(id)?.(result, error)
