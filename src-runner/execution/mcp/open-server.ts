@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { createGuardedStream, type GuardedStreamFetch } from '../../platform/net/guarded-stream.ts'
 import type { GuardedFetchOptions } from '../../platform/net/guarded-fetch.ts'
 import { findByName, mayStart, type UserToolchain } from '../../platform/programs/user-toolchain.ts'
+import type { NetworkProxyOptions } from '../../platform/sandbox/network-proxy.ts'
 import type { SandboxState } from '../../platform/sandbox/sandbox-types.ts'
 import { startSandboxed, type RunningProgram } from '../../platform/sandbox/start-sandboxed.ts'
 import type { McpTransport } from '../../contract/mcp.ts'
@@ -26,6 +27,8 @@ export type OpenServerDeps = {
   folders: Pick<ServerFolders, 'open'>
   monotonic(): number
   limits?: Partial<McpLimits>
+  /** Addresses that programs may reach if the person gave their hosts. Default: those of the internet. */
+  mayReach?: NetworkProxyOptions['mayReach']
 }
 
 export type OpenedServer = McpConnection & {
@@ -131,7 +134,7 @@ async function startProgram(deps: OpenServerDeps, id: string, transport: Program
     folder: given[0] ?? own,
     writable: [...given, own],
     programs,
-    network: hosts.length > 0 ? { hosts } : false,
+    network: hosts.length > 0 ? { hosts, ...(deps.mayReach === undefined ? {} : { mayReach: deps.mayReach }) } : false,
     env: { HOME: own, ...env },
     timeoutMs: DAY_MS,
     limits: PROGRAM_LIMITS,

@@ -26,5 +26,3 @@ export function createServerLog(now: () => number) {
     },
   }
 }
-
-export type ServerLog = ReturnType<typeof createServerLog>
