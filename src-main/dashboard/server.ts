@@ -52,32 +52,33 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
   let bound: { host: string; port: number } | null = null
   const gateNow = () => gateConfigFor(options, bound)
 
+  const receive = async (request: IncomingMessage, response: ServerResponse, route: Route): Promise<void> => {
+    const { httpVersion, rawHeaders } = request
+    const gate = { ...gateNow(), fromOtherSites: FROM_OTHER_SITES }
+    const refusedAtGate = refuseAtGate({ method: request.method!, path: pathOf(request), httpVersion, rawHeaders }, gate)
+    const isForeign = refusedAtGate === null && gate.authMode === 'local-trust' && !(await isOwnPeer(request.socket))
+    const refused = isForeign ? 'forbidden_account' : refusedAtGate
+    // An absolute target names an authority that the gate did not check. Upgrades are not supported (h2c is only an offer).
+    const isPlain = tls !== null && isPlainFromNetwork(request.socket)
+    const unreadable = !request.url!.startsWith('/') || (request.headers.upgrade ?? 'h2c').toLowerCase() !== 'h2c'
+    if (refused === null && !unreadable && !isPlain) {
+      if (bound === null || !isUnderAnotherName(request, gate)) return route(request, response)
+      return send(response, request.method!, redirection(urlOf(bound.host, bound.port) + request.url!))
+    }
+    response.setHeader('connection', 'close')
+    if (isPlain && bound !== null && refused === null && !unreadable && opensPage(request))
+      return send(response, request.method!, redirection(encryptedUrlOf(request, bound.port)))
+    // A page that was open before encryption was turned on is of another site for the browser.
+    if (tls !== null && !isPlain && refused === 'forbidden_origin' && opensPage(request))
+      return send(response, request.method!, html(403, 'To open Deckhand, click into the address bar and press Enter.'))
+    send(response, request.method!, refusal(isPlain ? 'https_required' : (refused ?? 'invalid_request')))
+  }
+
   const app = fastify({
     logger: false,
     forceCloseConnections: true,
     // The gate runs before the router, so that a path the router cannot parse is refused like any other.
-    serverFactory: (route) =>
-      createHttpServer((request, response) => {
-        const { httpVersion, rawHeaders } = request
-        const gate = { ...gateNow(), fromOtherSites: FROM_OTHER_SITES }
-        const refusedAtGate = refuseAtGate({ method: request.method!, path: pathOf(request), httpVersion, rawHeaders }, gate)
-        const isForeign = refusedAtGate === null && gate.authMode === 'local-trust' && !isOwnPeer(request.socket)
-        const refused = isForeign ? 'forbidden_account' : refusedAtGate
-        // An absolute target names an authority that the gate did not check. Upgrades are not supported (h2c is only an offer).
-        const isPlain = tls !== null && isPlainFromNetwork(request.socket)
-        const unreadable = !request.url!.startsWith('/') || (request.headers.upgrade ?? 'h2c').toLowerCase() !== 'h2c'
-        if (refused === null && !unreadable && !isPlain) {
-          if (bound === null || !isUnderAnotherName(request, gate)) return route(request, response)
-          return send(response, request.method!, redirection(urlOf(bound.host, bound.port) + request.url!))
-        }
-        response.setHeader('connection', 'close')
-        if (isPlain && bound !== null && refused === null && !unreadable && opensPage(request))
-          return send(response, request.method!, redirection(encryptedUrlOf(request, bound.port)))
-        // A page that was open before encryption was turned on is of another site for the browser.
-        if (tls !== null && !isPlain && refused === 'forbidden_origin' && opensPage(request))
-          return send(response, request.method!, html(403, 'To open Deckhand, click into the address bar and press Enter.'))
-        send(response, request.method!, refusal(isPlain ? 'https_required' : (refused ?? 'invalid_request')))
-      }),
+    serverFactory: (route) => createHttpServer((request, response) => void receive(request, response, route)),
     clientErrorHandler(_error, socket) {
       if (!socket.writable) return
       const headers = { ...API_HEADERS, 'content-type': 'application/json', connection: 'close' }
@@ -172,7 +173,9 @@ function encryptedUrlOf(request: IncomingMessage, port: number): string {
   return `https://${new URL(`http://${request.headers.host!.trim()}`).hostname}:${port}${request.url!}`
 }
 
-function createHttpServer(listener: (request: IncomingMessage, response: ServerResponse) => void): Server {
+type Route = (request: IncomingMessage, response: ServerResponse) => void
+
+function createHttpServer(listener: Route): Server {
   // A request has 30 s to arrive; by default Node checks only every 30 s. Responses have no limit.
   return createServer({ requestTimeout: 30_000, headersTimeout: 15_000, connectionsCheckingInterval: 5_000 }, listener)
 }

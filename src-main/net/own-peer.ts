@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { endianness } from 'node:os'
 import { createPeerCheck } from '../../src-runner/contract/peer.ts'
 
@@ -6,5 +6,5 @@ import { createPeerCheck } from '../../src-runner/contract/peer.ts'
 export const isOwnPeer = createPeerCheck({
   ownUid: process.platform === 'linux' ? process.getuid!() : null,
   isLittleEndian: endianness() === 'LE',
-  readTable: (name) => readFileSync(`/proc/net/${name}`, 'latin1'),
+  readTable: (name) => readFile(`/proc/net/${name}`, 'latin1'),
 })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createPeerCheck, type Connection, type PeerDeps } from './peer.ts'
 
 const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n'
@@ -12,11 +12,11 @@ const connection = (remoteAddress = '127.0.0.1', localAddress = remoteAddress): 
   ...{ remoteAddress, localAddress, remotePort: 50_000, localPort: 3001 },
 })
 
-function check(tables: Partial<Record<'tcp' | 'tcp6', string>>, peer = connection(), deps: Partial<PeerDeps> = {}): boolean {
+function check(tables: Partial<Record<'tcp' | 'tcp6', string>>, peer = connection(), deps: Partial<PeerDeps> = {}): Promise<boolean> {
   return createPeerCheck({
     ownUid: 1000,
     isLittleEndian: true,
-    readTable(name) {
+    async readTable(name) {
       const table = tables[name]
       if (table === undefined) throw new Error('EACCES')
       return HEAD + table
@@ -26,46 +26,62 @@ function check(tables: Partial<Record<'tcp' | 'tcp6', string>>, peer = connectio
 }
 
 describe('the account at the other end of a connection', () => {
-  it('passes if it is our own or root', () => {
-    expect(check({ tcp: row(BACK, 7) + row(V4, 1000), tcp6: '' })).toBe(true)
-    expect(check({ tcp: row(V4, 0), tcp6: '' })).toBe(true)
+  it('passes if it is our own or root', async () => {
+    expect(await check({ tcp: row(BACK, 7) + row(V4, 1000), tcp6: '' })).toBe(true)
+    expect(await check({ tcp: row(V4, 0), tcp6: '' })).toBe(true)
   })
 
-  it('is refused if it is another one, is not listed, or has closed its socket', () => {
-    expect(check({ tcp: row(BACK, 1000) + row(V4, 1001), tcp6: '' })).toBe(false)
-    expect(check({ tcp: row(BACK, 1000), tcp6: '' })).toBe(false)
+  it('is refused if it is another one, is not listed, or has closed its socket', async () => {
+    expect(await check({ tcp: row(BACK, 1000) + row(V4, 1001), tcp6: '' })).toBe(false)
+    expect(await check({ tcp: row(BACK, 1000), tcp6: '' })).toBe(false)
     // A closed socket is listed as one of root.
-    expect(check({ tcp: row(V4, 0, 0), tcp6: '' })).toBe(false)
-    expect(check({ tcp: row(V4, 1000, 0), tcp6: '' })).toBe(false)
+    expect(await check({ tcp: row(V4, 0, 0), tcp6: '' })).toBe(false)
+    expect(await check({ tcp: row(V4, 1000, 0), tcp6: '' })).toBe(false)
   })
 
-  it('is found for IPv6, and for IPv4 over a socket of IPv6', () => {
-    expect(check({ tcp: '', tcp6: row(V6, 1000) }, connection('::1'))).toBe(true)
-    expect(check({ tcp: '', tcp6: row(V6, 1001) }, connection('::1'))).toBe(false)
-    expect(check({ tcp: '', tcp6: row(MAPPED, 1000) })).toBe(true)
-    expect(check({ tcp: row(V4, 1000), tcp6: '' }, connection('::ffff:127.0.0.1'))).toBe(true)
-    expect(check({ tcp: '', tcp6: row(MAPPED, 1001) }, connection('::ffff:127.0.0.1'))).toBe(false)
+  it('is found for IPv6, and for IPv4 over a socket of IPv6', async () => {
+    expect(await check({ tcp: '', tcp6: row(V6, 1000) }, connection('::1'))).toBe(true)
+    expect(await check({ tcp: '', tcp6: row(V6, 1001) }, connection('::1'))).toBe(false)
+    expect(await check({ tcp: '', tcp6: row(MAPPED, 1000) })).toBe(true)
+    expect(await check({ tcp: row(V4, 1000), tcp6: '' }, connection('::ffff:127.0.0.1'))).toBe(true)
+    expect(await check({ tcp: '', tcp6: row(MAPPED, 1001) }, connection('::ffff:127.0.0.1'))).toBe(false)
   })
 
-  it('is found on a machine with the other byte order', () => {
-    expect(check({ tcp: row('7F000001:C350 7F000001:0BB9', 1001), tcp6: '' }, connection(), { isLittleEndian: false })).toBe(false)
-    expect(check({ tcp: row('7F000001:C350 7F000001:0BB9', 1000), tcp6: '' }, connection(), { isLittleEndian: false })).toBe(true)
+  it('is found on a machine with the other byte order', async () => {
+    expect(await check({ tcp: row('7F000001:C350 7F000001:0BB9', 1001), tcp6: '' }, connection(), { isLittleEndian: false })).toBe(false)
+    expect(await check({ tcp: row('7F000001:C350 7F000001:0BB9', 1000), tcp6: '' }, connection(), { isLittleEndian: false })).toBe(true)
   })
 
-  it('is never on another machine', () => {
+  it('is never on another machine', async () => {
     for (const address of ['192.168.1.20', '10.0.0.1', 'fe80::1', '::ffff:192.168.1.20', undefined])
-      for (const ownUid of [1000, null]) expect(check({ tcp: '', tcp6: '' }, connection(address ?? ''), { ownUid })).toBe(false)
+      for (const ownUid of [1000, null]) expect(await check({ tcp: '', tcp6: '' }, connection(address ?? ''), { ownUid })).toBe(false)
   })
 
-  it('is not asked for where the system does not tell', () => {
-    expect(check({}, connection(), { ownUid: null })).toBe(true)
-    expect(check({})).toBe(true)
+  it('is not asked for where the system does not tell', async () => {
+    expect(await check({}, connection(), { ownUid: null })).toBe(true)
+    expect(await check({})).toBe(true)
   })
 
-  it('is looked up once for a connection', () => {
+  it('is looked up once for a connection', async () => {
     let reads = 0
-    const isOwn = createPeerCheck({ ownUid: 1000, isLittleEndian: true, readTable: () => HEAD + row(V4, 1000 + reads++) })
+    const readTable = async () => HEAD + row(V4, 1000 + reads++)
+    const isOwn = createPeerCheck({ ownUid: 1000, isLittleEndian: true, readTable })
     const one = connection()
-    expect([isOwn(one), isOwn(one), isOwn(connection())]).toEqual([true, true, false])
+    expect([await isOwn(one), await isOwn(one), await isOwn(connection())]).toEqual([true, true, false])
+  })
+
+  it('is looked up together for connections that come during a read, in a list that is newer than all of them', async () => {
+    const reads: ((table: string) => void)[] = []
+    const readTable = () => new Promise<string>((resolve) => reads.push(resolve))
+    const isOwn = createPeerCheck({ ownUid: 1000, isLittleEndian: true, readTable })
+    const early = isOwn(connection())
+    await vi.waitFor(() => expect(reads).toHaveLength(1))
+    const late = [isOwn(connection()), isOwn(connection())]
+    reads[0]!(HEAD + row(V4, 1000))
+    expect(await early).toBe(true)
+    await vi.waitFor(() => expect(reads).toHaveLength(2))
+    reads[1]!(HEAD + row(V4, 1001))
+    expect(await Promise.all(late)).toEqual([false, false])
+    expect(reads).toHaveLength(2)
   })
 })

@@ -14,28 +14,48 @@ export type PeerDeps = {
   /** null: this system does not say, so every local peer passes. */
   ownUid: number | null
   isLittleEndian: boolean
-  /** `/proc/net/tcp` or `/proc/net/tcp6`. Throws if it cannot be read. */
-  readTable: (name: 'tcp' | 'tcp6') => string
+  /** `/proc/net/tcp` or `/proc/net/tcp6`. Rejects if it cannot be read. */
+  readTable: (name: TableName) => Promise<string>
 }
+
+type TableName = 'tcp' | 'tcp6'
 
 const ROOT = 0
 
 /**
  * Whether the peer of a connection is on this machine, and of our own account or root. Looked up once for a connection, whose
- * peer stays the same.
+ * peer stays the same. The kernel lists every socket of the machine, which takes 1 to 50 ms, so nothing waits for that but the
+ * connections that it is for, and those that come meanwhile share the next list.
  */
-export function createPeerCheck(deps: PeerDeps): (connection: Connection) => boolean {
-  const known = new WeakMap<Connection, boolean>()
+export function createPeerCheck(deps: PeerDeps): (connection: Connection) => Promise<boolean> {
+  const known = new WeakMap<Connection, Promise<boolean>>()
+  const sharing = { ...deps, readTable: shareReads(deps.readTable) }
   return (connection) => {
-    const found = known.get(connection)
-    if (found !== undefined) return found
-    const isOwn = isOwnPeer(connection, deps)
-    known.set(connection, isOwn)
-    return isOwn
+    let found = known.get(connection)
+    if (found === undefined) known.set(connection, (found = isOwnPeer(connection, sharing)))
+    return found
   }
 }
 
-function isOwnPeer(connection: Connection, { ownUid, isLittleEndian, readTable }: PeerDeps): boolean {
+/** One read at a time, which begins after each call that gets its result: an older list may show a former owner of the port. */
+function shareReads(read: PeerDeps['readTable']): PeerDeps['readTable'] {
+  const next = new Map<TableName, Promise<string>>()
+  let last: Promise<unknown> = Promise.resolve()
+  return (name) => {
+    let shared = next.get(name)
+    if (shared === undefined) {
+      shared = last.then(() => {
+        next.delete(name)
+        return read(name)
+      })
+      next.set(name, shared)
+      last = shared.catch(() => undefined)
+    }
+    return shared
+  }
+}
+
+async function isOwnPeer(connection: Connection, { ownUid, isLittleEndian, readTable }: PeerDeps): Promise<boolean> {
   const { remoteAddress, remotePort, localAddress, localPort } = connection
   if (remoteAddress === undefined || localAddress === undefined) return false
   const peer = toV4(remoteAddress)
@@ -51,7 +71,7 @@ function isOwnPeer(connection: Connection, { ownUid, isLittleEndian, readTable }
     const key = ends.map(([address, port]) => `${hexOf(address, table, isLittleEndian)}:${hex(port ?? 0, 4)}`).join(' ')
     let text: string
     try {
-      text = readTable(table)
+      text = await readTable(table)
     } catch {
       // Some systems keep the list from programs. Without it Linux is like the others.
       if (table === 'tcp') return true

@@ -26,14 +26,18 @@ export function createFront(gate: FrontRules, next: Listener, takeDelivery: Take
     const isPlain = gate.isEncrypted === true && isPlainFromNetwork(req.socket)
     if (!isPlain && takeDelivery(req, res)) return
     for (const [name, value] of COMMON_HEADERS) res.setHeader(name, value)
-    const refusal = isPlain ? 'https_required' : refuse(req, gate)
-    if (refusal === null) {
-      passedGate?.(req.url ?? '')
-      return next(req, res)
+    const proceed = (refusal: ErrorCode | null) => {
+      if (refusal === null) {
+        passedGate?.(req.url ?? '')
+        return next(req, res)
+      }
+      // A refused client gets no second request on the same socket.
+      res.setHeader('connection', 'close')
+      sendFixedResponse(res, refusal)
     }
-    // A refused client gets no second request on the same socket.
-    res.setHeader('connection', 'close')
-    sendFixedResponse(res, refusal)
+    const refusal = isPlain ? 'https_required' : refuse(req, gate)
+    if (refusal !== null || gate.authMode !== 'local-trust' || pathOf(req.url ?? '') === HEALTH) return proceed(refusal)
+    void isOwnPeer(req.socket).then((isOwn) => proceed(isOwn ? null : 'forbidden_account'))
   }
 }
 
@@ -46,8 +50,7 @@ function refuse(req: IncomingMessage, gate: GateConfig): ErrorCode | null {
   if (refusal !== null) return refusal
   // Absolute-form (`GET http://other/…`) names an authority that was not checked; authority-form is for proxies.
   if (!target.startsWith('/')) return target === '*' ? 'not_found' : 'invalid_request'
-  if (asksForUpgrade(req)) return 'invalid_request'
-  return gate.authMode === 'local-trust' && pathOf(target) !== HEALTH && !isOwnPeer(req.socket) ? 'forbidden_account' : null
+  return asksForUpgrade(req) ? 'invalid_request' : null
 }
 
 export function pathOf(target: string): string {

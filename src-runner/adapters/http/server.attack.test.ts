@@ -574,10 +574,11 @@ describe.each(MODES)('the server in %s', (authMode) => {
       body: 'zz\r\n{}\r\n0\r\n\r\n',
     })
     expect([badChunk.status, badChunk.handled]).toEqual([400, []])
-    // Two bytes are announced and more are sent. The rest is read as the next request, which is invalid.
+    // More bytes are sent than announced. The rest is read as the next request, which is invalid and ends the connection.
     const tooMuch = await send({ ...having(without(request, 'connection'), ['Content-Length', '12']), body: '{"task":"x"}GARBAGE\r\n\r\n' })
-    expect(tooMuch.handled).toEqual(['submitTask'])
     expect(tooMuch.text).toContain('HTTP/1.1 400')
+    // The connection has ended before its account is known.
+    expect(tooMuch.handled).toEqual(authMode === 'local-trust' ? [] : ['submitTask'])
   })
 
   it('closes connections that send headers or a body too slowly', async () => {
