@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ToolEffect } from '../../contract/jobs.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { cutText } from '../../lib/text.ts'
-import { randomBoundary } from '../../lib/untrusted-text.ts'
+import { randomBoundary, wrapUntrusted } from '../../lib/untrusted-text.ts'
 import { defineTool, NO_EFFECTS, OutcomeUnknown, type RawSchema, type Tool, type ToolContext, type ToolFacts } from '../tools/tool.ts'
 import { McpServerError, type CallProgress } from './connect-server.ts'
 import { readResult } from './tool-result.ts'
@@ -57,18 +57,20 @@ export function createServerTool({ name, server, tool, description, schema, effe
     async run(args, context) {
       try {
         const { content, asked, scrub } = await call(args, context, (progress) => context.show?.(`${describeProgress(progress)}\n`))
-        const keep = (type: string, bytes: Buffer) =>
-          context.results?.keep({ callId: context.callId, tool: name, type, bytes }) ?? Promise.resolve(null)
+        // The call has taken effect, whatever becomes of its result. The model is told what was not kept.
+        const keep = async (type: string, bytes: Buffer) =>
+          (await context.results?.keep({ callId: context.callId, tool: name, type, bytes }).catch(() => null)) ?? null
         return await readResult(content, { boundary: randomBoundary, asked, scrub, keep })
       } catch (thrown) {
         if (!(thrown instanceof McpServerError)) throw thrown
         context.signal.throwIfAborted()
-        if (thrown.kind === 'refused') return { ok: false, output: `${server} refused the call: ${thrown.message}` }
+        if (thrown.kind === 'refused')
+          return { ok: false, output: `${server} refused the call.\n${wrapUntrusted(thrown.message, randomBoundary())}` }
         if (thrown.kind === 'unauthorized') return { ok: false, output: `${server} asks for a sign-in. Tell the person.` }
         const reason =
           thrown.kind === 'timeout' ? `${server} did not answer in time` : `The connection to ${server} ended before it answered`
         if (effect === 'once') throw new OutcomeUnknown(`${reason}: ${thrown.message}`)
-        return { ok: false, output: `${reason}: ${thrown.message}. The call may be repeated.` }
+        return { ok: false, output: `${reason}. The call may be repeated.\n${wrapUntrusted(thrown.message, randomBoundary())}` }
       }
     },
   })

@@ -1,4 +1,4 @@
-import { isRecord } from '../../lib/json-values.ts'
+import { isRecord, parseJson } from '../../lib/json-values.ts'
 import { cutText } from '../../lib/text.ts'
 import { wrapUntrusted, type MakeBoundary } from '../../lib/untrusted-text.ts'
 import { MAX_TOOL_OUTPUT_CHARS, type ToolOutput } from '../tools/tool.ts'
@@ -26,9 +26,12 @@ export async function readResult(result: unknown, { boundary, scrub, asked, keep
   const lines: string[] = []
   for (const part of parts.slice(0, MAX_PARTS)) lines.push(await describePart(part, { scrub, keep }))
   if (parts.length > MAX_PARTS) lines.push(`[${parts.length - MAX_PARTS} more parts were left out]`)
-  // Servers repeat structured content as text for older clients.
-  if (structuredContent !== undefined && !lines.some((line) => isSameJson(line, structuredContent)))
-    lines.push(JSON.stringify(structuredContent))
+  if (structuredContent !== undefined) {
+    const json = jsonOf(structuredContent)
+    // Servers repeat it as text for older clients.
+    if (json === null) lines.push('[structured content that is nested too deeply]')
+    else if (!lines.some((line) => isSameJson(line, json))) lines.push(json)
+  }
   const text = scrub(lines.filter((line) => line !== '').join('\n'))
   const questions = asked.map((question) => `- ${scrub(cutText(question, 1_000))}`)
   const note = questions.length === 0 ? [] : ['', 'What the server asked the person in vain:', ...questions]
@@ -50,12 +53,18 @@ async function fitText(text: string, keep: ResultOptions['keep']): Promise<{ sho
   return { shown, rest }
 }
 
-function isSameJson(line: string, value: unknown): boolean {
+/** null: writing it would overflow the stack, which reading does not. */
+function jsonOf(value: unknown): string | null {
   try {
-    return JSON.stringify(JSON.parse(line)) === JSON.stringify(value)
+    return JSON.stringify(value)
   } catch {
-    return false
+    return null
   }
+}
+
+/** `json` has no spaces, so nothing shorter is the same. Otherwise a result of many short texts would be compared for minutes. */
+function isSameJson(line: string, json: string): boolean {
+  return line.length >= json.length && jsonOf(parseJson(line)) === json
 }
 
 type Keeping = Pick<ResultOptions, 'scrub' | 'keep'>
