@@ -10,6 +10,8 @@ export const MAX_TOOLS = 500
 const MAX_NAME_CHARS = 128
 const MAX_TITLE_CHARS = 200
 const MAX_DESCRIPTION_CHARS = 4_000
+/** Of all descriptions and schemas. They are stored, compared and shown together, in the one thread that runs all jobs. */
+const MAX_ALL_CHARS = 1_000_000
 
 /** A tool as its server describes it, cleaned and bounded. */
 export type ServerTool = {
@@ -24,16 +26,21 @@ export type ServerTool = {
 /** A name that cannot be told from another one by looking at it gives no tool, and the first of two equal names counts. */
 export function readTools(listed: readonly unknown[]): ServerTool[] {
   const tools = new Map<string, ServerTool>()
+  let left = MAX_ALL_CHARS
   for (const value of listed) {
     if (!isRecord(value) || typeof value['name'] !== 'string') continue
     const { name, description, annotations } = value
     if (name.length === 0 || name.length > MAX_NAME_CHARS || visibleText(name) !== name || tools.has(name)) continue
     const hints = isRecord(annotations) ? annotations : {}
-    const { schema, problem } = readSchema(value['inputSchema'])
+    const most = Math.min(MAX_DESCRIPTION_CHARS, Math.max(0, left))
+    const words = typeof description === 'string' ? cutText(visibleText(description), most) : ''
+    left -= words.length
+    const { schema, problem, chars } = readSchema(value['inputSchema'], left)
+    left -= chars
     tools.set(name, {
       name,
       title: titleOf(value['title'] ?? hints['title']),
-      description: typeof description === 'string' ? cutText(visibleText(description), MAX_DESCRIPTION_CHARS) : '',
+      description: words,
       inputSchema: schema,
       proposal: proposalFrom(hints),
       problem: requiresTask(value) ? createMessage('mcp_tool_needs_task') : problem,

@@ -10,25 +10,26 @@ const MAX_DEPTH = 24
 const MAX_EXPANDED_NODES = 5_000
 
 export type Schema = Record<string, unknown>
-export type ReadSchema = { schema: Schema; problem: Message | null }
+export type ReadSchema = { schema: Schema; problem: Message | null; chars: number }
 
 const EMPTY: Schema = { type: 'object', properties: {} }
 
 /**
  * The schema of a tool's arguments without invisible characters and without what names other documents. `problem`: why nobody can
- * use the tool; the schema is then empty.
+ * use the tool; the schema is then empty. `chars`: its size, at most `mostChars`.
  */
-export function readSchema(value: unknown): ReadSchema {
-  const refuse = (problem: Message): ReadSchema => ({ schema: EMPTY, problem })
+export function readSchema(value: unknown, mostChars = MAX_SCHEMA_CHARS): ReadSchema {
+  const refuse = (problem: Message): ReadSchema => ({ schema: EMPTY, problem, chars: 0 })
   if (!isRecord(value) || value['type'] !== 'object') return refuse(createMessage('mcp_schema_no_object'))
-  if (!isWithin(value)) return refuse(createMessage('mcp_schema_too_large'))
+  const chars = charsOf(value, Math.min(mostChars, MAX_SCHEMA_CHARS))
+  if (chars === null) return refuse(createMessage('mcp_schema_too_large'))
   const { $schema: _schema, $id: _id, ...schema } = cleaned(value) as Schema
   if (expandedNodes(schema) === null) return refuse(createMessage('mcp_schema_refs'))
-  return { schema, problem: null }
+  return { schema, problem: null, chars }
 }
 
-/** Without recursion, and stops at the limit. */
-function isWithin(root: unknown): boolean {
+/** null: more than the limits. Without recursion, and stops there. */
+function charsOf(root: unknown, mostChars: number): number | null {
   const rest: { value: unknown; depth: number }[] = [{ value: root, depth: 1 }]
   let chars = 0
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
@@ -37,13 +38,13 @@ function isWithin(root: unknown): boolean {
     if (typeof value === 'object' && value !== null) {
       for (const [key, held] of Object.entries(value)) {
         chars += key.length + 3
-        if (chars > MAX_SCHEMA_CHARS) return false
+        if (chars > mostChars) return null
         rest.push({ value: held, depth: depth + 1 })
       }
     }
-    if (depth > MAX_DEPTH || chars > MAX_SCHEMA_CHARS) return false
+    if (depth > MAX_DEPTH || chars > mostChars) return null
   }
-  return true
+  return chars
 }
 
 function cleaned(value: unknown): unknown {
@@ -95,13 +96,20 @@ function targetOf(root: Schema, ref: string): unknown {
   return at
 }
 
-/** Left to the server: regular expressions can take years, and comparing all items of a list takes its square. */
-const UNCHECKED = new Set(['pattern', 'patternProperties', 'format', 'uniqueItems', 'propertyNames', 'contentSchema'])
+/**
+ * Left to the server: regular expressions can take years, and comparing all items of a list takes its square. Without names of its own,
+ * a part cannot give the references in it another meaning than the one that was measured.
+ */
+const UNCHECKED = new Set([
+  ...['pattern', 'patternProperties', 'format', 'uniqueItems', 'propertyNames', 'contentSchema'],
+  ...['$id', '$anchor', '$dynamicAnchor', '$recursiveAnchor'],
+])
 const HOLDS_SCHEMAS = new Set(['properties', '$defs', 'definitions', 'dependentSchemas'])
 
-/** The part of a schema that arguments are checked with before the server gets them. */
-export function checkableSchema(schema: Schema): Schema {
-  return strip(schema, false) as Schema
+/** What of a schema arguments are checked with before the server gets them. `parts`: how large it is. */
+export function checkableSchema(schema: Schema): { schema: Schema; parts: number } {
+  const checkable = strip(schema, false) as Schema
+  return { schema: checkable, parts: expandedNodes(checkable) ?? Infinity }
 }
 
 function strip(value: unknown, holdsNames: boolean): unknown {
