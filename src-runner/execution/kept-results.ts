@@ -5,7 +5,7 @@ import type { KeptResultContent } from '../contract/files.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError, StaleClaimError } from '../lib/errors.ts'
 import type { Blobs } from '../domain/files/blobs.ts'
-import { findKeptResult, insertKeptResult } from '../domain/files/kept-results.ts'
+import { findKeptResult, insertKeptResult, nextNumber } from '../domain/files/kept-results.ts'
 import type { Claim } from '../domain/jobs/claim-job.ts'
 import type { JobStore } from '../domain/jobs/job-store.ts'
 import type { JobResults } from '../agent/tools/tool.ts'
@@ -16,6 +16,8 @@ type Deps = { db: Database; blobs: Blobs; clock: Clock; jobs: Pick<JobStore, 'is
 export function createJobResults({ db, blobs, clock, jobs }: Deps, claim: Claim): JobResults {
   return {
     async keep({ callId, tool, type, bytes }) {
+      // Before anything is written: a server could fill the disk with contents that nothing refers to.
+      if (nextNumber(db, { jobId: claim.jobId, size: bytes.length }) === null) return null
       const mark = `sha256:${createHash('sha256').update(bytes).digest('hex')}`
       const release = blobs.hold([mark])
       try {

@@ -1,3 +1,4 @@
+import { createMask } from '../platform/log/scrubber.ts'
 import { CODING_PROGRAM_NAMES } from '../contract/coding-programs.ts'
 import { CODE_TASK_LIMITS, type CodeTaskCommand } from '../contract/code-tasks.ts'
 import type { Taint } from '../contract/rules.ts'
@@ -43,7 +44,8 @@ export function createToldSoFar({ place, numbered, before, secrets }: ToldOption
   let tellsCost = false
   let model: string = place.cli
 
-  const masked = (said: string) => secrets.reduce((left, secret) => left.replaceAll(secret, '[secret]'), said)
+  const { add, scrub: masked } = createMask()
+  for (const secret of secrets) add(secret)
   const idOf = (callId: string) => otherNames.get(callId) ?? `${numbered}.${callId}`
 
   return {

@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../lib/clock.ts'
 import { insertKeptResult } from '../domain/files/kept-results.ts'
@@ -15,7 +17,7 @@ describe.skipIf(isMissing)('results of an MCP server that a model cannot read at
     rig = await startMcpRig()
     runner = rig.runner
     const hostile = await addHostileServer(rig, { env: { KEY: 'canary-key' } })
-    await hostile.accept({ book: 'read', picture: 'read' })
+    await hostile.accept({ book: 'read', picture: 'read', album: 'read' })
   })
   afterAll(() => runner.stop())
 
@@ -83,5 +85,15 @@ describe.skipIf(isMissing)('results of an MCP server that a model cannot read at
     expect([insert(3), insert(3), insert(4), insert(5, 300 * 1024 * 1024)]).toEqual([3, 3, 4, null])
     for (let n = 5; n <= 200; n++) insert(n)
     expect([insert(200), insert(201)]).toEqual([200, null])
+  })
+
+  it('that are too many for the job are not written to disk first', async () => {
+    const keptContents = () =>
+      readdirSync(join(runner.dataDir, 'files'), { recursive: true }).filter((path) => /[0-9a-f]{64}$/.test(String(path))).length
+    const before = keptContents()
+    const { outputs } = await run({ name: 'hostile__album' })
+    expect(outputs[0]!.match(/, kept for/g)).toHaveLength(200)
+    expect(outputs[0]!.match(/, not kept/g)).toHaveLength(50)
+    expect(keptContents() - before).toBe(200)
   })
 })

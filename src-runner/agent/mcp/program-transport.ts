@@ -1,15 +1,20 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import type { RunningProgram } from '../../platform/sandbox/start-sandboxed.ts'
-import { parseJson } from '../../lib/json-values.ts'
+import { countJsonParts, parseJson } from '../../lib/json-values.ts'
 import { messageOf } from '../../lib/errors.ts'
 
 /** Of one message of a server. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 /** Of its output within `WINDOW_MS`. A program that writes more keeps the one thread busy that runs all jobs. */
 const MAX_WINDOW_BYTES = 4 * MAX_MESSAGE_BYTES
+/** Also those that are no messages. */
+const MAX_WINDOW_LINES = 20_000
 const WINDOW_MS = 10_000
+/** Of one message. Reading 16 MB of nothing but brackets takes more than a second. */
+export const MAX_MESSAGE_PARTS = 500_000
 
+const TOO_MANY_PARTS = `A message has more than ${MAX_MESSAGE_PARTS} parts.`
 const LINE_FEED = 0x0a
 
 export type ProgramTransportOptions = {
@@ -24,8 +29,9 @@ export type ProgramTransportOptions = {
 export function createProgramTransport(program: RunningProgram, { onNoise, parse, monotonic }: ProgramTransportOptions): Transport {
   let pieces: Buffer[] = []
   let bytes = 0
+  let parts = 0
   let isClosed = false
-  let window = { start: monotonic(), bytes: 0 }
+  let window = { start: monotonic(), bytes: 0, lines: 0 }
 
   const transport: Transport = {
     async start() {
@@ -55,20 +61,25 @@ export function createProgramTransport(program: RunningProgram, { onNoise, parse
 
   function take(chunk: Buffer): void {
     const now = monotonic()
-    if (now - window.start > WINDOW_MS) window = { start: now, bytes: 0 }
+    if (now - window.start > WINDOW_MS) window = { start: now, bytes: 0, lines: 0 }
     window.bytes += chunk.length
     if (window.bytes > MAX_WINDOW_BYTES) return fail(new Error('It writes too much.'))
     let rest = chunk
     for (let end = rest.indexOf(LINE_FEED); end !== -1 && !isClosed; end = rest.indexOf(LINE_FEED)) {
-      const line = Buffer.concat([...pieces, rest.subarray(0, end)]).toString('utf8')
+      if (++window.lines > MAX_WINDOW_LINES) return fail(new Error('It writes too many lines.'))
+      const last = rest.subarray(0, end)
+      if (parts + countJsonParts(last) > MAX_MESSAGE_PARTS) return fail(new Error(TOO_MANY_PARTS))
+      const line = Buffer.concat([...pieces, last]).toString('utf8')
       pieces = []
-      bytes = 0
+      bytes = parts = 0
       rest = rest.subarray(end + 1)
       receive(line)
     }
     if (rest.length === 0 || isClosed) return
     pieces.push(rest)
     bytes += rest.length
+    parts += countJsonParts(rest)
+    if (parts > MAX_MESSAGE_PARTS) fail(new Error(TOO_MANY_PARTS))
     if (bytes > MAX_MESSAGE_BYTES) fail(new Error(`A message has more than ${MAX_MESSAGE_BYTES} bytes.`))
   }
 

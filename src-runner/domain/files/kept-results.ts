@@ -22,16 +22,22 @@ export function insertKeptResult(tx: Tx, { clock }: { clock: Clock }, given: New
     .where(and(eq(keptResults.jobId, given.jobId), eq(callId, given.callId), eq(keptResults.mark, given.mark), eq(type, given.type)))
     .get()
   if (same !== undefined) return same.number
-  const kept = tx
+  const next = nextNumber(tx, given)
+  if (next === null) return null
+  tx.insert(keptResults)
+    .values({ ...given, number: next, createdAt: clock.now() })
+    .run()
+  return next
+}
+
+/** The number of the next result of a job. null: it has kept too much. */
+export function nextNumber(db: Db, given: { jobId: string; size: number }): number | null {
+  const kept = db
     .select({ count: sql<number>`count(*)`, bytes: sql<number>`coalesce(sum(${size}), 0)` })
     .from(keptResults)
     .where(eq(keptResults.jobId, given.jobId))
     .get()!
-  if (kept.count >= MAX_RESULTS || kept.bytes + given.size > MAX_BYTES) return null
-  tx.insert(keptResults)
-    .values({ ...given, number: kept.count + 1, createdAt: clock.now() })
-    .run()
-  return kept.count + 1
+  return kept.count >= MAX_RESULTS || kept.bytes + given.size > MAX_BYTES ? null : kept.count + 1
 }
 
 /** In the order of their numbers. */

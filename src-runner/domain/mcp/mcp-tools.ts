@@ -129,8 +129,8 @@ const ACCEPTED = {
   effect: sql<McpToolEffect>`${mcpTools.effect}`,
 }
 
-/** The tools of an agent, in a fixed order. A server or tool that a person has not allowed is not among them. */
-export function listToolsOfAgent(db: Db, agentId: string): AgentMcpTool[] {
+/** The tools of an agent, in a fixed order, or one of them. A server or tool that a person has not allowed is not among them. */
+export function listToolsOfAgent(db: Db, agentId: string, one?: Pick<AgentMcpTool, 'serverId' | 'name'>): AgentMcpTool[] {
   const rows = db
     .select(ACCEPTED)
     .from(mcpGrants)
@@ -141,6 +141,7 @@ export function listToolsOfAgent(db: Db, agentId: string): AgentMcpTool[] {
         eq(mcpGrants.agentId, agentId),
         eq(mcpServers.enabled, true),
         eq(mcpTools.status, 'accepted'),
+        one === undefined ? undefined : isTool(one.serverId, one.name),
         sql`(${mcpGrants.tools} IS NULL OR EXISTS (SELECT 1 FROM json_each(${mcpGrants.tools}) WHERE value = ${mcpTools.name}))`,
       ),
     )
@@ -167,7 +168,7 @@ export function isOffered(
   agentId: string,
   { serverId, name, digest }: Pick<AgentMcpTool, 'serverId' | 'name' | 'digest'>,
 ): boolean {
-  return listToolsOfAgent(db, agentId).some((tool) => tool.serverId === serverId && tool.name === name && tool.digest === digest)
+  return listToolsOfAgent(db, agentId, { serverId, name }).some((tool) => tool.digest === digest)
 }
 
 /** How many tools of servers wait for a decision because they have changed. */

@@ -76,7 +76,9 @@ export function createAgentMcpTools({ db, pool, parked, sandbox, models }: Agent
           if (note !== null) asked.push(`${question.message}: ${note}`)
           return answer
         })
-        return { content: await connection.call(offered.name, args, { signal: own, onProgress }), asked, scrub }
+        const show = ({ message, ...progress }: CallProgress) =>
+          onProgress({ ...progress, message: message === null ? null : scrub(message) })
+        return { content: await connection.call(offered.name, args, { signal: own, onProgress: show }), asked, scrub }
       }),
     )
   }

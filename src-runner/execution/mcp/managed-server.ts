@@ -1,5 +1,6 @@
 import { transact, type Tx } from '../../platform/db/transact.ts'
 import type { Database } from '../../platform/db/database.ts'
+import { createMask } from '../../platform/log/scrubber.ts'
 import { SandboxFailed } from '../../platform/sandbox/sandbox-types.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -10,7 +11,7 @@ import { findConnectableServer, noteMcpServerUse, setMcpServerStatus } from '../
 import { orAbort } from '../../agent/loop/abortable.ts'
 import { McpServerError, type Elicitation, type ElicitationAnswer } from '../../agent/mcp/connect-server.ts'
 import type { OpenedServer, OpenServerDeps } from './open-server.ts'
-import { startConnection, type ServerConnection } from './server-connection.ts'
+import { scrubAll, startConnection, type ServerConnection } from './server-connection.ts'
 import { createServerLog } from './server-log.ts'
 
 export type ManagedServerDeps = Omit<OpenServerDeps, 'monotonic'> & { db: Database; clock: Clock; log: Log }
@@ -32,8 +33,6 @@ const IDLE_MS = 5 * 60_000
 /** After this time without a use, the server is asked whether it still responds. */
 const PING_AFTER_MS = 60_000
 const LONGEST_WAIT_MS = 5 * 60_000
-/** A shorter one could be a word like any other. */
-const MIN_SECRET_CHARS = 6
 
 /** One MCP server: opened when it is first needed, checked, closed when nobody uses it, and opened again with growing waits. */
 export function createManagedServer(deps: ManagedServerDeps, serverId: string) {
@@ -47,12 +46,11 @@ export function createManagedServer(deps: ManagedServerDeps, serverId: string) {
   /** Those that have got the connection. */
   let underWay = 0
   let usedAt = 0
-  let secrets: readonly string[] = []
+  let mask = createMask()
   let checking: Promise<ServerConnection> | null = null
   let cancelIdle = () => {}
 
-  const scrub = (text: string) =>
-    secrets.reduce((left, secret) => (secret.length < MIN_SECRET_CHARS ? left : left.replaceAll(secret, '[secret]')), text)
+  const scrub = (text: string) => mask.scrub(text)
   const note = (text: string) => lines.add(text, scrub)
   const emitChanged = () => write((tx) => tx.emit({ type: 'mcp_server.changed', payload: { mcpServerId: serverId } }))
 
@@ -67,7 +65,8 @@ export function createManagedServer(deps: ManagedServerDeps, serverId: string) {
   }
 
   async function onElicitation(question: Elicitation): Promise<ElicitationAnswer> {
-    const answers = await Promise.all([...listeners].map((answer) => answer(question, listeners.size === 1)))
+    const clean = scrubAll(question, scrub)
+    const answers = await Promise.all([...listeners].map((answer) => answer(clean, listeners.size === 1)))
     return answers[0] ?? { action: 'decline' }
   }
 
@@ -89,8 +88,11 @@ export function createManagedServer(deps: ManagedServerDeps, serverId: string) {
     if (server === null) throw new AppError('mcp_server_not_found')
     if (!server.enabled || isEnded) throw new AppError('invalid_request', createMessage('mcp_off'))
     note('[starting]')
-    const onSecrets = (all: readonly string[]) => void (secrets = all)
-    const connection = startConnection({ ...deps, write, note, onElicitation, onSecrets }, server)
+    const known = createMask()
+    mask = known
+    // Servers repeat the key of a header without the word before it.
+    const onSecrets = (all: readonly string[]) => all.flatMap((value) => [value, ...value.split(' ')]).forEach(known.add)
+    const connection = startConnection({ ...deps, write, note, onElicitation, onSecrets, scrub }, server)
     current = connection
     emitChanged()
     connection.opened.then(
@@ -184,13 +186,14 @@ export function createManagedServer(deps: ManagedServerDeps, serverId: string) {
       waits.forget()
       return result
     } catch (thrown) {
-      if (thrown instanceof McpServerError && thrown.kind === 'refused') waits.forget()
-      else if (thrown instanceof McpServerError) {
+      if (!(thrown instanceof McpServerError)) throw thrown
+      if (thrown.kind === 'refused') waits.forget()
+      else {
         // The rest of the answer may still come, or the server hangs.
         note(`[${thrown.message}]`)
         void giveUp(connection)
       }
-      throw thrown
+      throw new McpServerError(thrown.kind, scrub(thrown.message))
     }
   }
 

@@ -14,7 +14,7 @@ import { readServerSecrets, type ServerSecrets } from '../../domain/mcp/server-s
 import { mcpServerKey, type Vault } from '../../lib/vault.ts'
 import type { CredentialStore } from '../../domain/credentials/use-credential.ts'
 import { connectServer, McpServerError, type ConnectOptions, type McpConnection, type McpLimits } from '../../agent/mcp/connect-server.ts'
-import { MAX_MESSAGE_BYTES } from '../../agent/mcp/program-transport.ts'
+import { MAX_MESSAGE_BYTES, MAX_MESSAGE_PARTS } from '../../agent/mcp/program-transport.ts'
 import type { ServerFolders } from './server-folders.ts'
 
 export type OpenServerDeps = {
@@ -85,6 +85,7 @@ function createFetch(
     ...internet(),
     enteredAddress: url,
     maxBytes: MAX_MESSAGE_BYTES,
+    maxParts: MAX_MESSAGE_PARTS,
     firstByteMs: FIRST_BYTE_MS,
     async headers() {
       if (credentialId === null) return headers

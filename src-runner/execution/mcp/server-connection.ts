@@ -16,6 +16,8 @@ export type ServerConnectionDeps = Omit<OpenServerDeps, 'monotonic'> & {
   note(text: string): void
   onElicitation(question: Elicitation): Promise<ElicitationAnswer>
   onSecrets(secrets: readonly string[]): void
+  /** Takes the server's secrets out of a text. */
+  scrub(text: string): string
 }
 
 export type ServerConnection = {
@@ -56,7 +58,7 @@ export function startConnection(deps: ServerConnectionDeps, server: { id: string
       void connection.closed.then(() => (isOpen = false))
       try {
         await recordToolsOf(connection, signal)
-        const { version, sandboxed } = connection
+        const { version, sandboxed } = scrubAll({ version: connection.version, sandboxed: connection.sandboxed }, deps.scrub)
         write((tx) => noteMcpServerRun(tx, server.id, { version, sandboxed }))
         signal.throwIfAborted()
       } catch (thrown) {
@@ -71,7 +73,7 @@ export function startConnection(deps: ServerConnectionDeps, server: { id: string
   }
 
   async function recordToolsOf(connection: OpenedServer, signal: AbortSignal): Promise<void> {
-    const tools = await connection.listTools(signal)
+    const tools = scrubAll(await connection.listTools(signal), deps.scrub)
     write((tx) => void recordTools(tx, { clock }, server.id, tools))
   }
 
@@ -115,4 +117,9 @@ export function startConnection(deps: ServerConnectionDeps, server: { id: string
       await (await opened.catch(() => null))?.close()
     },
   }
+}
+
+/** In all texts of a small value from outside. */
+export function scrubAll<T>(value: T, scrub: (text: string) => string): T {
+  return JSON.parse(scrub(JSON.stringify(value))) as T
 }

@@ -1,5 +1,6 @@
 import { isIP, type Socket } from 'node:net'
 import type { Client } from 'undici'
+import { countJsonParts } from '../../lib/json-values.ts'
 import { bounded } from './checked-connection.ts'
 import { asGuarded, createClient, createGuardedConnect, GuardedFetchError, type GuardedFetchOptions } from './guarded-fetch.ts'
 import { hostOf, isLocalName, readWebAddress } from './web-address.ts'
@@ -14,6 +15,8 @@ export type GuardedStreamOptions = GuardedFetchOptions & {
   headers: (url: URL) => Promise<Record<string, string>>
   /** Of one response. A longer one ends with an error. */
   maxBytes: number
+  /** Of one response, as `countJsonParts` counts them. */
+  maxParts: number
   firstByteMs: number
 }
 
@@ -25,6 +28,7 @@ export function createGuardedStream({
   enteredAddress,
   headers,
   maxBytes,
+  maxParts,
   firstByteMs,
   ...options
 }: GuardedStreamOptions): GuardedStreamFetch {
@@ -64,7 +68,7 @@ export function createGuardedStream({
         close()
         return new Response(null, { ...head, status: Math.max(200, head.status) })
       }
-      return new Response(boundedBody(response.body, maxBytes, close), head)
+      return new Response(boundedBody(response.body, { maxBytes, maxParts }, close), head)
     } catch (error) {
       close()
       init.signal?.throwIfAborted()
@@ -78,9 +82,14 @@ function flatHeaders(headers: Record<string, string | string[] | undefined>): [s
 }
 
 /** Stops reading while nobody reads, and closes the connection when the reader stops, the response ends or it is too long. */
-function boundedBody(source: AsyncIterable<Buffer>, maxBytes: number, close: () => void): ReadableStream<Uint8Array> {
+function boundedBody(
+  source: AsyncIterable<Buffer>,
+  { maxBytes, maxParts }: { maxBytes: number; maxParts: number },
+  close: () => void,
+): ReadableStream<Uint8Array> {
   const pieces = source[Symbol.asyncIterator]()
   let bytes = 0
+  let parts = 0
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -91,7 +100,9 @@ function boundedBody(source: AsyncIterable<Buffer>, maxBytes: number, close: () 
             return controller.close()
           }
           bytes += value.length
+          parts += countJsonParts(value)
           if (bytes > maxBytes) throw new Error(`${TOO_LONG}: more than ${maxBytes} bytes`)
+          if (parts > maxParts) throw new Error(`${TOO_LONG}: more than ${maxParts} parts`)
           controller.enqueue(value)
         } catch (error) {
           close()

@@ -45,9 +45,12 @@ const tools = () => [
   { name: 'book', description: 'Is long.', inputSchema: object() },
   { name: 'large', description: 'Says a lot.', inputSchema: object() },
   { name: 'picture', description: 'Returns files.', inputSchema: object() },
+  { name: 'album', description: 'Returns many files.', inputSchema: object() },
   { name: 'roots', description: 'Lists folders.', inputSchema: object() },
   { name: 'change', description: 'Changes its tools.', inputSchema: object() },
   { name: 'progress', description: 'Says how far it is.', inputSchema: object() },
+  { name: 'refuse', description: 'Is refused.', inputSchema: object() },
+  { name: 'bottomless', description: 'Returns brackets.', inputSchema: object({ levels: { type: 'number' } }) },
   // Built-in tools, and those of others.
   { name: 'run_command', description: 'Runs a command.', inputSchema: object({ command: { type: 'array', items: { type: 'string' } } }) },
   { name: 'github__create_issue', description: 'Another server.', inputSchema: object() },
@@ -138,6 +141,10 @@ function call(id, name, args, token) {
         ],
       })
     }
+    case 'album': {
+      const image = (i) => ({ type: 'image', data: Buffer.from(`picture ${i}`).toString('base64'), mimeType: 'image/png' })
+      return answer({ content: Array.from({ length: 250 }, (_, i) => image(i)) })
+    }
     case 'book':
       return answer(text(Array.from({ length: 20_000 }, (_, i) => `line ${i}`).join('\n')))
     case 'large':
@@ -148,9 +155,18 @@ function call(id, name, args, token) {
       // The client reads the list after a second. The next call comes while it waits for it.
       if (modes.has('lists-late')) return void (onList = () => answer(text('changed')))
       return answer(text('changed'))
+    case 'refuse':
+      return send({ id, error: { code: -32_602, message: `Wrong key ${process.env.KEY}. ${INJECTION}` } })
+    case 'bottomless':
+      return process.stdout.write(
+        `{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":${'['.repeat(args.levels)}${']'.repeat(args.levels)}}}\n`,
+      )
     case 'progress':
       if (token !== undefined)
-        send({ method: 'notifications/progress', params: { progressToken: token, progress: 1, total: 2, message: 'halfway' } })
+        send({
+          method: 'notifications/progress',
+          params: { progressToken: token, progress: 1, total: 2, message: `halfway with ${process.env.KEY}` },
+        })
       return answer(text('done'))
     default:
       return answer(text(`${name} done`))
@@ -197,6 +213,7 @@ if (modes.has('silent')) {
       })
       if (modes.has('floods'))
         pump(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } })}\n`)
+      if (modes.has('babbles')) pump('x\n'.repeat(50_000))
       if (modes.has('endless')) pump('x'.repeat(100_000))
     } else if (method === 'tools/list') {
       setTimeout(() => send({ id, result: { tools: listed() } }), onList === null ? 0 : 500)

@@ -11,6 +11,9 @@ const MAX_FOUND = 10
 /** The names are part of every turn. */
 const MAX_NAMED_PER_SERVER = 60
 const MAX_NAMED = 300
+/** Of a description. A server could fill it with words to be found more often. */
+const MAX_SEARCHED_CHARS = 1_000
+const MAX_WANTED = 30
 const FOUND = 'Available from now on: '
 
 const Args = z.object({
@@ -77,7 +80,7 @@ function listNames(tools: readonly FindableTool[]): string {
 
 /** Names count most, since a server could put every word into a description. */
 function search(tools: readonly FindableTool[], words: string): string[] {
-  const wanted = [...new Set(wordsOf(words))]
+  const wanted = [...new Set(wordsOf(words))].slice(0, MAX_WANTED)
   const exact = new Set(words.split(/[\s,]+/))
   return tools
     .map((tool) => ({ name: tool.name, score: exact.has(tool.name) ? Infinity : scoreOf(tool, wanted) }))
@@ -91,7 +94,7 @@ function scoreOf({ name, server, title, description }: FindableTool, wanted: rea
   const places = [
     { words: wordsOf(`${name} ${title ?? ''}`), weight: 5 },
     { words: wordsOf(server), weight: 2 },
-    { words: wordsOf(description), weight: 1 },
+    { words: [...new Set(wordsOf(description.slice(0, MAX_SEARCHED_CHARS)))], weight: 1 },
   ]
   return wanted.reduce((sum, word) => {
     const weights = places.map((place) => (place.words.some((one) => isSameWord(one, word)) ? place.weight : 0))
