@@ -3,9 +3,11 @@ import { messageOf } from '../../lib/errors.ts'
 
 type Answer = { value: unknown } | { problem: string }
 
-/** The file of a thread, beside this one in the sources and in the build. */
+/** The file of a thread. In the build it is beside runner.js, and this one too or, because threads share it, in `chunks/`. */
 export function threadFile(name: string): URL {
-  return new URL(`${name}.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)
+  const here = import.meta.url
+  if (here.endsWith('.ts')) return new URL(`${name}.ts`, here)
+  return new URL(/\/chunks\/[^/]+$/.test(here) ? `../${name}.js` : `${name}.js`, here)
 }
 
 /** Threads for what would block the event loop. The process may end without them. */
