@@ -22,10 +22,12 @@ await begin(async () => {
   await setUp(['window', 'sandbox', 'tests'])
   const sandbox = await capture(projectNode, ['build/sandbox-state.ts'])
 
-  // Each suite spends half of its time waiting for processes, so the others run beside it. Windows show the build.
-  const [unit, others] = await Promise.all([suite('unit, story and wire tests', vitest), checksThenBuildThenWindows()])
+  // Tests of the program and windows start the build.
+  const built = await suite('build', buildOnce)
+  // Each suite spends half of its time waiting for processes, so the others run beside it.
+  const [unit, others] = await Promise.all([suite('unit, story and wire tests', vitest), checksThenWindows()])
   const suites = []
-  for (const counts of [unit, ...others]) suites.push(await withSecondTry(counts))
+  for (const counts of [built, unit, ...others]) suites.push(await withSecondTry(counts))
 
   const total = (key) => suites.reduce((sum, counts) => sum + (counts[key] ?? 0), 0)
   const seconds = Math.round((performance.now() - started) / 1000)
@@ -46,9 +48,9 @@ await begin(async () => {
   process.exitCode = total('failed') > 0 ? 1 : 0
 })
 
-async function checksThenBuildThenWindows() {
+async function checksThenWindows() {
   const { check } = await import('./check.mjs')
-  return [await suite('checks', check), await suite('build', buildOnce), await suite('window tests', playwright)]
+  return [await suite('checks', check), await suite('window tests', playwright)]
 }
 
 async function suite(name, runSuite) {

@@ -7,6 +7,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const limits = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } }
 /** Tests that change the environment of their process, so that each file needs one of its own. */
 const isolated = ['src-runner/platform/{sandbox,programs,protected-places}/**/*.test.ts', 'build/**/*.test.ts']
+/** Tests that start the program many times. What is built starts in a third of the processor time that its sources take. */
+const builtOnes = ['src-main/headless.test.ts']
 const alias = [{ find: /^fast-check$/, replacement: fileURLToPath(new URL('fast-check-seeded.ts', import.meta.url)) }]
 
 export default defineConfig({
@@ -26,10 +28,23 @@ export default defineConfig({
           isolate: false,
           ...limits,
           include: ['src-runner/**/*.test.ts', 'src-main/**/*.test.ts', 'resources/**/*.test.ts'],
-          exclude: isolated,
+          exclude: [...isolated, ...builtOnes],
         },
       },
-      { resolve: { alias }, test: { name: 'node, isolated', root, environment: 'node', ...limits, include: isolated } },
+      { resolve: { alias }, test: { name: 'node, isolated', root, environment: 'node', ...limits, include: isolated, exclude: builtOnes } },
+      {
+        resolve: { alias },
+        test: {
+          name: 'node, built',
+          root,
+          environment: 'node',
+          isolate: false,
+          ...limits,
+          include: builtOnes,
+          // Runs only if one of these files does, and builds only what has changed.
+          globalSetup: ['build/build-first.mjs'],
+        },
+      },
       {
         plugins: [solid()],
         resolve: { alias },

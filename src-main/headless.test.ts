@@ -7,9 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { unzipSync } from 'fflate'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
-/** The program as people start it: real processes, real database, real ports. */
-const PROGRAM = fileURLToPath(new URL('./headless.ts', import.meta.url))
-/** Halves the CPU time of a start from source. */
+/** The program that ships (vitest builds it first): real processes, real database, real ports. */
+const PROGRAM = fileURLToPath(new URL('../out/main/headless.js', import.meta.url))
 const COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url))
 const SECRET = 'secret-of-the-headless-test-0123456789'
 

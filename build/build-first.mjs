@@ -1,0 +1,2 @@
+// What vitest runs before the tests of the built program.
+export { build as setup } from './setup.mjs'
