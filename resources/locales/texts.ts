@@ -3590,6 +3590,7 @@ export type TextParams = {
   'messages.mcp_sign_in_none': { server: string }
   'messages.mcp_sign_in_unsafe': { server: string }
   'messages.mcp_sign_in_no_client': { host: string; redirectUri: string }
+  'messages.mcp_sign_in_no_address': { host: string; redirectUri: string }
   'messages.mcp_sign_in_refused': { host: string; redirectUri: string }
   'messages.mcp_sign_in_unreachable': { server: string }
   'messages.mcp_sign_in_program': { server: string }

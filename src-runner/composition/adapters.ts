@@ -36,6 +36,7 @@ import { createMaintenance } from '../execution/maintenance.ts'
 import { createRetention } from '../execution/retention.ts'
 import { previewChange } from '../execution/preview-change.ts'
 import { simulateCall } from '../execution/simulate.ts'
+import { createClientMetadata } from '../adapters/oauth/client-metadata.ts'
 import type { Agents } from './agents.ts'
 import { createToolFetch, type Connections } from './connections.ts'
 import type { Core } from './core.ts'
@@ -54,7 +55,8 @@ export function createAdapters(core: Core, storage: Storage, connections: Connec
   const addresses = createPublicAddresses({
     ...{ ...core, db },
     async openServer(port) {
-      const server = await openWebhookServer(webhooks.handle, port, options.deadlines)
+      const intake: typeof webhooks.handle = (req, res) => webhooks.handle(req, res) || clientMetadata.handle(req, res)
+      const server = await openWebhookServer(intake, port, options.deadlines)
       core.ownPorts.push(server.port)
       return server
     },
@@ -62,6 +64,8 @@ export function createAdapters(core: Core, storage: Storage, connections: Connec
     timings: options.publicAddressTimings,
     onChange: () => reports.plan(),
   })
+  const { redirectUriOf } = connections.authorizations
+  const clientMetadata = createClientMetadata({ ...core, db, publicUrl: addresses.chosenUrl, redirectUriOf })
   const webhooks: Webhooks = createWebhooks({ ...core, ...storage, probe: addresses.isProbe })
   disposables.add(webhooks.stop)
   const { messengerBridge: hasMessenger = true, testMessenger: testServer = null } = core.config
@@ -85,7 +89,7 @@ export function createAdapters(core: Core, storage: Storage, connections: Connec
     ...{ clock, log },
     handlers: createHandlers(
       createHandlerDeps(core, storage, agents, {
-        ...connections,
+        ...{ ...connections, clientMetadata },
         scheduler,
         addresses,
         webhooks,
@@ -165,7 +169,16 @@ export function createAdapters(core: Core, storage: Storage, connections: Connec
 
 type ForHandlers = Pick<
   HandlerDeps,
-  'authorizations' | 'credentials' | 'fetchGuarded' | 'webhooks' | 'channels' | 'pairings' | 'dailyBackup' | 'retention' | 'skills'
+  | 'authorizations'
+  | 'clientMetadata'
+  | 'credentials'
+  | 'fetchGuarded'
+  | 'webhooks'
+  | 'channels'
+  | 'pairings'
+  | 'dailyBackup'
+  | 'retention'
+  | 'skills'
 > & {
   scheduler: Scheduler
   addresses: ReturnType<typeof createPublicAddresses>

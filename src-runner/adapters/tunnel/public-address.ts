@@ -72,6 +72,11 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
     read,
     /** The base of every webhook address. */
     webhookBase: () => base().url ?? parts.localUrl(),
+    /** That stays as long as the person wants. null: there is none, or a tunnel's. */
+    chosenUrl(): string | null {
+      const { url, source } = base()
+      return source === 'tunnel' ? null : url
+    },
     /** The runner's own address, for programs of this machine. */
     runnerUrl: () => parts.runnerUrl,
     reach: (): WebhookReach => ({ url: base().url, check: check.state().state, tunnel: tunnel.state() }),

@@ -159,7 +159,7 @@ describe('the place to sign in to an MCP server', () => {
 })
 
 describe('the registration of a client', () => {
-  const REDIRECT = { redirectUri: 'http://127.0.0.1:3000/cb', metadataAddress: null }
+  const REDIRECT = { redirectUri: 'http://127.0.0.1:3000/cb', findMetadataAddress: async () => null }
 
   it('asks for a public client of this machine, and takes what it gets', async () => {
     const { discover, signIn, fetch } = await world()
@@ -179,7 +179,9 @@ describe('the registration of a client', () => {
     const { discover, signIn, fetch } = await world({ metadata: { client_id_metadata_document_supported: true } })
     const metadataAddress = 'https://deckhand.example/client.json'
     const place = await discover()
-    expect(await registerAt(place, { ...REDIRECT, metadataAddress }, fetch)).toMatchObject({ clientId: metadataAddress })
+    expect(await registerAt(place, { ...REDIRECT, findMetadataAddress: async () => metadataAddress }, fetch)).toMatchObject({
+      ...{ clientId: metadataAddress, clientAuth: 'none' },
+    })
     expect(await registerAt(place, REDIRECT, fetch)).toMatchObject({ clientId: 'client-1' })
     expect(signIn.asked.filter(({ path }) => path === '/register')).toHaveLength(1)
   })
@@ -194,8 +196,11 @@ describe('the registration of a client', () => {
       { status: 201, body: { client_id: 'a\r\nb', redirect_uris: [REDIRECT.redirectUri] } },
     ],
     ['is not offered', 'no_client', null],
+    ['is not offered, and there is no address for the other way', 'no_address', null],
   ])('%s: %s', async (_what, problem, reply) => {
-    const { discover, signIn, fetch } = await world(reply === null ? { metadata: { registration_endpoint: undefined } } : {})
+    const takesAddresses = { client_id_metadata_document_supported: problem === 'no_address' }
+    const metadata = { registration_endpoint: undefined, ...takesAddresses }
+    const { discover, signIn, fetch } = await world(reply === null ? { metadata } : {})
     if (reply !== null) signIn.replies['/register'] = reply
     const place: SignInPlace = await discover()
     expect(await problemOf(registerAt(place, REDIRECT, fetch))).toBe(problem)

@@ -6,9 +6,10 @@ import { GuardedFetchError } from '../../platform/net/guarded-fetch.ts'
 
 /**
  * none: the server names no place to sign in. unsafe: what it says does not fit together, or is not encrypted. no_client: Deckhand
- * cannot register there, so the person enters a client ID. refused: it did not register Deckhand. unreachable: try again later.
+ * cannot register there, so the person enters a client ID. no_address: the same, but a public address would do too. refused: it did not
+ * register Deckhand. unreachable: try again later.
  */
-export type SignInProblem = 'none' | 'unsafe' | 'no_client' | 'refused' | 'unreachable'
+export type SignInProblem = 'none' | 'unsafe' | 'no_client' | 'no_address' | 'refused' | 'unreachable'
 
 export class SignInRefused extends Error {
   override readonly name = 'SignInRefused'
@@ -115,18 +116,17 @@ function placeOf(metadata: AuthorizationServerMetadata, { issuer, isAllowed, res
 }
 
 /**
- * A client ID for a sign-in: the address of Deckhand's client metadata where the server takes that, else by dynamic registration
- * (RFC 7591). Throws SignInRefused.
+ * A client ID for a sign-in: the address of Deckhand's client metadata where the server takes that and there is one, else by dynamic
+ * registration (RFC 7591). Throws SignInRefused.
  */
 export async function registerAt(
   { endpoints, registration, scopes }: SignInPlace,
-  { redirectUri, metadataAddress }: { redirectUri: string; metadataAddress: string | null },
+  { redirectUri, findMetadataAddress }: { redirectUri: string; findMetadataAddress: () => Promise<string | null> },
   fetch: GuardedFetch,
 ): Promise<SignInClient> {
-  if (registration.takesMetadataAddress && metadataAddress !== null) {
-    return { clientId: metadataAddress, clientSecret: null, clientAuth: 'none' }
-  }
-  if (registration.url === null) throw new SignInRefused('no_client')
+  const metadataAddress = registration.takesMetadataAddress ? await findMetadataAddress() : null
+  if (metadataAddress !== null) return { clientId: metadataAddress, clientSecret: null, clientAuth: 'none' }
+  if (registration.url === null) throw new SignInRefused(registration.takesMetadataAddress ? 'no_address' : 'no_client')
   const { registerClient } = await import('@modelcontextprotocol/sdk/client/auth.js')
   const isNative = LOOPBACK.test(new URL(redirectUri).hostname)
   const clientMetadata = {

@@ -53,6 +53,8 @@ export type OAuthServerOptions = {
   port?: number
   /** Refresh tokens: a new one each time (default), the same one, or none. */
   refreshTokens?: 'rotate' | 'keep' | 'none'
+  /** It knows clients by the address of their metadata, and reads it this way. */
+  readClientMetadata?: typeof globalThis.fetch
   /** Secondary name of the service, so that two differ. */
   clientId?: string
 }
@@ -178,7 +180,9 @@ function createProvider(url: string, client: { clientId: string; clientSecret: s
     ttl: { AccessToken: options.accessTokenS ?? 3600 },
     pkce: { required: () => true },
     cookies: { keys: ['of the test server'] },
+    ...(options.readClientMetadata === undefined ? {} : { fetch: options.readClientMetadata }),
     features: {
+      clientIdMetadataDocument: { enabled: options.readClientMetadata !== undefined, ack: 'draft-02' },
       devInteractions: { enabled: false },
       revocation: { enabled: true },
       deviceFlow: { enabled: true },

@@ -134,6 +134,10 @@ export type HandlerDeps = {
     /** Whether the tokens were revoked. null: the service cannot do that. */
     disconnect(credentialId: string): Promise<boolean | null>
   }
+  clientMetadata: {
+    /** The client ID of Deckhand at this server. null: it has none that can be reached. */
+    findClientId(mcpServerId: string): Promise<string | null>
+  }
   skills: {
     preview(origin: SkillOrigin): Promise<SkillPreview>
     browse(origin: SkillOrigin): Promise<FoundSkill[]>

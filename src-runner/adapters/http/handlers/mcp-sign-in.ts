@@ -18,7 +18,7 @@ import type { HandlerDeps } from './deps.ts'
 type GivenClient = Pick<CreateAuthorization, 'clientId' | 'clientSecret'>
 
 /** A sign-in at an MCP server is a sign-in like any other, whose addresses come from the server. */
-export function mcpSignInHandlers({ db, fetchGuarded, authorizations }: HandlerDeps) {
+export function mcpSignInHandlers({ db, fetchGuarded, authorizations, clientMetadata }: HandlerDeps) {
   async function prepare({ id, name, transport }: McpServer, given: GivenClient): Promise<Authorization> {
     if (transport.kind === 'stdio') throw new AppError('authorization_refused', createMessage('mcp_sign_in_program', { server: name }))
     const redirectUri = authorizations.redirectUriOf({ connector: 'mcp', mcpServerId: id })
@@ -26,7 +26,8 @@ export function mcpSignInHandlers({ db, fetchGuarded, authorizations }: HandlerD
     try {
       const place = await discoverSignIn(transport.url, fetchGuarded)
       host = new URL(place.endpoints.authorizationUrl).host
-      const client = givenClient(place, given) ?? (await registerAt(place, { redirectUri, metadataAddress: null }, fetchGuarded))
+      const findMetadataAddress = () => clientMetadata.findClientId(id)
+      const client = givenClient(place, given) ?? (await registerAt(place, { redirectUri, findMetadataAddress }, fetchGuarded))
       const { clientId, clientSecret, clientAuth } = client
       return await authorizations.create({
         ...{ connector: 'mcp', mcpServerId: id, method: 'browser', name },
@@ -65,6 +66,8 @@ function messageFor(problem: SignInProblem, { server, host, redirectUri }: { ser
       return createMessage('mcp_sign_in_unreachable', { server })
     case 'no_client':
       return createMessage('mcp_sign_in_no_client', { host, redirectUri })
+    case 'no_address':
+      return createMessage('mcp_sign_in_no_address', { host, redirectUri })
     case 'refused':
       return createMessage('mcp_sign_in_refused', { host, redirectUri })
   }
