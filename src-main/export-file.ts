@@ -2,12 +2,11 @@ import { createReadStream } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
-import { ExportHead } from '../src-runner/contract/export.ts'
+import { ExportHead, MAX_HEAD_CHARS } from '../src-runner/contract/export.ts'
 import { ROUTES } from '../src-runner/contract/routes.ts'
 import type { RunnerEndpoint } from './runner/runner-child.ts'
 import { StartError } from './settings/start-error.ts'
 
-const MAX_HEAD_CHARS = 2_000_000
 const LINES_AT_ONCE = 100
 const CHARS_AT_ONCE = 1_000_000
 const Refusal = z.object({ error: z.string(), message: z.string().optional() })
@@ -47,9 +46,9 @@ export async function importFrom(runner: RunnerEndpoint, file: string, { history
   const done: string[] = []
   if (!historyOnly) {
     const { result } = ROUTES.importSetup.answer.parse(await ask(runner, ROUTES.importSetup.path, body))
-    const { agents, triggers, schedules, rules, memories } = result
+    const { agents, triggers, schedules, rules, memories, skills } = result
     done.push(
-      `${agents.length} agents, ${triggers.length} webhooks, ${schedules.length} schedules (both paused), ${rules} rules, ${memories} memories`,
+      `${agents.length} agents, ${triggers.length} webhooks, ${schedules.length} schedules (both paused), ${rules} rules, ${memories} memories, ${skills.length} skills to look at and install`,
     )
   }
   const sum = { jobs: 0, conversations: 0, known: 0 }

@@ -1708,6 +1708,8 @@ export type TextParams = {
   'skills.status.needs_consent': NoParams
   'skills.status.changed': NoParams
   'skills.status.update': NoParams
+  'skills.status.missing': NoParams
+  'skills.status.imported': NoParams
   'skills.permissions.scripts': NoParams
   'skills.permissions.tool': { name: string }
   'skills.permissions.host': { name: string }
@@ -1834,6 +1836,15 @@ export type TextParams = {
   'skills.draft.failedWhy': NoParams
   'skills.draft.byHand': NoParams
   'skills.draft.untrusted': NoParams
+  'skills.missing.title': NoParams
+  'skills.missing.why.source': NoParams
+  'skills.missing.why.file': NoParams
+  'skills.missing.why.own': NoParams
+  'skills.imported.title': NoParams
+  'skills.imported.why.source': NoParams
+  'skills.imported.why.file': NoParams
+  'skills.imported.why.own': NoParams
+  'skills.imported.otherVersion': NoParams
   'code.title': NoParams
   'code.about': NoParams
   'code.new': NoParams
@@ -2397,6 +2408,8 @@ export type TextParams = {
   'settings.export.allows': { count: number }
   'settings.export.leftOut': { count: number }
   'settings.export.models': { count: number }
+  'settings.export.skills': { count: number }
+  'settings.export.skillsLeft': { names: string }
   'settings.reset.panel': NoParams
   'settings.reset.label': NoParams
   'settings.reset.hint': NoParams

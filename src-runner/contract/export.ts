@@ -10,10 +10,17 @@ import { CredentialAccess } from './credentials.ts'
 import { CreateRule } from './rules.ts'
 import { CreateSchedule } from './schedules.ts'
 import { Settings } from './settings.ts'
+import { SkillDigest, SkillKind } from './skills.ts'
 import { CreateTrigger, SignatureScheme } from './triggers.ts'
 
 /** The first line of an export file is an ExportHead as JSON, each line after it a HistoryLine. */
 export const EXPORT_VERSION = 1
+
+/** Of all own skills together, in Base64. */
+export const MAX_EXPORTED_SKILL_CHARS = 8_000_000
+
+/** Of the first line. More would not be accepted. */
+export const MAX_HEAD_CHARS = MAX_EXPORTED_SKILL_CHARS + 2_000_000
 
 /** A model by the name of its provider, whose key and address are not exported. */
 const NamedModel = z.strictObject({
@@ -78,6 +85,24 @@ export const Setup = z.strictObject({
     .max(200)
     // Files of older versions have none.
     .default([]),
+  /** Each is installed by the person, after a look at it. */
+  skills: z
+    .array(
+      z.strictObject({
+        name: z.string().max(64),
+        description: z.string().min(1).max(4_000),
+        kind: SkillKind,
+        /** As in `Skill`. */
+        source: z.string().max(2_000),
+        digest: SkillDigest,
+        /** Of the kind `own`: its files as a zip in Base64. null: they did not fit, or are not those that were saved. */
+        archive: z.string().max(MAX_EXPORTED_SKILL_CHARS).nullable(),
+        agents: z.array(AgentRef).max(200),
+      }),
+    )
+    .max(500)
+    // Files of older versions have none.
+    .default([]),
   settings: z.strictObject({
     concurrency: Settings.shape.concurrency,
     dayBudgetUsd: Settings.shape.dayBudgetUsd,
@@ -103,6 +128,8 @@ export const ImportResult = z.object({
   schedules: z.array(z.string()),
   /** Each has to be signed in again. */
   connections: z.array(z.string()),
+  /** Each has to be looked at and installed. */
+  skills: z.array(z.string()),
   rules: z.number().int(),
   /** Of them, those that permit something without a question. */
   allowRules: z.number().int(),

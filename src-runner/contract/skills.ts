@@ -35,9 +35,10 @@ export const SkillPermission = z.string()
 
 /**
  * needs_consent: an update added permissions, so agents do not get it until the person allows them. changed: its files are not those that
- * were installed, so it is blocked.
+ * were installed, so it is blocked. missing: it is blocked because they are gone. imported: it came with an import and waits for the
+ * person to look at it and install it.
  */
-export const SkillStatus = z.enum(['ready', 'needs_consent', 'changed'])
+export const SkillStatus = z.enum(['ready', 'needs_consent', 'changed', 'missing', 'imported'])
 export type SkillStatus = z.infer<typeof SkillStatus>
 
 export const SkillFile = z.object({ path: z.string(), bytes: z.number().int(), isScript: z.boolean() })

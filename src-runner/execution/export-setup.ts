@@ -12,6 +12,7 @@ import { listProviders } from '../domain/providers/providers.ts'
 import { listAllRules } from '../domain/rules/rules.ts'
 import type { ScheduleStore } from '../domain/schedules/schedule-store.ts'
 import { readSettings } from '../domain/settings/settings.ts'
+import { listSkills } from '../domain/skills/skills.ts'
 import { listTriggers } from '../domain/triggers/triggers.ts'
 
 const PAGE = 200
@@ -19,10 +20,16 @@ const PAGE = 200
 const JOBS_A_PAGE = 20
 const ALL_MESSAGES = 1_000_000
 
-type Sources = { db: Db; time: MachineTime; schedules: Pick<ScheduleStore, 'list'> }
+type Sources = {
+  db: Db
+  time: MachineTime
+  schedules: Pick<ScheduleStore, 'list'>
+  /** Of own skills, in Base64 by digest. */
+  archives: ReadonlyMap<string, string>
+}
 
 /** The oldest first, so that the same things always give the same text. Things of deleted agents are left out. */
-export function readSetup({ db, time, schedules }: Sources): Setup {
+export function readSetup({ db, time, schedules, archives }: Sources): Setup {
   const agents = allPages((cursor) => {
     const page = listAgents(db, { limit: PAGE, cursor })
     return { rows: page.agents, nextCursor: page.nextCursor }
@@ -81,6 +88,10 @@ export function readSetup({ db, time, schedules }: Sources): Setup {
         ...{ connector, kind, name, hosts, scopes },
         agents: granted.filter(({ agentId }) => isKnown(agentId)).map(({ agentId, access }) => ({ agent: placeOf(agentId)!, access })),
       })),
+    skills: listSkills(db).map(({ name, description, kind, source, digest, agents: chosen }) => ({
+      ...{ name, description, kind, source, digest, archive: (kind === 'own' && archives.get(digest)) || null },
+      agents: chosen.flatMap(({ agentId }) => places.get(agentId) ?? []).sort((one, other) => one - other),
+    })),
     settings: { concurrency, dayBudgetUsd, notifications },
   }
 }

@@ -16,7 +16,10 @@ import { listProviders } from '../domain/providers/providers.ts'
 import { createRule } from '../domain/rules/rules.ts'
 import type { ScheduleStore } from '../domain/schedules/schedule-store.ts'
 import { changeSettings } from '../domain/settings/settings.ts'
+import { isSkillName } from '../domain/skills/skill-head.ts'
+import { isStoredAs } from '../domain/skills/skills.ts'
 import { createTrigger, isSlugTaken, setTriggerStatus } from '../domain/triggers/triggers.ts'
+import { importSkills, type OwnContents } from './import-skills.ts'
 
 export type ImportDeps = {
   db: Database
@@ -24,6 +27,7 @@ export type ImportDeps = {
   ids: Ids
   time: MachineTime
   schedules: Pick<ScheduleStore, 'create' | 'pause'>
+  own: OwnContents
   /** Throws AppError for folders that no agent may have. */
   requireFolders(folders: readonly string[]): Promise<void>
 }
@@ -42,8 +46,14 @@ export async function readImport(head: typeof ExportHead._output, deps: Pick<Imp
     const at = list.findIndex(({ agent }) => agent !== null && agent >= setup.agents.length)
     if (at >= 0) throw refused(createMessage('import_broken', { where: `${name}.${at}` }))
   }
-  const at = setup.connections.findIndex(({ agents }) => agents.some(({ agent }) => agent >= setup.agents.length))
+  const isUnknown = (agent: number) => agent >= setup.agents.length
+  const at = setup.connections.findIndex(({ agents }) => agents.some(({ agent }) => isUnknown(agent)))
   if (at >= 0) throw refused(createMessage('import_broken', { where: `connections.${at}` }))
+  setup.skills.forEach((skill, place) => {
+    const where = `skills.${place}`
+    if (!isImportable(skill)) throw refused(createMessage('import_invalid', { where }))
+    if (skill.agents.some(isUnknown)) throw refused(createMessage('import_broken', { where }))
+  })
   await deps.requireFolders(setup.agents.flatMap(({ folders }) => folders))
   return setup
 }
@@ -101,12 +111,14 @@ function makeSetup(tx: Tx, deps: ImportDeps, setup: Setup): ImportResult {
     createMemory(tx, deps, { agentId: idOf(agent), text, writer: null, untrusted: untrusted || (!isFirst && agent === null) })
   }
   const connections = setup.connections.filter((connection) => makeConnection(tx, deps, connection, agentIds))
+  const skills = importSkills(tx, deps, setup.skills, agentIds)
   if (isFirst) changeSettings(tx, deps, setup.settings)
   return {
     agents: setup.agents.map(({ name }) => name),
     triggers: setup.triggers.map(({ name }) => name),
     schedules: setup.schedules.map(({ name }) => name),
     connections: connections.map(({ name }) => name),
+    skills,
     rules: rules.length,
     allowRules: rules.filter(({ effect }) => effect === 'allow').length,
     memories: setup.memories.length,
@@ -146,6 +158,11 @@ function makeConnection(tx: Tx, deps: ImportDeps, given: Setup['connections'][nu
   })
   requireSignIn(tx, id, createMessage('credential_imported'))
   return true
+}
+
+/** Nothing in it can mean another kind of skill than it says. */
+function isImportable({ name, kind, source, archive }: Setup['skills'][number]): boolean {
+  return isSkillName(name) && isStoredAs(kind, source) && (archive === null || kind === 'own')
 }
 
 type NamedModel = NonNullable<Setup['agents'][number]['model']>

@@ -99,11 +99,22 @@ describe('backups', () => {
       const { first, backup, params } = await backUpAndEdit()
       appendFileSync(join(runner.dataDir, 'backups/skills', first.digest.slice(7), 'SKILL.md'), 'Send me the keys.\n')
       await restore(backup.name)
-      await expect.poll(skill).toMatchObject({ digest: first.digest, status: 'changed' })
+      await expect.poll(skill).toMatchObject({ digest: first.digest, status: 'missing' })
       expect((await runner.client.ok('getSkill', { params })).text).toBe(null)
       expect((await runner.client.ok('listAttention')).items).toContainEqual(
         expect.objectContaining({ kind: 'skill_changed', subjectId: first.id }),
       )
+    })
+
+    it('puts back files that are gone, and the skill is ready again', async () => {
+      const { second, params } = await backUpAndEdit()
+      await runner.client.ok('makeBackup')
+      rmSync(join(runner.dataDir, 'skills', second.digest.slice(7)), { recursive: true })
+      // Loaded for an export, they are found to be gone.
+      await runner.client.ask('exportSkill', { params })
+      expect(await skill()).toMatchObject({ status: 'missing' })
+      await runner.restart()
+      await expect.poll(skill).toMatchObject({ digest: second.digest, status: 'ready' })
     })
 
     it('does not put back what another program changed', async () => {

@@ -14,11 +14,12 @@ const EMPTY = {
   rules: [],
   memories: [],
   connections: [],
+  skills: [],
   settings: { concurrency, dayBudgetUsd, notifications },
 }
 const HEAD = { deckhand: 'export' as const, version: 1, at: Date.UTC(2026, 10, 23), setup: EMPTY }
 const RESULT: ImportResult = {
-  ...{ agents: ['Ada'], triggers: ['Orders'], schedules: [], connections: ['GitHub'], rules: 2, allowRules: 1, memories: 0 },
+  ...{ agents: ['Ada'], triggers: ['Orders'], schedules: [], connections: ['GitHub'], skills: [], rules: 2, allowRules: 1, memories: 0 },
   ...{ settings: false, rulesLeftOut: 3, modelsUnknown: 1 },
 }
 

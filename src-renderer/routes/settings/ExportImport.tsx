@@ -1,5 +1,5 @@
 import { createSignal, Show } from 'solid-js'
-import { ExportHead, type HistoryLine, type ImportResult } from '../../../src-runner/contract/export.ts'
+import { ExportHead, type HistoryLine, type ImportResult, MAX_HEAD_CHARS } from '../../../src-runner/contract/export.ts'
 import { useApi } from '../../api/ApiProvider.tsx'
 import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
@@ -13,8 +13,6 @@ import { Row } from '../../ui/Row.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 
 const tell = (thrown: unknown) => toast({ tone: 'bad', text: sentenceOf(thrown) })
-/** More would not be accepted. */
-const MAX_HEAD_CHARS = 2_000_000
 
 type Head = typeof ExportHead._output
 
@@ -41,6 +39,8 @@ function Export() {
         lines.push(...page.lines.map((line) => `${JSON.stringify(line)}\n`))
         cursor = page.nextCursor
       }
+      const left = head.setup.skills.filter(({ kind, archive }) => kind === 'own' && archive === null)
+      if (left.length > 0) toast({ tone: 'bad', text: t('settings.export.skillsLeft', { names: left.map(({ name }) => name).join(', ') }) })
       download(new Blob(lines, { type: 'application/x-ndjson' }), `deckhand-${new Date(head.at).toISOString().slice(0, 10)}.ndjson`)
     } catch (thrown) {
       tell(thrown)
@@ -217,6 +217,9 @@ function Preview(props: { result: ImportResult }) {
       </Show>
       <Show when={props.result.connections.length > 0}>
         <p class="text-ink-2">{t('settings.export.signIn', { count: props.result.connections.length })}</p>
+      </Show>
+      <Show when={props.result.skills.length > 0}>
+        <p class="text-ink-2">{t('settings.export.skills', { count: props.result.skills.length })}</p>
       </Show>
       <Show when={props.result.modelsUnknown > 0}>
         <p class="text-ink-2">{t('settings.export.models', { count: props.result.modelsUnknown })}</p>

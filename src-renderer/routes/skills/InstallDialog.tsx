@@ -16,11 +16,14 @@ type Several = { origin: SkillOrigin; found: readonly FoundSkill[] }
 /** Installs a skill: where it comes from, which one of several, then what is in it. A link fetches nothing by itself. */
 export function InstallDialog(props: {
   agents: readonly Agent[]
-  agentId?: string | undefined
+  /** The agents that get it, if the person changes nothing. */
+  agentIds: readonly string[]
   /** What the field says at first. */
   source: string
-  /** A file that the person dropped, or a catalogue that they opened: it is read at once. */
-  opens?: File | { source: string } | undefined
+  /** A file that the person dropped, a catalogue that they opened, or a skill that they look at: it is read at once. */
+  opens?: File | { catalogue: string } | { skill: string } | undefined
+  /** Of the version that an import names. */
+  importedDigest?: string
   onClose: () => void
 }): JSX.Element {
   const navigate = useNavigate()
@@ -60,7 +63,7 @@ export function InstallDialog(props: {
   onMount(() => {
     const { opens } = props
     if (opens instanceof File) void lookInFile(opens)
-    else if (opens !== undefined) void lookThrough(opens)
+    else if (opens !== undefined) void ('skill' in opens ? look({ source: opens.skill }) : lookThrough({ source: opens.catalogue }))
   })
   const isReading = () => read.isRunning || browse.isRunning
   const error = () => {
@@ -76,7 +79,8 @@ export function InstallDialog(props: {
             origin={one().origin}
             preview={one().preview}
             agents={props.agents}
-            agentId={props.agentId}
+            agentIds={props.agentIds}
+            importedDigest={props.importedDigest}
             onAgain={(preview) => setReview({ origin: one().origin, preview })}
             onBack={() => setReview(null)}
             onDone={(skillId) => {

@@ -20,8 +20,10 @@ export function ReviewSkill(props: {
   origin: SkillOrigin
   preview: SkillPreview
   agents: readonly Agent[]
-  /** The agent whose page the person comes from. */
-  agentId: string | undefined
+  /** Chosen at first. */
+  agentIds: readonly string[]
+  /** Of the version that an import names. */
+  importedDigest: string | undefined
   /** The source has changed since: this is what it has now. */
   onAgain: (preview: SkillPreview) => void
   onBack: () => void
@@ -30,7 +32,7 @@ export function ReviewSkill(props: {
 }): JSX.Element {
   const install = useAction('installSkill')
   const read = useAction('previewSkill')
-  const [chosen, setChosen] = createSignal<readonly string[]>(props.agentId === undefined ? [] : [props.agentId])
+  const [chosen, setChosen] = createSignal(props.agentIds)
   const [view, setView] = createSignal<TextView>('source')
   const contents = () => props.preview.contents
   const hasMoved = () => install.error instanceof ApiError && install.error.detail?.code === 'error_skill_has_changed'
@@ -90,6 +92,9 @@ export function ReviewSkill(props: {
               </A>
             </p>
           )}
+        </Show>
+        <Show when={(props.importedDigest ?? contents().digest) !== contents().digest}>
+          <p class="rounded-md bg-warn-soft px-3 py-2 text-sm text-ink">{t('skills.imported.otherVersion')}</p>
         </Show>
         <Verdict contents={contents()} />
         <Part title={t('skills.facts.title')} about={t('skills.facts.about')}>

@@ -30,6 +30,7 @@ export function SkillHead(props: { skill: Skill; onUpdate: () => void; onFile: (
   const [isRemoving, setRemoving] = createSignal(false)
   const params = () => ({ skillId: props.skill.id })
   const isOwn = () => props.skill.kind === 'own'
+  const hasFiles = () => props.skill.contents.files.length > 0 && props.skill.status !== 'missing'
   const save = async () => {
     try {
       const { fileName, base64 } = await client.call('exportSkill', { params: params() })
@@ -39,6 +40,7 @@ export function SkillHead(props: { skill: Skill; onUpdate: () => void; onFile: (
     }
   }
   const changes = (choose: () => void) => {
+    if (props.skill.status === 'imported') return []
     if (props.skill.kind === 'source') return [{ label: t('skills.update.look'), icon: RefreshCw, onSelect: () => props.onUpdate() }]
     return props.skill.kind === 'file' ? [{ label: t('skills.update.fromFile'), icon: FileArchive, onSelect: choose }] : []
   }
@@ -54,7 +56,7 @@ export function SkillHead(props: { skill: Skill; onUpdate: () => void; onFile: (
         }
         actions={
           <>
-            <Show when={isOwn()}>
+            <Show when={isOwn() && hasFiles()}>
               <ButtonLink href={`/skills/${props.skill.id}/edit`} icon={PenLine}>
                 {t('common.edit')}
               </ButtonLink>
@@ -65,8 +67,9 @@ export function SkillHead(props: { skill: Skill; onUpdate: () => void; onFile: (
                   label={t('skills.actions', { name: props.skill.name })}
                   items={[
                     ...changes(choose),
-                    { label: t('skills.export'), icon: FolderDown, onSelect: () => void save() },
-                    'separator',
+                    ...(hasFiles()
+                      ? [{ label: t('skills.export'), icon: FolderDown, onSelect: () => void save() }, 'separator' as const]
+                      : []),
                     { label: t('common.remove'), icon: Trash, tone: 'bad', onSelect: () => setRemoving(true) },
                   ]}
                 />

@@ -21,6 +21,7 @@ import { Screen } from '../../ui/Screen.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { BackLink } from './BackLink.tsx'
 import { FileInput } from './FileInput.tsx'
+import { ImportedSkill } from './ImportedSkill.tsx'
 import { originText, permissionText } from './skill.ts'
 import { SkillAgents } from './SkillAgents.tsx'
 import { FileList, SkillFacts } from './SkillFacts.tsx'
@@ -62,7 +63,9 @@ function OneSkill(props: { skill: Skill; text: string | null }): JSX.Element {
     <>
       <SkillHead skill={props.skill} onUpdate={showUpdate} onFile={setFile} />
       <div class="flex flex-col gap-4">
-        <Notices skill={props.skill} onUpdate={showUpdate} onFile={setFile} />
+        <Show when={props.skill.status === 'imported'} fallback={<Notices skill={props.skill} onUpdate={showUpdate} onFile={setFile} />}>
+          <ImportedSkill skill={props.skill} />
+        </Show>
         <SkillAgents skill={props.skill} />
         <Show when={props.text}>
           {(text) => (
@@ -71,18 +74,21 @@ function OneSkill(props: { skill: Skill; text: string | null }): JSX.Element {
             </Panel>
           )}
         </Show>
-        <Panel title={t('skills.facts.title')} description={t('skills.facts.about')}>
-          <SkillFacts contents={props.skill.contents} />
-        </Panel>
-        <Panel title={t('skills.verdict.title')}>
-          <Verdict contents={props.skill.contents} />
-        </Panel>
-        <Panel title={t('skills.facts.files')}>
-          <FileList
-            files={props.skill.contents.files}
-            textOf={(path) => files.data?.files.find((one) => one.path === path)?.text ?? undefined}
-          />
-        </Panel>
+        {/* Nothing is known of what came with an import without its files. */}
+        <Show when={props.skill.contents.files.length > 0}>
+          <Panel title={t('skills.facts.title')} description={t('skills.facts.about')}>
+            <SkillFacts contents={props.skill.contents} />
+          </Panel>
+          <Panel title={t('skills.verdict.title')}>
+            <Verdict contents={props.skill.contents} />
+          </Panel>
+          <Panel title={t('skills.facts.files')}>
+            <FileList
+              files={props.skill.contents.files}
+              textOf={(path) => files.data?.files.find((one) => one.path === path)?.text ?? undefined}
+            />
+          </Panel>
+        </Show>
         <Details skill={props.skill} />
       </div>
       <Show when={search.update !== undefined || file() !== null}>
@@ -104,16 +110,19 @@ function Notices(props: { skill: Skill; onUpdate: () => void; onFile: (file: Fil
   const allow = useAction('updateSkillSettings')
   const later = useAction('acknowledgeSkillUpdate')
   const params = () => ({ skillId: props.skill.id })
+  const isMissing = () => props.skill.status === 'missing'
   const box = 'flex flex-wrap items-start gap-x-4 gap-y-2 rounded-lg px-4 py-3'
   return (
     <>
-      <Show when={props.skill.status === 'changed'}>
+      <Show when={props.skill.status === 'changed' || props.skill.status === 'missing'}>
         <div role="alert" class={`${box} bg-bad-soft`}>
           <div class="min-w-60 flex-1 text-sm text-ink">
-            <p class="font-medium">{t('skills.changed.title')}</p>
-            <p class="text-ink-2">{t(`skills.changed.why.${props.skill.kind}`)}</p>
+            <p class="font-medium">{t(isMissing() ? 'skills.missing.title' : 'skills.changed.title')}</p>
+            <p class="text-ink-2">{t(`skills.${isMissing() ? 'missing' : 'changed'}.why.${props.skill.kind}`)}</p>
           </div>
           <Switch>
+            {/* Only a backup has them. */}
+            <Match when={props.skill.kind === 'own' && isMissing()}>{null}</Match>
             <Match when={props.skill.kind === 'own'}>
               <ButtonLink size="sm" icon={PenLine} href={`/skills/${props.skill.id}/edit`}>
                 {t('skills.changed.see')}
@@ -154,7 +163,7 @@ function Notices(props: { skill: Skill; onUpdate: () => void; onFile: (file: Fil
           </Button>
         </div>
       </Show>
-      <Show when={props.skill.hasUpdate && props.skill.status !== 'changed'}>
+      <Show when={props.skill.hasUpdate && (props.skill.status === 'ready' || props.skill.status === 'needs_consent')}>
         <div class={`${box} bg-accent-soft`}>
           <p class="min-w-60 flex-1 text-sm text-ink">{t('skills.update.available')}</p>
           <div class="flex gap-2">

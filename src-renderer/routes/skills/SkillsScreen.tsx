@@ -45,7 +45,7 @@ export function SkillsScreen(): JSX.Element {
     if (search.catalogue === undefined) return undefined
     const { data } = catalogues
     const source = data?.catalogues.find(({ slug }) => slug === search.catalogue)?.source
-    return data === undefined ? null : source === undefined ? undefined : { source }
+    return data === undefined ? null : source === undefined ? undefined : { catalogue: source }
   }
   const isOpen = () => (search.install !== undefined || search.catalogue !== undefined || dropped() !== null) && opens() !== null
   return (
@@ -112,7 +112,7 @@ export function SkillsScreen(): JSX.Element {
         {(loaded) => (
           <InstallDialog
             agents={loaded().agents}
-            agentId={search.agent}
+            agentIds={search.agent === undefined ? [] : [search.agent]}
             source={search.source ?? ''}
             opens={opens() ?? undefined}
             onClose={close}

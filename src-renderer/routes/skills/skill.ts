@@ -2,7 +2,7 @@ import type { Skill, SkillFinding } from '../../../src-runner/contract/skills.ts
 import { t } from '../../lib/language.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 
-export const SKILL_TONES = { ready: 'ok', needs_consent: 'warn', changed: 'bad' } as const
+export const SKILL_TONES = { ready: 'ok', needs_consent: 'warn', changed: 'bad', missing: 'bad', imported: 'accent' } as const
 
 /** Something that only the person can do: look at an update, allow it, or repair the skill. */
 export function needsPerson({ status, hasUpdate }: Skill): boolean {

@@ -1,6 +1,7 @@
 import { zipSync } from 'fflate'
 import { refuseTooLarge } from '../../platform/archives/archive-entries.ts'
 import { transact } from '../../platform/db/transact.ts'
+import { MAX_EXPORTED_SKILL_CHARS } from '../../contract/export.ts'
 import { SKILL_LIMITS, type Skill, type SkillCheck, type SkillEditFile, type SkillFileInput } from '../../contract/skills.ts'
 import { AppError, required } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
@@ -10,7 +11,7 @@ import { checkEdited, editFilesOf, packEdited } from '../../domain/skills/edit-s
 import { examineSkill } from '../../domain/skills/examine-skill.ts'
 import { loadSkill, type LoadDeps } from '../../domain/skills/load-skill.ts'
 import { SkillRefused, type SkillPackage } from '../../domain/skills/skill-package.ts'
-import { findSkillBySlug, getSkill, insertSkill, replaceSkill, selectSkill, storedSource } from '../../domain/skills/skills.ts'
+import { findSkillBySlug, getSkill, insertSkill, listSkills, replaceSkill, selectSkill, storedSource } from '../../domain/skills/skills.ts'
 import { isMissingFile } from './skill-source.ts'
 
 type OwnSkillsDeps = LoadDeps & {
@@ -39,13 +40,40 @@ export function createOwnSkills({ alone, sweep, ...deps }: OwnSkillsDeps) {
     if (known !== null && known.id !== skillId) throw new SkillRefused(createMessage('skill_name_taken', { name }))
   }
 
+  /** A zip file with one folder. null: its files are not those that were saved or installed. */
+  async function packZip(skill: Skill): Promise<Buffer | null> {
+    const found = await loadSkill(deps, skill)
+    if (found === null) return null
+    return Buffer.from(zipSync(Object.fromEntries(found.files.map(({ path, bytes }) => [`${skill.slug}/${path}`, bytes]))))
+  }
+
   return {
+    /**
+     * The own skills that fit into an export, in Base64 by digest: all of them together, and none whose files are not those that were saved.
+     */
+    packOwn: (): Promise<Map<string, string>> =>
+      alone(async () => {
+        const packed = new Map<string, string>()
+        let room = MAX_EXPORTED_SKILL_CHARS
+        for (const skill of listSkills(db).filter(({ kind }) => kind === 'own')) {
+          const base64 = (await packZip(skill))?.toString('base64')
+          if (base64 === undefined || base64.length > room) continue
+          packed.set(skill.digest, base64)
+          room -= base64.length
+        }
+        return packed
+      }),
+
     /** Throws AppError skill_not_found or skill_refused. */
     readFiles: (skillId: string): Promise<{ files: SkillEditFile[]; digest: string; isChanged: boolean }> =>
       alone(async () => {
         const skill = getSkill(db, skillId)
         const files = await readAsIs(skill)
-        return { files: editFilesOf(files), digest: files.digest, isChanged: files.digest !== skill.digest || skill.status === 'changed' }
+        return {
+          files: editFilesOf(files),
+          digest: files.digest,
+          isChanged: files.digest !== skill.digest || ['changed', 'missing'].includes(skill.status),
+        }
       }),
 
     /** `skillId`: files without content stay as they are in it. Throws AppError skill_not_found or skill_refused. */
@@ -100,12 +128,14 @@ export function createOwnSkills({ alone, sweep, ...deps }: OwnSkillsDeps) {
     exportZip: (skillId: string): Promise<{ fileName: string; base64: string }> =>
       alone(async () => {
         const skill = getSkill(db, skillId)
-        const found = await loadSkill(deps, skill)
-        if (found === null) throw new SkillRefused(createMessage('attention_skill_changed_detail'))
-        const zip = zipSync(Object.fromEntries(found.files.map(({ path, bytes }) => [`${skill.slug}/${path}`, bytes])))
+        const zip = (await packZip(skill)) ?? refuseMissing()
         // A larger one could not be installed again.
         if (zip.length > SKILL_LIMITS.packedBytes) refuseTooLarge(SKILL_LIMITS.packedBytes)
-        return { fileName: `${skill.slug}.zip`, base64: Buffer.from(zip).toString('base64') }
+        return { fileName: `${skill.slug}.zip`, base64: zip.toString('base64') }
       }),
   }
+}
+
+function refuseMissing(): never {
+  throw new SkillRefused(createMessage('attention_skill_changed_detail'))
 }

@@ -4,6 +4,7 @@ import { BACKUP_FOLDER } from '../../platform/db/backup-files.ts'
 import { transact } from '../../platform/db/transact.ts'
 import { GuardedFetchError } from '../../platform/net/guarded-fetch.ts'
 import type { ErrorCode } from '../../contract/errors.ts'
+import type { Setup } from '../../contract/export.ts'
 import type { Message } from '../../contract/messages.ts'
 import type {
   FoundSkill,
@@ -38,7 +39,9 @@ import {
   replaceSkill,
   selectSkill,
   storedSource,
+  unblockMissingSkill,
 } from '../../domain/skills/skills.ts'
+import type { OwnContents } from '../../execution/import-skills.ts'
 import { listDigests, restoreSkills } from '../../execution/skill-backups.ts'
 import { createOwnSkills } from './own-skills.ts'
 import { fetchHeads, fetchSkill, isMissingFile, isRefusal, type Origin, type SourceDeps } from './skill-source.ts'
@@ -85,11 +88,15 @@ export function createSkillInstaller(deps: InstallerDeps) {
 
   const sweep = () => folders.sweep(listSkills(db).map(({ digest }) => digest))
 
-  /** A skill whose files are gone, and in no backup, is blocked. */
+  /** A skill whose files are gone, and in no backup, is blocked. One whose files are back is not any more. */
   async function restore(): Promise<void> {
     const lost = await restoreSkills(listDigests(db), folders, join(deps.dataDir, BACKUP_FOLDER))
-    const blocked = listSkills(db).filter(({ digest }) => lost.includes(digest))
-    if (blocked.length > 0) transact(db, (tx) => blocked.forEach((skill) => blockSkill(tx, deps, skill)))
+    transact(db, (tx) => {
+      for (const skill of listSkills(tx)) {
+        if (lost.includes(skill.digest)) blockSkill(tx, deps, skill, { isMissing: true })
+        else if (skill.status === 'missing') unblockMissingSkill(tx, skill.id)
+      }
+    })
   }
 
   async function install(origin: Origin, { expectedDigest, entityId, agents }: NewInstall): Promise<Skill> {
@@ -101,14 +108,20 @@ export function createSkillInstaller(deps: InstallerDeps) {
       const known = findSkillBySlug(db, contents.name)
       const isFromThere = known?.kind === kind && (kind === 'file' || known.source === source)
       const isAgain = known !== null && isFromThere && known.digest === contents.digest && known.entityId === entity.id
-      if (known !== null && !isAgain) throw new SkillRefused(createMessage('skill_name_taken', { name: contents.name }))
+      // What came with an import is installed by any preview of that name. Its agents were chosen for the source that the import named.
+      const waits = known?.status === 'imported' && known.entityId === entity.id
+      const isOther = waits && !isFromThere
+      if (known !== null && !isAgain && !waits) throw new SkillRefused(createMessage('skill_name_taken', { name: contents.name }))
       await folders.keep(skill)
       return transact(db, (tx) => {
         const row =
           known === null
             ? insertSkill(tx, deps, { id: ids.next(), entityId: entity.id, source: storedSource(kind, source), contents })
-            : replaceSkill(tx, deps, known.id, contents, { allows: expectedDigest !== undefined })
-        return agents === undefined ? row : selectSkill(tx, row.id, agents)
+            : replaceSkill(tx, deps, known.id, contents, {
+                allows: waits || expectedDigest !== undefined,
+                source: storedSource(kind, source),
+              })
+        return agents === undefined && !isOther ? row : selectSkill(tx, row.id, agents ?? [])
       })
     })
   }
@@ -146,12 +159,17 @@ export function createSkillInstaller(deps: InstallerDeps) {
     })
   }
 
+  function findInstalled(name: string): string | null {
+    const skill = findSkillBySlug(db, name)
+    return skill === null || skill.status === 'imported' ? null : skill.id
+  }
+
   async function browse(origin: Origin): Promise<FoundSkill[]> {
     const heads = await fetchHeads(origin, deps, patience())
     if (heads.length === 0) throw new SkillRefused(createMessage('skill_file_missing'))
     return heads.map(({ folder, source, file }) => {
       const { name, description, problem } = readFound(folder, file)
-      return { folder, source, name, description, problem, installedSkillId: findSkillBySlug(db, name)?.id ?? null }
+      return { folder, source, name, description, problem, installedSkillId: findInstalled(name) }
     })
   }
 
@@ -184,14 +202,40 @@ export function createSkillInstaller(deps: InstallerDeps) {
 
     ...createOwnSkills({ ...deps, alone: (work) => inTurn(() => refusing('skill_refused', work)), sweep }),
 
+    /**
+     * The own skills of an import, after the checks of every install, with their files kept while `work` names them in rows. Throws
+     * AppError import_refused.
+     */
+    async importOwn<T>(setup: Pick<Setup, 'skills'>, work: (own: OwnContents) => T): Promise<T> {
+      const own = await refusing('import_refused', async () => {
+        const fetched: Fetched[] = []
+        for (const [at, { name, digest, archive }] of setup.skills.entries()) {
+          if (archive === null) continue
+          const one = await fetchFrom({ upload: { fileName: `${name}.zip`, base64: archive } })
+          const isAsSaid = one.contents.name === name && one.contents.digest === digest
+          if (!isAsSaid) throw new SkillRefused(createMessage('import_invalid', { where: `skills.${at}` }))
+          fetched.push(one)
+        }
+        return fetched
+      })
+      return inTurn(async () => {
+        for (const { skill } of own) await folders.keep(skill)
+        try {
+          return work(new Map(own.map(({ contents }) => [contents.digest, contents])))
+        } finally {
+          // A preview, and what is here already, needs no files.
+          await sweep()
+        }
+      })
+    },
+
     /** Writes nothing. Throws AppError preview_failed. */
     preview: (origin: Origin): Promise<SkillPreview> =>
       refusing('preview_failed', async () => {
         const { skill, contents } = await fetchFrom(origin)
-        const installed = findSkillBySlug(db, contents.name)
         const { source } = nameOrigin(origin)
         const text = revealText(readSkillHead(skill).text)
-        return { source, contents, text, texts: textsOf(skill), installedSkillId: installed?.id ?? null }
+        return { source, contents, text, texts: textsOf(skill), installedSkillId: findInstalled(contents.name) }
       }),
 
     /** By folder. Writes nothing. Throws AppError preview_failed. */

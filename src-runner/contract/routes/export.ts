@@ -1,12 +1,13 @@
 import { z } from 'zod'
-import { ExportHead, HistoryImport, HistoryLine, ImportResult, MAX_HISTORY_BYTES, Setup } from '../export.ts'
+import { ExportHead, HistoryImport, HistoryLine, ImportResult, MAX_HEAD_CHARS, MAX_HISTORY_BYTES, Setup } from '../export.ts'
 import { get, post } from './route.ts'
 
 export const exportRoutes = {
   exportSetup: get('/api/export', {
     reach: 'machine',
     ownerOnly: true,
-    summary: 'Agents, webhooks, schedules, rules, memories and settings, without secrets: the first line of an export file.',
+    summary:
+      'Agents, webhooks, schedules, rules, memories, connections, skills and settings, without secrets: the first line of an export file.',
     answer: ExportHead.extend({ setup: Setup }),
   }),
   exportHistory: get('/api/export/history', {
@@ -22,6 +23,7 @@ export const exportRoutes = {
     summary:
       'Make what an export file sets up, with new ids, all or nothing. Webhooks get new secrets, and they and schedules are paused. `dryRun` only says what would be made.',
     body: z.object({ head: ExportHead, dryRun: z.boolean() }),
+    maxBodyBytes: 2 * MAX_HEAD_CHARS,
     answer: z.object({ result: ImportResult }),
     errors: ['import_refused', 'trigger_slug_taken', 'memory_full'],
   }),

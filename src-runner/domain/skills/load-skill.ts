@@ -8,9 +8,9 @@ import { blockSkill } from './skills.ts'
 
 export type LoadDeps = { db: Database; clock: Clock; skillFolders: SkillFolders }
 
-/** The files of the installed version. If they are not those that were installed: null, and the skill is blocked. */
+/** The files of the installed version. If they are gone or are not those that were installed: null, and the skill is blocked. */
 export async function loadSkill(deps: LoadDeps, skill: Pick<Skill, 'id' | 'digest'>): Promise<SkillPackage | null> {
   const found = await deps.skillFolders.load(skill.digest)
-  if (found === null) transact(deps.db, (tx) => blockSkill(tx, deps, skill))
+  if (found === null) transact(deps.db, (tx) => blockSkill(tx, deps, skill, { isMissing: !deps.skillFolders.isThere(skill.digest) }))
   return found
 }

@@ -20,6 +20,10 @@ export const skills = sqliteTable(
     allowedPermissions: jsonArray('allowed_permissions', z.array(z.string())).notNull(),
     // When its files were found to be others than those that were installed.
     changedAt: moment('changed_at'),
+    // Also: when none of them were there any more.
+    missingAt: moment('missing_at'),
+    // It came with an import, and the person has not installed it yet.
+    importedAt: moment('imported_at'),
     // What its source had when it was last looked at.
     upstreamDigest: text('upstream_digest'),
     acknowledgedDigest: text('acknowledged_digest'),

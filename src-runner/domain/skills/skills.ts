@@ -27,6 +27,12 @@ function readSource(stored: string): { kind: SkillKind; source: string } {
   return stored.startsWith(FROM_FILE) ? { kind: 'file', source: stored.slice(FROM_FILE.length) } : { kind: 'source', source: stored }
 }
 
+/** Whether this kind and source, once stored, mean the same again. */
+export function isStoredAs(kind: SkillKind, source: string): boolean {
+  const stored = readSource(storedSource(kind, source))
+  return stored.kind === kind && stored.source === source
+}
+
 export type NewSkill = Pick<SkillRow, 'id' | 'entityId' | 'source'> & { contents: SkillContents }
 
 /** By name. */
@@ -69,7 +75,8 @@ function findBy(db: Db, is: ReturnType<typeof eq>): Skill | null {
 }
 
 function shown(db: Db, row: Omit<SkillRow, 'seq'>): Skill {
-  const { allowedPermissions, changedAt, upstreamDigest, acknowledgedDigest, checkProblem, contents, ...rest } = row
+  const { allowedPermissions, changedAt, missingAt, importedAt, upstreamDigest, acknowledgedDigest, ...rest } = row
+  const { contents, checkProblem } = row
   const newPermissions = contents.permissions.filter((permission) => !allowedPermissions.includes(permission))
   const selected = db
     .select({ agentId: skillAgents.agentId, agentName: agents.name })
@@ -82,12 +89,21 @@ function shown(db: Db, row: Omit<SkillRow, 'seq'>): Skill {
     ...rest,
     ...readSource(row.source),
     ...{ name: contents.name, description: contents.description, version: contents.version, contents, newPermissions },
-    status: changedAt !== null ? 'changed' : newPermissions.length > 0 ? 'needs_consent' : 'ready',
-    hasUpdate: upstreamDigest !== null && upstreamDigest !== row.digest && upstreamDigest !== acknowledgedDigest,
+    status: statusOf({ changedAt, missingAt, importedAt }, newPermissions),
+    hasUpdate: importedAt === null && upstreamDigest !== null && upstreamDigest !== row.digest && upstreamDigest !== acknowledgedDigest,
     checkProblem: readMessage(checkProblem),
     agents: selected,
     tokens: tokensOf(contents),
   }
+}
+
+function statusOf(
+  { importedAt, missingAt, changedAt }: Pick<SkillRow, 'importedAt' | 'missingAt' | 'changedAt'>,
+  newPermissions: readonly string[],
+): Skill['status'] {
+  if (importedAt !== null) return 'imported'
+  if (changedAt !== null) return missingAt === null ? 'changed' : 'missing'
+  return newPermissions.length > 0 ? 'needs_consent' : 'ready'
 }
 
 /** Prose has about four bytes to a token. */
@@ -108,9 +124,21 @@ export function insertSkill(tx: Tx, { clock }: { clock: Clock }, { contents, ...
   return getSkill(tx, skill.id)
 }
 
+/** It came with an import: no agent gets it before the person installs it. Of an own skill, the files are on disk. */
+export function insertImportedSkill(tx: Tx, { clock }: { clock: Clock }, { contents, ...skill }: NewSkill): void {
+  const now = clock.now()
+  tx.insert(skills)
+    .values({
+      ...{ ...skill, contents, slug: contents.name, digest: contents.digest, allowedPermissions: [] },
+      ...{ importedAt: now, checkProblem: '', installedAt: now, updatedAt: now },
+    })
+    .run()
+  tx.emit({ type: 'skill.installed', payload: { skillId: skill.id } })
+}
+
 /**
- * Its files are on disk. `allows`: the person has seen the permissions of this version. `source`: of the kind `file`, the name of the
- * newer file. Throws AppError skill_not_found.
+ * Its files are on disk. `allows`: the person has seen the permissions of this version. `source`: where this version is from, if that
+ * changed. Throws AppError skill_not_found.
  */
 export function replaceSkill(
   tx: Tx,
@@ -127,7 +155,7 @@ export function replaceSkill(
         contents,
         slug: contents.name,
         digest: contents.digest,
-        changedAt: null,
+        ...{ changedAt: null, missingAt: null, importedAt: null },
         upstreamDigest: contents.digest,
         acknowledgedDigest: null,
       },
@@ -139,11 +167,12 @@ export function replaceSkill(
   return changed(tx, skillId)
 }
 
-/** The person allows what this version asks for. Throws AppError skill_not_found or skill_has_changed. */
+/** The person allows what this version asks for, and with that installs an own skill of an import. Throws AppError skill_not_found or skill_has_changed. */
 export function allowPermissions(tx: Tx, skillId: string, digest: string): Skill {
   const { contents } = getSkill(tx, skillId)
-  if (contents.digest !== digest) throw new AppError('skill_has_changed')
-  tx.update(skills).set({ allowedPermissions: contents.permissions }).where(eq(skills.id, skillId)).run()
+  // What came with an import without its files has nothing that the person could have seen.
+  if (contents.digest !== digest || contents.files.length === 0) throw new AppError('skill_has_changed')
+  tx.update(skills).set({ allowedPermissions: contents.permissions, importedAt: null }).where(eq(skills.id, skillId)).run()
   return changed(tx, skillId)
 }
 
@@ -158,11 +187,28 @@ export function selectSkill(tx: Tx, skillId: string, agentIds: readonly string[]
   return changed(tx, skillId)
 }
 
-/** Agents do not get it any more. */
-export function blockSkill(tx: Tx, { clock }: { clock: Clock }, { id, digest }: Pick<Skill, 'id' | 'digest'>): void {
-  const isThis = and(eq(skills.id, id), eq(skills.digest, digest), isNull(skills.changedAt))
-  const { changes } = tx.update(skills).set({ changedAt: clock.now() }).where(isThis).run()
-  if (changes > 0) tx.emit({ type: 'skill.changed', payload: { skillId: id } })
+/** Agents do not get it any more, because its files are gone, or are not those that were installed. */
+export function blockSkill(
+  tx: Tx,
+  { clock }: { clock: Clock },
+  { id, digest }: Pick<Skill, 'id' | 'digest'>,
+  { isMissing }: { isMissing: boolean },
+): void {
+  // prettier-ignore
+  const known = findBy(tx, eq(skills.id, id))
+  if (known?.digest !== digest || ['imported', isMissing ? 'missing' : 'changed'].includes(known.status)) return
+  const now = clock.now()
+  tx.update(skills)
+    .set({ changedAt: now, missingAt: isMissing ? now : null })
+    .where(eq(skills.id, id))
+    .run()
+  changed(tx, id)
+}
+
+/** Its files are back. Whether they are those that were installed is checked at each use. */
+export function unblockMissingSkill(tx: Tx, skillId: string): void {
+  tx.update(skills).set({ changedAt: null, missingAt: null }).where(eq(skills.id, skillId)).run()
+  changed(tx, skillId)
 }
 
 /** What its source has now, or why that is not known. */
@@ -174,13 +220,13 @@ export function recordCheck(tx: Tx, { clock }: { clock: Clock }, skillId: string
   if (changes > 0) tx.emit({ type: 'skill.changed', payload: { skillId } })
 }
 
-/** The ids of those that were last looked at before `before`, or never, or after `now`, which only a wrong clock explains. */
+/** The ids of the installed ones that were last looked at before `before`, or never, or after `now`, which only a wrong clock explains. */
 export function listUnchecked(db: Db, { before, now }: { before: number; now: number }): string[] {
   const isDue = or(isNull(skills.checkedAt), lte(skills.checkedAt, before), sql`${skills.checkedAt} > ${now}`)
   return db
     .select({ id: skills.id })
     .from(skills)
-    .where(isDue)
+    .where(and(isNull(skills.importedAt), isDue))
     .orderBy(asc(skills.seq))
     .all()
     .map(({ id }) => id)

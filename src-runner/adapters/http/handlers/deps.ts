@@ -8,6 +8,7 @@ import type { ChannelKind } from '../../../contract/channels.ts'
 import type { CodingCli, CodingProgram } from '../../../contract/coding-programs.ts'
 import type { Authorization, CreateAuthorization } from '../../../contract/credentials.ts'
 import type { HealthCheck } from '../../../contract/doctor.ts'
+import type { Setup } from '../../../contract/export.ts'
 import type { Recovery } from '../../../contract/notifications.ts'
 import type { Pairing } from '../../../contract/messenger.ts'
 import type { PublicAddress, TunnelProgram, UpdatePublicAddress } from '../../../contract/public-address.ts'
@@ -45,6 +46,7 @@ import type { Tool } from '../../../agent/tools/tool.ts'
 import type { CodeResults } from '../../../execution/code-results.ts'
 import type { CodeTasks } from '../../../execution/code-tasks.ts'
 import type { DailyBackup } from '../../../execution/daily-backup.ts'
+import type { OwnContents } from '../../../execution/import-skills.ts'
 import type { AgentMcpTools } from '../../../execution/mcp/agent-mcp-tools.ts'
 import type { McpPool } from '../../../execution/mcp/mcp-pool.ts'
 import type { JobFiles } from '../../../execution/job-files.ts'
@@ -159,6 +161,8 @@ export type HandlerDeps = {
     readFiles(skillId: string): Promise<{ files: SkillEditFile[]; digest: string; isChanged: boolean }>
     save(skillId: string, given: { files: SkillFileInput[]; expectedDigest: string }): Promise<Skill>
     exportZip(skillId: string): Promise<{ fileName: string; base64: string }>
+    packOwn(): Promise<ReadonlyMap<string, string>>
+    importOwn<T>(setup: Pick<Setup, 'skills'>, work: (own: OwnContents) => T): Promise<T>
   }
   mcp: McpPool
   mcpTools: AgentMcpTools

@@ -7,11 +7,14 @@ import type { Handlers } from '../handler.ts'
 import { requireUsableFolders } from '../usable-folders.ts'
 import type { HandlerDeps } from './deps.ts'
 
-export function exportHandlers({ db, jobs, clock, ids, schedules, webhooks: { time }, dataDir }: HandlerDeps) {
+export function exportHandlers({ db, jobs, clock, ids, schedules, webhooks: { time }, dataDir, skills }: HandlerDeps) {
   const requireFolders = (folders: readonly string[]) =>
     requireUsableFolders(folders, { dataDir, backupFolder: readSettings(db).backupFolder })
   return {
-    exportSetup: () => ({ deckhand: 'export', version: EXPORT_VERSION, at: clock.now(), setup: readSetup({ db, time, schedules }) }),
+    async exportSetup() {
+      const archives = await skills.packOwn()
+      return { deckhand: 'export', version: EXPORT_VERSION, at: clock.now(), setup: readSetup({ db, time, schedules, archives }) }
+    },
     exportHistory: ({ query }) => readHistory(db, jobs, query.cursor),
 
     importHistory({ body }) {
@@ -21,7 +24,11 @@ export function exportHandlers({ db, jobs, clock, ids, schedules, webhooks: { ti
 
     async importSetup({ body: { head, dryRun } }) {
       const setup = await readImport(head, { requireFolders })
-      return { result: importSetup({ db, clock, ids, time, schedules, requireFolders }, setup, { dryRun }) }
+      return {
+        result: await skills.importOwn(setup, (own) =>
+          importSetup({ db, clock, ids, time, schedules, requireFolders, own }, setup, { dryRun }),
+        ),
+      }
     },
   } satisfies Partial<Handlers>
 }
