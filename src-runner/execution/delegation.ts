@@ -12,7 +12,7 @@ import type { JobStore } from '../domain/jobs/job-store.ts'
 import type { PolicyQuestion, PolicyVerdict } from '../agent/loop/loop-types.ts'
 import { CODE_TASK, CodeTaskArgs, folderFor, programFor } from '../agent/tools/code-task/code-task.ts'
 import { DELEGATE, DelegateArgs } from '../agent/tools/delegate/delegate.ts'
-import type { CodeTasks } from './code-tasks.ts'
+import type { CodeTasks } from './coding/code-tasks.ts'
 import { commitClaimed } from './commit-claimed.ts'
 import { guestOf } from './prompt.ts'
 

@@ -18,7 +18,7 @@ import { measureRows } from '../domain/retention/measure.sql.ts'
 import { pruneDeliveries } from '../domain/retention/prune-deliveries.ts'
 import { pruneConversation, pruneJobs, START } from '../domain/retention/prune-jobs.sql.ts'
 import { readSettings } from '../domain/settings/settings.ts'
-import type { CodeResults } from './code-results.ts'
+import type { CodeResults } from './coding/code-results.ts'
 
 export type RetentionDeps = {
   db: Database

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { CallFacts } from '../contract/rules.ts'
-import type { CodingCall } from '../agent/coding/coding-session.ts'
-import { factsOf } from '../agent/tools/tool.ts'
+import type { CallFacts } from '../../contract/rules.ts'
+import type { CodingCall } from '../../agent/coding/coding-session.ts'
+import { factsOf } from '../../agent/tools/tool.ts'
 import { nameOfCall, recordedCall, toolOfCall, type CodePlace } from './code-calls.ts'
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'deckhand-calls-')))

@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CodingCli } from '../contract/coding-programs.ts'
-import type { Clock } from '../lib/clock.ts'
-import { findSignIn, outsideEnvironment, prepareCodingHome, runsInSandbox } from '../agent/coding/coding-home.ts'
-import { findCodingProgram } from '../agent/coding/coding-ways.ts'
+import { CodingCli } from '../../contract/coding-programs.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { findSignIn, outsideEnvironment, prepareCodingHome, runsInSandbox } from '../../agent/coding/coding-home.ts'
+import { findCodingProgram } from '../../agent/coding/coding-ways.ts'
 
 /** A program as it would be started now. */
 export type ReadyProgram = {

@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { LiveCoding } from './live-coding.ts'
 
 /** Programs that wait for a person. Each takes memory, and its task can be continued in a new process. */
