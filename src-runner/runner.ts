@@ -81,6 +81,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     if (!config.safeMode) adapters.skills.start()
     void adapters.programs.scan()
     void adapters.mcp.sweep()
+    if (!config.safeMode) void adapters.codeKeeper.recover()
     adapters.http.useTls(config.tls ?? null)
     const address = await adapters.http.listen(config.host, config.port)
     log.info({ ...address, bootId, rescued, authMode: config.authMode, safeMode: config.safeMode }, 'the runner is ready')

@@ -20,6 +20,8 @@ import { createCodeResults } from '../execution/coding/code-results.ts'
 import { createCodeTasks } from '../execution/coding/code-tasks.ts'
 import { createCodeWork } from '../execution/coding/code-work.ts'
 import { createCodingProgramFinder } from '../execution/coding/coding-program-finder.ts'
+import { createLivePrograms } from '../execution/coding/live-programs.ts'
+import { createWorkKeeper } from '../execution/coding/work-keeper.ts'
 import { createAgentMcpTools } from '../execution/mcp/agent-mcp-tools.ts'
 import { createMcpPool } from '../execution/mcp/mcp-pool.ts'
 import { createServerFolders } from '../execution/mcp/server-folders.ts'
@@ -78,10 +80,12 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
     mcpTools: mcpTools.toolsFor,
     ownPorts: () => ownPorts,
   })
-  const codeResults = createCodeResults({ db, git, clock })
+  const livePrograms = createLivePrograms(core)
+  const keeper = createWorkKeeper({ ...core, db, git, codingPrograms, programs: livePrograms })
+  const codeResults = createCodeResults({ db, git, clock, keeper })
   const codeWork = createCodeWork({
-    ...{ ...core, ...storage, git, codingPrograms, openSession: openCodingSession },
-    ...{ sandbox: core.findSandbox, programs: programs.findOwn, ownPorts: () => ownPorts },
+    ...{ ...core, ...storage, git, codingPrograms, keeper, programs: livePrograms, openSession: openCodingSession },
+    ...{ sandbox: core.findSandbox, shownPrograms: programs.findOwn, ownPorts: () => ownPorts },
   })
   const worker = createWorker({
     ...{ ...core, db },
@@ -99,9 +103,10 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
     storage.hub.subscribe(({ type, payload }) => void (type === 'job.finished' && parked.endJob(payload.jobId))),
     programs.close,
     () => mcp.stop(),
-    codeWork.stop,
+    livePrograms.endAll,
+    keeper.stop,
   )
-  return { programs, git, codeTasks, codeResults, mcp, mcpTools, tools, guardrails, models, worker }
+  return { programs, git, codeTasks, codeResults, codeKeeper: keeper, mcp, mcpTools, tools, guardrails, models, worker }
 }
 
 /** While all agents are paused, no job starts. A running one continues to its next call, which asks. */

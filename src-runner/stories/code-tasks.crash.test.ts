@@ -22,6 +22,8 @@ type Kill = {
   after?: number
   /** Killed from here when the program is in the middle of its turn. */
   midTurn?: true
+  /** A person stops it in the middle of its turn. */
+  stops?: true
   asks?: true
   /** A program that cannot go on with its conversation. */
   cannotLoad?: true
@@ -39,6 +41,7 @@ const KILLS: Kill[] = [
   { name: 'after the program has ended, before the commit', at: 'a reply is recorded', after: 2, isLong: true },
   { name: 'after the commit, before the end is recorded', at: 'the end is being recorded' },
   { name: 'when the end is recorded', at: 'the end is recorded', isLong: true },
+  { name: 'after Stop, before the commit', at: 'the end is recorded', stops: true },
 ]
 
 let child: ChildProcess | null = null
@@ -48,13 +51,13 @@ describe.skipIf(isMissing)('a runner that is killed', () => {
   it.each(KILLS.filter(({ isLong }) => isLong !== true || process.env['CODE_KILLS'] !== undefined))(
     'loses nothing of a coding program, and repeats nothing: $name',
     { timeout: 120_000 },
-    async ({ at, after = 0, midTurn, asks, cannotLoad }) => {
+    async ({ at, after = 0, midTurn, stops, asks, cannotLoad }) => {
       const scratch = await scratchFolder()
       const [programs, repository, dataDir] = [scratch.at('programs'), scratch.at('shop'), scratch.at('data')]
       for (const folder of [programs, repository]) mkdirSync(folder)
       const start = cannotLoad === true ? '@start no-load\n' : ''
       const play = (script: string) => installScriptedAgent(programs, 'gemini', `${start}@put a.txt one\n${script}`)
-      await play(midTurn === true ? '@hang' : asks === true ? '@run echo x >> ran\n@say Done.' : '@say Done.')
+      await play(midTurn === true || stops === true ? '@hang' : asks === true ? '@run echo x >> ran\n@say Done.' : '@say Done.')
       gitIn(repository, 'init', '--quiet')
       await scratch.write('shop/till.ts', 'export const tax = 19\n')
       gitIn(repository, 'add', '--all')
@@ -69,9 +72,10 @@ describe.skipIf(isMissing)('a runner that is killed', () => {
       const { agent } = await client.ok('createAgent', { body })
       const task = { agentId: agent.id, cli: 'gemini', folder: repository, task: 'Look' } as const
       const { jobId } = await client.ok('createCodeTask', { body: task })
-      if (midTurn === true) {
+      if (midTurn === true || stops === true) {
         await expect.poll(() => existsSync(join(dataDir, 'code', jobId, 'a.txt')), { timeout: 60_000 }).toBe(true)
-        child!.kill('SIGKILL')
+        if (midTurn === true) child!.kill('SIGKILL')
+        else await client.ok('cancelJob', { params: { jobId } }).catch(() => {})
       }
       if (at === 'an approval is answered') {
         await expect.poll(() => pending(client, jobId), { timeout: 60_000 }).toHaveLength(1)
@@ -83,6 +87,15 @@ describe.skipIf(isMissing)('a runner that is killed', () => {
       if (midTurn === true) await play('@say Done.')
 
       client = await boot({})
+      if (stops === true) {
+        // At once: it does not matter whether the look at the start has been there.
+        expect(await client.ok('applyCodeTask', { params: { jobId } })).toEqual({ ok: true, files: 1 })
+        const { codeTask } = await client.ok('getCodeTask', { params: { jobId } })
+        expect(codeTask).toMatchObject({ jobStatus: 'cancelled', result: 'applied', fileCount: 1 })
+        expect(gitIn(repository, 'rev-list', '--count', `main..${codeTask.branch}`)).toBe('1')
+        await expect.poll(() => existsSync(join(dataDir, 'code', `${jobId}.home`)), { timeout: 60_000 }).toBe(false)
+        return
+      }
       const statusOf = async () => (await client.ok('getJob', { params: { jobId } })).job.status
       const isOver = async () => !['pending', 'running'].includes(await statusOf())
       await expect.poll(isOver, { timeout: 60_000 }).toBe(true)

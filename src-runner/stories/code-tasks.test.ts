@@ -127,7 +127,7 @@ describe.skipIf(isMissing)('a task for a coding program', () => {
     await open(onItsOwn)
     const seconds = `10${process.pid}`
     const jobId = await rig.begin(`Look\n@put a.txt one\n@run-unasked sleep ${seconds} & sleep ${seconds}`)
-    await expect.poll(() => runningWith(seconds).length, { timeout: 20_000 }).toBeGreaterThan(2)
+    await expect.poll(() => runningWith(seconds).length, { timeout: 60_000 }).toBeGreaterThan(2)
     await rig.runner.client.ok('cancelJob', { params: { jobId } })
     expect((await rig.runner.ended(jobId)).status).toBe('cancelled')
     await expect.poll(() => runningWith(seconds)).toEqual([])
@@ -165,9 +165,9 @@ describe.skipIf(isMissing)('a task for a coding program', () => {
 
   it('fails with a reason if the program dies, and keeps what it did', async () => {
     await open(onItsOwn)
-    const { job, code } = await rig.run('Look\n@put a.txt one\n@die 7')
+    const { job } = await rig.run('Look\n@put a.txt one\n@die 7')
     expect(job).toMatchObject({ status: 'failed', error: 'coding_program_failed' })
-    expect(code.files.map(({ path }) => path)).toEqual(['a.txt'])
+    await expect.poll(async () => (await rig.look(job.id)).code.files.map(({ path }) => path), { timeout: 10_000 }).toEqual(['a.txt'])
   })
 
   it('works in one repository beside another one', async () => {

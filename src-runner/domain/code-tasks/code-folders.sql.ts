@@ -1,4 +1,4 @@
-import { and, eq, isNotNull } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import { jobs } from '../jobs/jobs-table.ts'
 import { codeTasks } from './code-tasks-table.ts'
@@ -18,4 +18,16 @@ export function listFinishedFolders(db: Db): CodeFolder[] {
     ...{ jobId, folder: folder!, finishedAt: finishedAt! },
     sizeBytes: sizeBytes ?? 0,
   }))
+}
+
+/** The ended tasks whose folder may have more than their branch. */
+export function listUnsavedTasks(db: Db): string[] {
+  const rows = db
+    .select({ jobId: jobs.id })
+    .from(codeTasks)
+    .innerJoin(jobs, eq(jobs.seq, codeTasks.jobSeq))
+    .where(and(isNotNull(codeTasks.folder), isNull(codeTasks.savedAt), isNotNull(jobs.finishedAt)))
+    .orderBy(codeTasks.jobSeq)
+    .all()
+  return rows.map(({ jobId }) => jobId)
 }

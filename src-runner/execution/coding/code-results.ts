@@ -5,16 +5,15 @@ import { commitSoon } from '../../platform/db/transact.ts'
 import type { createGit } from '../../platform/git/create-git.ts'
 import { GitFailed } from '../../platform/git/git-failed.ts'
 import type { CodeRepository, CodeTask, CodeTaskDiff } from '../../contract/code-tasks.ts'
-import { isTerminal } from '../../contract/jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, issueAt } from '../../lib/errors.ts'
 import { createMessage, quote } from '../../lib/messages.ts'
-import { createTurns } from '../../lib/turns.ts'
 import { getAgent } from '../../domain/agents/agents.ts'
 import { changeCodeTask, getCodeTask, type CodeTaskChange } from '../../domain/code-tasks/code-tasks.ts'
+import type { WorkKeeper } from './work-keeper.ts'
 
 type Git = ReturnType<typeof createGit>
-export type CodeResultsDeps = { db: Database; git: Git; clock: Pick<Clock, 'now'> }
+export type CodeResultsDeps = { db: Database; git: Git; clock: Pick<Clock, 'now'>; keeper: WorkKeeper }
 export type CodeResults = ReturnType<typeof createCodeResults>
 
 const MAX_ISSUES = 50
@@ -27,22 +26,19 @@ const SIDE_BY_SIDE = 4
  * the row is written last, so a call that was interrupted is completed by the next one. All throw AppError code_task_not_found,
  * and git_missing or code_not_available if Git or the repository cannot be used.
  */
-export function createCodeResults({ db, git, clock }: CodeResultsDeps) {
-  const turns = createTurns()
-
-  /** One at a time for each task. */
+export function createCodeResults({ db, git, clock, keeper }: CodeResultsDeps) {
   function inTurn<T>(jobId: string, work: () => Promise<T>): Promise<T> {
-    return turns(jobId, work).catch((thrown: unknown) => Promise.reject(explained(thrown) as Error))
+    return keeper.inTurn(jobId, work).catch((thrown: unknown) => Promise.reject(explained(thrown) as Error))
   }
 
   function write(jobId: string, change: CodeTaskChange): Promise<void> {
     return commitSoon(db, (tx) => void changeCodeTask(tx, jobId, change))
   }
 
-  /** The program works on others. Throws AppError job_not_finished. */
-  function getFinished(jobId: string): CodeTask {
-    const task = getCodeTask(db, jobId)
-    if (!isTerminal(task.jobStatus)) throw new AppError('job_not_finished')
+  /** Throws AppError job_not_finished. */
+  async function getFinished(jobId: string): Promise<CodeTask> {
+    const task = await keeper.whenOver(jobId)
+    if (task === null) throw new AppError('job_not_finished')
     return task
   }
 
@@ -52,37 +48,24 @@ export function createCodeResults({ db, git, clock }: CodeResultsDeps) {
     return { repository, base, commit }
   }
 
-  /** Commits what is in the folder, so that nothing is lost with it. Throws AppError code_folder_unsaved. */
-  async function save(task: CodeTask & { folder: string }): Promise<CodeTaskChange> {
-    const { repository, folder, branch, baseCommit: base, title } = task
-    try {
-      const { commit, isNew, leftOut, isCut } = await git.commitAll({ repository, folder, branch, base, message: title, now: clock.now() })
-      if (leftOut.length > 0 || isCut) {
-        const issues = leftOut.slice(0, MAX_ISSUES).map(({ path, reason: why }) => issueAt(path, createMessage('code_left_out', { why })))
-        throw new AppError('code_folder_unsaved', undefined, { issues })
-      }
-      if (!isNew) return {}
-      const changes = await git.changes({ repository, base, commit })
-      return { ...changes, ...(task.result === 'none' && changes.fileCount > 0 ? { result: 'ready' as const } : {}) }
-    } catch (thrown) {
-      // Somebody removed it, or no program ever worked in it.
-      if (thrown instanceof GitFailed && thrown.trouble === 'no_folder') return {}
-      throw thrown
-    }
-  }
-
-  async function removeFolder(task: CodeTask): Promise<void> {
-    const { jobId, folder, repository } = task
+  async function removeFolder(jobId: string): Promise<void> {
+    const { folder, repository } = await getFinished(jobId)
     if (folder === null) return
-    const change = await save({ ...task, folder })
+    // Also what a person has changed in it.
+    const { isWhole } = await keeper.save(jobId)
+    if (!isWhole) {
+      const issues = getCodeTask(db, jobId).leftOut.slice(0, MAX_ISSUES).map(({ path, reason: why }) => issueAt(path, createMessage('code_left_out', { why }))) // prettier-ignore
+      throw new AppError('code_folder_unsaved', undefined, { issues })
+    }
     await git.removeWorktree({ repository, folder })
-    await write(jobId, { ...change, folder: null, folderRemovedAt: clock.now(), sizeBytes: null })
+    await write(jobId, { folder: null, folderRemovedAt: clock.now(), sizeBytes: null })
   }
 
   return {
     /** How one of the changed files differs from the base. `path`: as listed. */
     diff: (jobId: string, path: string): Promise<CodeTaskDiff> =>
       inTurn(jobId, async () => {
+        await keeper.saveOnce(jobId)
         const task = getCodeTask(db, jobId)
         const from = task.files.find((file) => file.path === path)?.from ?? null
         return { path, ...(await git.diffOf(await rangeOf(task), { path, from })) }
@@ -91,7 +74,8 @@ export function createCodeResults({ db, git, clock }: CodeResultsDeps) {
     /** Changes the person's checkout, or throws AppError code_does_not_apply, job_not_finished. Returns how many files it changed. */
     apply: (jobId: string): Promise<number> =>
       inTurn(jobId, async () => {
-        const task = getFinished(jobId)
+        const task = await getFinished(jobId)
+        await keeper.saveOnce(jobId)
         const applied = await git.applyTo(await rangeOf(task))
         if (applied.is === 'refused') {
           const issues = applied.misfits.slice(0, MAX_ISSUES).map(({ path, why }) => issueAt(path, createMessage('code_misfit', { why })))
@@ -105,7 +89,7 @@ export function createCodeResults({ db, git, clock }: CodeResultsDeps) {
     /** Deletes the folder and the branch, with all work. Throws AppError job_not_finished, code_not_available. */
     discard: (jobId: string): Promise<void> =>
       inTurn(jobId, async () => {
-        const { folder, repository, branch } = getFinished(jobId)
+        const { folder, repository, branch } = await getFinished(jobId)
         if (folder !== null) {
           await git.removeWorktree({ repository, folder })
           await write(jobId, { folder: null, folderRemovedAt: clock.now(), sizeBytes: null })
@@ -118,7 +102,7 @@ export function createCodeResults({ db, git, clock }: CodeResultsDeps) {
       }),
 
     /** Deletes the folder. The branch keeps all work, or it throws AppError code_folder_unsaved. Throws AppError job_not_finished. */
-    removeFolder: (jobId: string): Promise<void> => inTurn(jobId, () => removeFolder(getFinished(jobId))),
+    removeFolder: (jobId: string): Promise<void> => inTurn(jobId, () => removeFolder(jobId)),
 
     /** Those among the agent's folders, and directly in them. None that is larger than the folder that the agent has. */
     async listRepositories(agentId: string): Promise<CodeRepository[]> {

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CodingCli } from '../../contract/coding-programs.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -22,8 +22,10 @@ export type CodingProgramFinder = {
   installed(): readonly CodingCli[]
   /** Looks again, if the last look is not recent. */
   look(): Promise<void>
-  /** Deletes what a program kept for itself. */
+  /** Deletes what a program kept for itself, and its login. */
   forget(jobId: string): Promise<void>
+  /** The jobs with something to forget. */
+  listHomes(): Promise<string[]>
 }
 
 type Deps = {
@@ -36,9 +38,11 @@ type Deps = {
 }
 
 const LOOK_EVERY_MS = 60_000
+const HOME = '.home'
 
 export function createCodingProgramFinder({ clock, dataDir, home, listProgramFolders, closedFolders }: Deps): CodingProgramFinder {
-  const homeOf = (jobId: string) => join(dataDir, 'code', `${jobId}.home`)
+  const homes = join(dataDir, 'code')
+  const homeOf = (jobId: string) => join(homes, jobId + HOME)
   const { env, platform } = process
   const person = { home, env, platform, now: () => clock.now() }
   let installed: readonly CodingCli[] = []
@@ -66,5 +70,9 @@ export function createCodingProgramFinder({ clock, dataDir, home, listProgramFol
       }
     },
     forget: (jobId) => rm(homeOf(jobId), { recursive: true, force: true }),
+    async listHomes() {
+      const names = await readdir(homes).catch((): string[] => [])
+      return names.flatMap((name) => (name.endsWith(HOME) ? name.slice(0, -HOME.length) : []))
+    },
   }
 }

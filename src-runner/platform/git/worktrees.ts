@@ -49,6 +49,8 @@ export function createWorktrees({ run, repositories }: { run: RunGit; repositori
 
   /** Deletes the folder and what the repository knows of it. The branch stays. Nothing may run in the folder any more. */
   async function remove({ repository: root, folder }: Pick<Worktree, 'repository' | 'folder'>): Promise<void> {
+    // First: without it nothing is committed any more. A call that is interrupted leaves a folder in which files are missing.
+    for (const file of [indexOf(folder), `${indexOf(folder)}.lock`]) await rm(file, { force: true })
     await deleteTree(folder)
     const repository = await repositories.open(root).catch((thrown: unknown) => {
       if (thrown instanceof GitFailed && ['no_repository', 'failed'].includes(thrown.trouble)) return null
@@ -56,7 +58,6 @@ export function createWorktrees({ run, repositories }: { run: RunGit; repositori
     })
     if (repository !== null && (await entryOf(repository, folder)) !== null)
       await run({ at: repository.own, args: ['worktree', 'remove', '--force', '--force', folder] })
-    for (const file of [indexOf(folder), `${indexOf(folder)}.lock`]) await rm(file, { force: true })
   }
 
   /** Does nothing if it is gone. Throws GitFailed: `branch_in_use` if the person works on it. */
