@@ -1851,6 +1851,7 @@ export type TextParams = {
   'code.list': NoParams
   'code.empty': NoParams
   'code.emptyWhy': NoParams
+  'code.emptyMember': NoParams
   'code.result.none': NoParams
   'code.result.ready': NoParams
   'code.result.applied': NoParams
@@ -1928,6 +1929,7 @@ export type TextParams = {
   'code.task.applyNow': NoParams
   'code.task.misfits': NoParams
   'code.task.misfitsFix': { branch: string }
+  'code.task.ownersDecide': NoParams
   'code.task.appliedToast': { count: number }
   'code.task.discard': NoParams
   'code.task.discardTitle': { title: string }

@@ -15,7 +15,8 @@ export type SignedOut = { hasOwner: boolean; problem: unknown }
 
 type State = { is: 'asking' } | { is: 'in'; person: Person | null } | ({ is: 'out' } & SignedOut)
 
-const SessionContext = createContext<Session>()
+/** Tests of screens provide their own. */
+export const SessionContext = createContext<Session>()
 
 /** undefined outside of a SessionProvider, as in tests of screens. */
 export function useSession(): Session | undefined {

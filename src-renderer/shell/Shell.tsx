@@ -1,5 +1,6 @@
 import { type RouteSectionProps, useLocation, useNavigate } from '@solidjs/router'
 import { createEffect, createMemo, createSignal, ErrorBoundary, on, onCleanup, onMount, Show, Suspense } from 'solid-js'
+import { useMay } from '../api/may.ts'
 import { useAgents, usePendingApprovals, useSettings } from '../api/queries.ts'
 import { useKeys } from '../lib/keyboard.ts'
 import { usePresence } from '../lib/presence.ts'
@@ -28,6 +29,7 @@ export function Shell(props: RouteSectionProps) {
   const location = useLocation()
   const desktop = useDesktop()
   const agents = useAgents()
+  const may = useMay()
   const [open, setOpen] = createSignal<'palette' | 'shortcuts' | 'more' | null>(null)
   const pauseAll = usePauseAll()
   const dataTrouble = createMemo(() => dataTroubleOf(desktop.state()))
@@ -88,6 +90,7 @@ export function Shell(props: RouteSectionProps) {
         open={open() === 'palette'}
         onClose={close}
         commands={commandsFor(agents.data?.agents ?? [], {
+          may,
           go: navigate,
           changeTheme: desktop.changeTheme,
           showShortcuts: () => setOpen('shortcuts'),

@@ -16,6 +16,7 @@ import Bot from 'lucide-solid/icons/bot'
 import OctagonX from 'lucide-solid/icons/octagon-x'
 import Scale from 'lucide-solid/icons/scale'
 import type { Agent } from '../../src-runner/contract/agents.ts'
+import type { useMay } from '../api/may.ts'
 import { t } from '../lib/language.ts'
 import type { Theme } from '../platform/desktop.ts'
 import type { Command } from '../ui/CommandPalette.tsx'
@@ -24,7 +25,13 @@ import { NEW_CHAT } from '../routes/chat/new-chat.ts'
 import { SETTINGS_SECTIONS } from '../routes/settings/sections.ts'
 import { SCREENS } from './screens.ts'
 
-export type CommandDeps = { go: (path: string) => void; changeTheme: (theme: Theme) => void; showShortcuts: () => void; pauseAll: PauseAll }
+export type CommandDeps = {
+  go: (path: string) => void
+  changeTheme: (theme: Theme) => void
+  showShortcuts: () => void
+  pauseAll: PauseAll
+  may: ReturnType<typeof useMay>
+}
 
 /** The commands of the palette: screens, settings, agents and actions. */
 export function commandsFor(agents: readonly Agent[], deps: CommandDeps): Command[] {
@@ -63,7 +70,7 @@ export function commandsFor(agents: readonly Agent[], deps: CommandDeps): Comman
     action('new-chat', t('shell.palette.newChat'), MessageSquarePlus, go(NEW_CHAT), 'c'),
     action('hand-over', t('shell.palette.runJob'), Send, go('/?compose=1')),
     action('new-agent', t('shell.palette.newAgent'), Plus, go('/agents/new')),
-    action('new-code-task', t('shell.palette.newCodeTask'), CodeXml, go('/code?new=1')),
+    ...(deps.may('createCodeTask') ? [action('new-code-task', t('shell.palette.newCodeTask'), CodeXml, go('/code?new=1'))] : []),
     action('new-webhook', t('shell.palette.newWebhook'), Webhook, go('/automations/webhooks/new')),
     action('new-schedule', t('shell.palette.newSchedule'), CalendarClock, go('/automations/schedules/new')),
     action('add-provider', t('shell.palette.addProvider'), Plus, go('/models?add=1')),

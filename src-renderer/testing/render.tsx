@@ -2,8 +2,10 @@ import { createMemoryHistory, MemoryRouter, Route } from '@solidjs/router'
 import { render } from '@solidjs/testing-library'
 import userEvent, { type UserEvent } from '@testing-library/user-event'
 import type { Component, JSX } from 'solid-js'
+import type { Person } from '../../src-main/contract/auth-api.ts'
 import { ApiProvider } from '../api/ApiProvider.tsx'
 import { createClient } from '../api/client.ts'
+import { type Session, SessionContext } from '../api/SessionProvider.tsx'
 import { createBrowserDesktop, type Desktop } from '../platform/desktop.ts'
 import { DesktopProvider } from '../platform/DesktopProvider.tsx'
 import { Toasts } from '../ui/Toasts.tsx'
@@ -15,6 +17,8 @@ export type RenderOptions = {
   path?: string
   runner?: FakeRunner
   desktop?: Partial<Desktop>
+  /** Who is signed in. Left out: this page needs no sign-in. */
+  person?: Person
   /** More screens by their routes, for tests that navigate. */
   more?: Record<string, Component>
 }
@@ -26,18 +30,22 @@ export function renderScreen(screen: Component, options: RenderOptions = {}): Re
   const runner = options.runner ?? createFakeRunner()
   const history = createMemoryHistory()
   history.set({ value: options.path ?? '/', replace: true, scroll: false })
+  const client = createClient(runner.fetch)
+  const session: Session = { client, person: () => options.person ?? null, refresh: () => Promise.resolve() }
   const view = render(() => (
     <DesktopProvider desktop={{ ...createBrowserDesktop(), ...options.desktop }}>
-      <ApiProvider client={createClient(runner.fetch)}>
-        <MemoryRouter history={history}>
-          <Route path={options.route ?? '/'} component={screen} />
-          {Object.entries(options.more ?? {}).map(([route, other]) => (
-            <Route path={route} component={other} />
-          ))}
-          <Route path="*" component={() => null} />
-        </MemoryRouter>
-        <Toasts />
-      </ApiProvider>
+      <SessionContext.Provider value={session}>
+        <ApiProvider client={client}>
+          <MemoryRouter history={history}>
+            <Route path={options.route ?? '/'} component={screen} />
+            {Object.entries(options.more ?? {}).map(([route, other]) => (
+              <Route path={route} component={other} />
+            ))}
+            <Route path="*" component={() => null} />
+          </MemoryRouter>
+          <Toasts />
+        </ApiProvider>
+      </SessionContext.Provider>
     </DesktopProvider>
   ))
   return Object.assign(view, { runner, user: userEvent.setup(), path: () => history.get() })

@@ -59,6 +59,7 @@ export function makeJob(fields: Partial<Job> = {}): Job {
     title: 'Sum up the notes',
     task: 'Sum up the notes',
     plainTask: null,
+    isCodeTask: false,
     conversationId: null,
     triggerId: null,
     scheduleId: null,

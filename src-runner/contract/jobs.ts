@@ -49,6 +49,8 @@ export const Job = z.object({
   task: z.string(),
   /** The task without what was added for the agent. null: nothing was added. */
   plainTask: z.string().nullable(),
+  /** A coding program works on it. `GET /api/code-tasks/:jobId` has its branch and files. */
+  isCodeTask: z.boolean(),
   conversationId: Id.nullable(),
   triggerId: Id.nullable(),
   scheduleId: Id.nullable(),

@@ -30,7 +30,15 @@ describe.skipIf(isMissing)('a task for a coding program', () => {
   it('leaves a branch, a diff, the commands and a bill, and the checkout as it was', async () => {
     await open(onItsOwn)
     const { job, code, steps } = await rig.run('Fix the tax\n@say I look.\n@write till.ts export const tax = 20\\n\n@run echo tested\n@usage 1200 300 0.25\n@say Done, all green.') // prettier-ignore
-    expect(job).toMatchObject({ status: 'completed', channel: 'api', costUsd: 0.25, inputTokens: 1200, outputTokens: 300, priced: true })
+    expect(job).toMatchObject({
+      status: 'completed',
+      channel: 'api',
+      isCodeTask: true,
+      costUsd: 0.25,
+      inputTokens: 1200,
+      outputTokens: 300,
+      priced: true,
+    })
     expect(job.result).toBe(`Done, all green.\n\nBranch ${code.branch}: 1 file changed (+1 −1).`)
     expect(code).toMatchObject({
       ...{ cli: 'gemini', repository: rig.repository, baseBranch: 'main', baseCommit: rig.git('rev-parse', 'main'), sandboxed: true, internet: false },

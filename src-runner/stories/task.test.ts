@@ -28,6 +28,7 @@ describe('a task', () => {
     expect(job).toMatchObject({
       status: 'completed',
       channel: 'api',
+      isCodeTask: false,
       agentName: agent.name,
       result: 'The meeting is on Thursday.',
       error: null,

@@ -1,5 +1,6 @@
 import { screen, waitFor, within } from '@solidjs/testing-library'
 import { expect, it } from 'vitest'
+import type { Person } from '../../../src-main/contract/auth-api.ts'
 import type { CodeTask } from '../../../src-runner/contract/code-tasks.ts'
 import type { CodingCli, CodingProgram } from '../../../src-runner/contract/coding-programs.ts'
 import type { Desktop } from '../../platform/desktop.ts'
@@ -17,9 +18,11 @@ function makeProgram(cli: CodingCli, fields: Partial<CodingProgram> = {}): Codin
 
 const SIGNED_IN = { installed: true, path: '/usr/bin/x', version: '1.0', signedIn: 'yes', fix: null } as const
 
-type Given = { tasks?: CodeTask[]; programs?: CodingProgram[]; answers?: Answers; path?: string; pick?: string }
+const member: Person = { id: makeId(), name: 'Bo', role: 'member', createdAt: 0 }
 
-function open({ tasks = [], programs = [], answers = {}, path = '/code', pick }: Given = {}) {
+type Given = { person?: Person; tasks?: CodeTask[]; programs?: CodingProgram[]; answers?: Answers; path?: string; pick?: string }
+
+function open({ tasks = [], programs = [], answers = {}, path = '/code', pick, person }: Given = {}) {
   const runner = createFakeRunner({
     listAgents: () => ({ agents: [agent], nextCursor: null }),
     listCodeTasks: () => ({ codeTasks: tasks.map(({ files: _files, commands: _commands, ...summary }) => summary), nextCursor: null }),
@@ -29,7 +32,7 @@ function open({ tasks = [], programs = [], answers = {}, path = '/code', pick }:
     ...answers,
   })
   const desktop = pick === undefined ? {} : { api: {} as Desktop['api'], pickFolder: () => Promise.resolve(pick) }
-  const view = renderScreen(CodeScreen, { route: '/code', path, runner, desktop, more: { '/jobs/:jobId': () => <p>the job</p> } })
+  const view = renderScreen(CodeScreen, { route: '/code', path, runner, desktop, person, more: { '/jobs/:jobId': () => <p>the job</p> } })
   return { ...view, runner }
 }
 
@@ -44,6 +47,14 @@ it('says what code tasks are and what to do first, and opens the dialog', async 
 it('asks for an agent first when there is none', async () => {
   open({ answers: { listAgents: () => ({ agents: [], nextCursor: null }) } })
   expect(await screen.findByRole('link', { name: 'Create agent' })).toHaveAttribute('href', '/agents/new')
+})
+
+it('offers no new task to a member, who may not start one', async () => {
+  const { runner } = open({ person: member, path: '/code?new=1' })
+  expect(await screen.findByText('Only owners can start one.', { exact: false })).toBeVisible()
+  expect(screen.queryByRole('button', { name: 'New code task' })).not.toBeInTheDocument()
+  expect(screen.queryByRole('dialog')).not.toBeInTheDocument()
+  expect(runner.callsOf('listCodeRepositories')).toEqual([])
 })
 
 it('lists tasks with repository, program, branch, changes, cost and what became of them', async () => {

@@ -4,6 +4,7 @@ import Plus from 'lucide-solid/icons/plus'
 import { type JSX, Show } from 'solid-js'
 import { NothingYet } from '../../api/NothingYet.tsx'
 import { useAgents, useCodeTasks } from '../../api/queries.ts'
+import { useMay } from '../../api/may.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
@@ -22,6 +23,8 @@ export function CodeScreen(): JSX.Element {
   const navigate = useNavigate()
   const tasks = useCodeTasks()
   const agents = useAgents()
+  const may = useMay()
+  const mayStart = () => may('createCodeTask')
   const hasAgents = () => (agents.data?.agents.length ?? 0) > 0
   const close = () => setSearch({ new: undefined, agent: undefined, folder: undefined }, { replace: true })
   const create = () => setSearch({ new: '1' })
@@ -32,7 +35,7 @@ export function CodeScreen(): JSX.Element {
           title={t('code.title')}
           description={t('code.about')}
           actions={
-            <Show when={tasks.items.length > 0 && hasAgents()}>
+            <Show when={mayStart() && tasks.items.length > 0 && hasAgents()}>
               <Button variant="primary" icon={Plus} onClick={create}>
                 {t('code.new')}
               </Button>
@@ -49,21 +52,23 @@ export function CodeScreen(): JSX.Element {
                 icon={GitBranch}
                 title={t('code.empty')}
                 action={
-                  <Show
-                    when={hasAgents()}
-                    fallback={
-                      <ButtonLink variant="primary" icon={Plus} href="/agents/new">
-                        {t('home.composer.createAgent')}
-                      </ButtonLink>
-                    }
-                  >
-                    <Button variant="primary" icon={Plus} onClick={create}>
-                      {t('code.new')}
-                    </Button>
+                  <Show when={mayStart()}>
+                    <Show
+                      when={hasAgents()}
+                      fallback={
+                        <ButtonLink variant="primary" icon={Plus} href="/agents/new">
+                          {t('home.composer.createAgent')}
+                        </ButtonLink>
+                      }
+                    >
+                      <Button variant="primary" icon={Plus} onClick={create}>
+                        {t('code.new')}
+                      </Button>
+                    </Show>
                   </Show>
                 }
               >
-                {t('code.emptyWhy')}
+                {mayStart() ? t('code.emptyWhy') : t('code.emptyMember')}
               </EmptyState>
             </NothingYet>
           }
@@ -82,7 +87,7 @@ export function CodeScreen(): JSX.Element {
           />
         </Show>
       </div>
-      <Show when={search.new !== undefined && hasAgents() && agents.data}>
+      <Show when={search.new !== undefined && mayStart() && hasAgents() && agents.data}>
         {(data) => (
           <NewCodeTaskDialog
             agents={data().agents}

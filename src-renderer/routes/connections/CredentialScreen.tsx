@@ -26,7 +26,7 @@ import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 import { AccessPill } from './AccessPill.tsx'
 import { AgentGrants } from './AgentGrants.tsx'
-import { BackLink } from './BackLink.tsx'
+import { BackLink } from '../../ui/BackLink.tsx'
 import { serviceName } from './connection.ts'
 import { ConnectDialog } from './ConnectDialog.tsx'
 import { ACCOUNT_TONES } from './ConnectedList.tsx'
@@ -41,7 +41,7 @@ export function CredentialScreen(): JSX.Element {
   const credential = () => (answer.data?.credential.id === params.credentialId ? answer.data.credential : null)
   return (
     <Screen width="narrow">
-      <BackLink />
+      <BackLink href="/connections">{t('connections.title')}</BackLink>
       <Show
         when={credential()}
         fallback={

@@ -1,7 +1,6 @@
-import { A, useLocation, useParams } from '@solidjs/router'
-import ChevronLeft from 'lucide-solid/icons/chevron-left'
+import { useLocation, useParams } from '@solidjs/router'
 import { createEffect, createMemo, Match, on, Show, Switch } from 'solid-js'
-import { type Job, isTerminal, type JobChannel, type JobStatus } from '../../../src-runner/contract/jobs.ts'
+import { type Job, isTerminal, type JobStatus } from '../../../src-runner/contract/jobs.ts'
 import { AnswerState } from '../../api/AnswerState.tsx'
 import { useCodeTask, useDecisions, useJob, useJobApprovals, useJobFiles, useProgress } from '../../api/queries.ts'
 import { ApprovalCards } from '../../features/approvals/ApprovalCards.tsx'
@@ -17,6 +16,7 @@ import { TaskText } from '../../features/chat-turn/TaskText.tsx'
 import { turnFigures } from '../../features/chat-turn/turn.ts'
 import { isWriting } from '../../features/chat-turn/TurnItems.tsx'
 import { useTurn } from '../../features/chat-turn/use-turn.ts'
+import { BackLink } from '../../ui/BackLink.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Screen } from '../../ui/Screen.tsx'
 import { CodePanel } from './code/CodePanel.tsx'
@@ -34,10 +34,12 @@ export function JobScreen() {
   const answer = useJob(() => params.jobId)
   return (
     <Screen>
-      <A href="/activity" class="-ml-1 mb-3 inline-flex items-center gap-1 rounded-md px-1 text-xs text-ink-3 hover:text-ink">
-        <ChevronLeft size={14} aria-hidden="true" />
-        {t('job.backToActivity')}
-      </A>
+      {/* Where it leads is known with the job. Until then it keeps its place. */}
+      <div class={answer.isPending ? 'invisible' : ''}>
+        <Show when={answer.data?.job.isCodeTask} fallback={<BackLink href="/activity">{t('job.backToActivity')}</BackLink>}>
+          <BackLink href="/code">{t('code.title')}</BackLink>
+        </Show>
+      </div>
       <Show when={answer.data === undefined}>
         <h1 class="sr-only">{t('job.title')}</h1>
       </Show>
@@ -47,9 +49,6 @@ export function JobScreen() {
     </Screen>
   )
 }
-
-/** Where jobs of coding programs come from. */
-const MAY_BE_CODE: ReadonlySet<JobChannel> = new Set(['api', 'delegation'])
 
 function JobPage(props: { job: Job }) {
   const progress = useProgress(() => props.job.id)
@@ -66,7 +65,7 @@ function JobPage(props: { job: Job }) {
   const taints = createMemo(() => joinTaints((decisions.data?.decisions ?? []).map((one) => one.taints)))
   const allApprovals = () => approvals.data?.approvals ?? []
   const files = useJobFiles(() => props.job.id)
-  const code = useCodeTask(() => (MAY_BE_CODE.has(props.job.channel) ? props.job.id : null))
+  const code = useCodeTask(() => (props.job.isCodeTask ? props.job.id : null))
   // Waits for everything above and between the steps, which would push them away again.
   useStepInSight(() => work.items().length > 0 && !decisions.isPending && !approvals.isPending && !files.isPending)
   return (

@@ -8,7 +8,7 @@ import { t } from '../../lib/language.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 import { PageHeader } from '../../ui/PageHeader.tsx'
 import { Screen } from '../../ui/Screen.tsx'
-import { BackLink } from './BackLink.tsx'
+import { BackLink } from '../../ui/BackLink.tsx'
 import { DraftState } from './DraftState.tsx'
 import { SKILL_FILE, SkillEditor } from './SkillEditor.tsx'
 
@@ -17,7 +17,7 @@ export function EditSkillScreen(): JSX.Element {
   const params = useParams<{ skillId?: string }>()
   return (
     <Screen width="medium">
-      <BackLink />
+      <BackLink href="/skills">{t('skills.title')}</BackLink>
       <Show when={params.skillId} fallback={<NewSkill />}>
         {(skillId) => <OwnSkill skillId={skillId()} />}
       </Show>

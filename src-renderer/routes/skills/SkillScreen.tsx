@@ -19,7 +19,7 @@ import { Panel } from '../../ui/Panel.tsx'
 import { Row } from '../../ui/Row.tsx'
 import { Screen } from '../../ui/Screen.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { BackLink } from './BackLink.tsx'
+import { BackLink } from '../../ui/BackLink.tsx'
 import { FileInput } from './FileInput.tsx'
 import { ImportedSkill } from './ImportedSkill.tsx'
 import { originText, permissionText } from './skill.ts'
@@ -37,7 +37,7 @@ export function SkillScreen(): JSX.Element {
   const shown = () => (answer.data?.skill.id === params.skillId ? answer.data : null)
   return (
     <Screen width="narrow">
-      <BackLink />
+      <BackLink href="/skills">{t('skills.title')}</BackLink>
       <Show
         when={shown()}
         fallback={

@@ -16,6 +16,8 @@ const COLUMNS = {
   channel: jobs.channel,
   status: jobs.status,
   title: jobs.title,
+  // In SQL, because code tasks know of jobs, and not the other way.
+  isCodeTask: sql`EXISTS (SELECT 1 FROM code_tasks WHERE code_tasks.job_seq = agent_jobs.seq)`.mapWith(Boolean),
   conversationId: jobs.conversationId,
   triggerId: jobs.triggerId,
   scheduleId: jobs.scheduleId,
@@ -57,7 +59,13 @@ export const selectSummaries = (db: Db) =>
 
 export const selectJobs = (db: Db) =>
   db
-    .select({ ...COLUMNS, task: jobTexts.task, context: jobTexts.context, result: jobTexts.result, output: jobTexts.output })
+    .select({
+      ...COLUMNS,
+      task: jobTexts.task,
+      context: jobTexts.context,
+      result: jobTexts.result,
+      output: jobTexts.output,
+    })
     .from(jobs)
     .innerJoin(agents, eq(agents.id, jobs.agentId))
     .innerJoin(jobTexts, eq(jobTexts.jobSeq, jobs.seq))

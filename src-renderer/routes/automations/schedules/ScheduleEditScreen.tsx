@@ -16,7 +16,7 @@ import { TextArea } from '../../../ui/TextArea.tsx'
 import { TextField } from '../../../ui/TextField.tsx'
 import { toast } from '../../../ui/Toasts.tsx'
 import { AgentField, useDefaultAgent } from '../AgentField.tsx'
-import { BackLink } from '../BackLink.tsx'
+import { BackLink } from '../../../ui/BackLink.tsx'
 import { NotifyField } from '../NotifyField.tsx'
 import { EditorForm } from '../../../features/forms/EditorForm.tsx'
 import { type Form, useForm } from '../../../features/forms/use-form.ts'
@@ -43,7 +43,7 @@ export function ScheduleEditScreen(): JSX.Element {
   const source = useSchedule(sourceId)
   return (
     <Screen width="medium">
-      <BackLink to="schedules" />
+      <BackLink href="/automations/schedules">{t('automations.schedules')}</BackLink>
       <Switch fallback={<AnswerState answer={source} />}>
         <Match when={sourceId() === undefined}>
           <Editor schedule={null} first={search.example === undefined ? emptySchedule() : exampleSchedule()} />

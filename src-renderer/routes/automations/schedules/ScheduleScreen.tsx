@@ -27,7 +27,7 @@ import { Panel } from '../../../ui/Panel.tsx'
 import { Pill } from '../../../ui/Pill.tsx'
 import { Screen } from '../../../ui/Screen.tsx'
 import { toast } from '../../../ui/Toasts.tsx'
-import { BackLink } from '../BackLink.tsx'
+import { BackLink } from '../../../ui/BackLink.tsx'
 import { DeleteDialog } from '../DeleteDialog.tsx'
 import { Fact, Facts } from '../Facts.tsx'
 import { BudgetMeter } from './BudgetMeter.tsx'
@@ -45,7 +45,7 @@ export function ScheduleScreen(): JSX.Element {
   const answer = useSchedule(() => params.scheduleId)
   return (
     <Screen>
-      <BackLink to="schedules" />
+      <BackLink href="/automations/schedules">{t('automations.schedules')}</BackLink>
       <Show when={answer.data === undefined}>
         <h1 class="sr-only">{t('automations.schedules')}</h1>
       </Show>

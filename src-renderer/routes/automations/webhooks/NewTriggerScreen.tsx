@@ -15,7 +15,7 @@ import { Select } from '../../../ui/Select.tsx'
 import { TextArea } from '../../../ui/TextArea.tsx'
 import { TextField } from '../../../ui/TextField.tsx'
 import { AgentField, useDefaultAgent } from '../AgentField.tsx'
-import { BackLink } from '../BackLink.tsx'
+import { BackLink } from '../../../ui/BackLink.tsx'
 import { NotifyField } from '../NotifyField.tsx'
 import { EditorForm } from '../../../features/forms/EditorForm.tsx'
 import { type Form, useForm } from '../../../features/forms/use-form.ts'
@@ -39,7 +39,7 @@ export function NewTriggerScreen(): JSX.Element {
   const original = useTrigger(() => search.from)
   return (
     <Screen>
-      <BackLink to="webhooks" />
+      <BackLink href="/automations/webhooks">{t('automations.webhooks')}</BackLink>
       <PageHeader title={t('automations.webhook.createTitle')} description={t('automations.webhook.createIntro')} />
       <Switch fallback={<AnswerState answer={original} rows={6} />}>
         <Match when={search.from === undefined}>

@@ -23,7 +23,7 @@ import { Panel } from '../../../ui/Panel.tsx'
 import { Pill } from '../../../ui/Pill.tsx'
 import { Screen } from '../../../ui/Screen.tsx'
 import { Time } from '../../../ui/Time.tsx'
-import { BackLink } from '../BackLink.tsx'
+import { BackLink } from '../../../ui/BackLink.tsx'
 import { DeleteDialog } from '../DeleteDialog.tsx'
 import { Fact, Facts } from '../Facts.tsx'
 import { AddressPanel, Reach } from './AddressPanel.tsx'
@@ -39,7 +39,7 @@ export function TriggerScreen(): JSX.Element {
   onCleanup(forgetFreshAddress)
   return (
     <Screen>
-      <BackLink to="webhooks" />
+      <BackLink href="/automations/webhooks">{t('automations.webhooks')}</BackLink>
       <Show when={answer.data === undefined}>
         <h1 class="sr-only">{t('automations.webhooks')}</h1>
       </Show>

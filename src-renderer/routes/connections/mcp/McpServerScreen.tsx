@@ -11,7 +11,7 @@ import { Button } from '../../../ui/Button.tsx'
 import { Panel } from '../../../ui/Panel.tsx'
 import { Screen } from '../../../ui/Screen.tsx'
 import { toast } from '../../../ui/Toasts.tsx'
-import { BackLink } from '../BackLink.tsx'
+import { BackLink } from '../../../ui/BackLink.tsx'
 import { isUnknown } from '../connection.ts'
 import { EditServerDialog } from './EditServerDialog.tsx'
 import { ServerAgents } from './ServerAgents.tsx'
@@ -28,7 +28,7 @@ export function McpServerScreen(): JSX.Element {
   const server = () => (answer.data?.server.id === params.mcpServerId ? answer.data.server : null)
   return (
     <Screen width="narrow">
-      <BackLink />
+      <BackLink href="/connections">{t('connections.title')}</BackLink>
       <Show
         when={server()}
         fallback={

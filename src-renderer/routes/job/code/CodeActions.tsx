@@ -6,6 +6,7 @@ import { createSignal, For, type JSX, Show } from 'solid-js'
 import type { CodeTask } from '../../../../src-runner/contract/code-tasks.ts'
 import { isTerminal } from '../../../../src-runner/contract/jobs.ts'
 import { bytesText } from '../../../../resources/locales/numbers.ts'
+import { useMay } from '../../../api/may.ts'
 import { useAction } from '../../../api/mutations.ts'
 import { ApiError } from '../../../api/client.ts'
 import { issueText, problemOf, sentenceOf } from '../../../api/problem.ts'
@@ -24,44 +25,51 @@ const FILES_NAMED = 5
 /** What a person can do with the changes: look at the folder, apply, discard, or only remove the folder. */
 export function CodeActions(props: { task: CodeTask }): JSX.Element {
   const desktop = useDesktop()
+  const may = useMay()
+  const decides = () => may('applyCodeTask')
   const [asked, setAsked] = createSignal<Asked>(null)
   const close = () => setAsked(null)
   const isOver = () => isTerminal(props.task.jobStatus)
   const hasChanges = () => isOver() && (props.task.result === 'ready' || props.task.result === 'applied')
-  const canDiscard = () => isOver() && props.task.result !== 'discarded'
+  const canDiscard = () => decides() && isOver() && props.task.result !== 'discarded'
   const canOpen = () => props.task.folder !== null && desktop.api !== null
-  const canRemove = () => hasChanges() && props.task.folder !== null
+  const canRemove = () => decides() && hasChanges() && props.task.folder !== null
   const open = async () => {
     if ((await desktop.api?.showCodeFolder({ jobId: props.task.jobId })) === false) toast({ text: t('code.task.openGone'), tone: 'bad' })
   }
   return (
-    <Show when={canDiscard() || canOpen()}>
-      <div class="flex flex-wrap items-center gap-2 border-t border-line px-4 py-3 max-sm:*:grow">
-        <Show when={isOver() && props.task.result === 'ready'}>
-          <Button variant="primary" icon={GitMerge} onClick={() => setAsked('apply')}>
-            {t('code.task.apply')}
-          </Button>
-        </Show>
-        <Show when={canOpen()}>
-          <Button icon={FolderOpen} onClick={() => void open()}>
-            {t('code.task.open')}
-          </Button>
-        </Show>
-        <Show when={canRemove()}>
-          <Button icon={FolderX} onClick={() => setAsked('remove')}>
-            {t('code.task.remove')}
-          </Button>
-        </Show>
-        <Show when={canDiscard()}>
-          <Button variant="danger" icon={Trash} onClick={() => setAsked('discard')}>
-            {t('code.task.discard')}
-          </Button>
-        </Show>
-      </div>
-      <ApplyDialog task={props.task} open={asked() === 'apply'} onClose={close} />
-      <DiscardDialog task={props.task} open={asked() === 'discard'} onClose={close} />
-      <RemoveDialog task={props.task} open={asked() === 'remove'} onClose={close} />
-    </Show>
+    <>
+      <Show when={!decides() && isOver() && props.task.result === 'ready'}>
+        <p class="border-t border-line px-4 py-3 text-sm text-ink-2">{t('code.task.ownersDecide')}</p>
+      </Show>
+      <Show when={canDiscard() || canOpen()}>
+        <div class="flex flex-wrap items-center gap-2 border-t border-line px-4 py-3 max-sm:*:grow">
+          <Show when={decides() && isOver() && props.task.result === 'ready'}>
+            <Button variant="primary" icon={GitMerge} onClick={() => setAsked('apply')}>
+              {t('code.task.apply')}
+            </Button>
+          </Show>
+          <Show when={canOpen()}>
+            <Button icon={FolderOpen} onClick={() => void open()}>
+              {t('code.task.open')}
+            </Button>
+          </Show>
+          <Show when={canRemove()}>
+            <Button icon={FolderX} onClick={() => setAsked('remove')}>
+              {t('code.task.remove')}
+            </Button>
+          </Show>
+          <Show when={canDiscard()}>
+            <Button variant="danger" icon={Trash} onClick={() => setAsked('discard')}>
+              {t('code.task.discard')}
+            </Button>
+          </Show>
+        </div>
+        <ApplyDialog task={props.task} open={asked() === 'apply'} onClose={close} />
+        <DiscardDialog task={props.task} open={asked() === 'discard'} onClose={close} />
+        <RemoveDialog task={props.task} open={asked() === 'remove'} onClose={close} />
+      </Show>
+    </>
   )
 }
 

@@ -1,20 +1,21 @@
 import { screen, waitFor, within } from '@solidjs/testing-library'
 import { expect, it } from 'vitest'
+import type { Person } from '../../../../src-main/contract/auth-api.ts'
 import type { CodeTask } from '../../../../src-runner/contract/code-tasks.ts'
 import type { Desktop } from '../../../platform/desktop.ts'
 import { type Answers, createFakeRunner, Refusal } from '../../../testing/fake-runner.ts'
 import { renderScreen } from '../../../testing/render.tsx'
-import { makeCodeTask, makeJob, quote } from '../../../testing/things.ts'
+import { makeCodeTask, makeId, makeJob, quote } from '../../../testing/things.ts'
 import { JobScreen } from '../JobScreen.tsx'
 
 const DIFF = '--- a/src/cart.ts\n+++ b/src/cart.ts\n@@ -1,2 +1,2 @@\n-const total = 1\n+const total = 0\n export { total }\n'
 
-function open(fields: Partial<CodeTask> = {}, answers: Answers = {}) {
+function open(fields: Partial<CodeTask> = {}, answers: Answers = {}, person?: Person) {
   const held = { task: makeCodeTask(fields) }
   const { jobId, title, jobStatus } = held.task
   const opened: string[] = []
   const runner = createFakeRunner({
-    getJob: () => ({ job: makeJob({ id: jobId, title, status: jobStatus }) }),
+    getJob: () => ({ job: makeJob({ id: jobId, title, status: jobStatus, isCodeTask: true }) }),
     listSteps: () => ({ steps: [] }),
     getCodeTask: () => ({ codeTask: held.task }),
     ...answers,
@@ -24,7 +25,7 @@ function open(fields: Partial<CodeTask> = {}, answers: Answers = {}) {
     return Promise.resolve(true)
   }
   const desktop = { api: { showCodeFolder } as unknown as Desktop['api'] }
-  const view = renderScreen(JobScreen, { route: '/jobs/:jobId', path: `/jobs/${jobId}`, runner, desktop })
+  const view = renderScreen(JobScreen, { route: '/jobs/:jobId', path: `/jobs/${jobId}`, runner, desktop, person })
   const change = (next: Partial<CodeTask>) => {
     held.task = { ...held.task, ...next }
     runner.happen({ type: 'code_task.changed', payload: { jobId } })
@@ -53,6 +54,7 @@ it('shows branch, files with their diff, commands with exit status, and cost', a
   const shown = await panel()
   expect(shown.getByText('deckhand/test-the-empty-cart-7f3k')).toBeVisible()
   expect(shown.getByText('from main')).toBeVisible()
+  expect(screen.getByRole('link', { name: 'Code' })).toHaveAttribute('href', '/code')
   expect(shown.getByText('$0.42')).toBeVisible()
   expect(shown.getByText('5 files changed')).toBeVisible()
   expect(shown.getByText('Runs by itself')).toBeVisible()
@@ -109,6 +111,14 @@ it('discards only after it has said what is lost', async () => {
   expect(shown.queryByRole('button', { name: /src\/cart\.ts|Discard|Apply|folder/ })).not.toBeInTheDocument()
 })
 
+it('lets a member look at the changes, and only an owner decide', async () => {
+  const { panel } = open({}, {}, { id: makeId(), name: 'Bo', role: 'member', createdAt: 0 })
+  const shown = await panel()
+  expect(shown.getByText('Only an owner can apply or discard the changes.')).toBeVisible()
+  expect(shown.getByRole('button', { name: /src\/cart\.ts/ })).toBeVisible()
+  expect(shown.queryByRole('button', { name: /Apply|Discard|Remove/ })).not.toBeInTheDocument()
+})
+
 it('removes the folder and keeps the branch', async () => {
   const { user, panel, change } = open({}, { removeCodeTaskFolder: () => ({ ok: true }) })
   const shown = await panel()
@@ -139,8 +149,9 @@ it('says that the program told no cost', async () => {
 })
 
 it('shows nothing of it for another job', async () => {
-  const { runner } = open({}, { getCodeTask: () => new Refusal('code_task_not_found') })
+  const { runner } = open({}, { getJob: () => ({ job: makeJob() }) })
   await screen.findByText('Timeline')
-  await waitFor(() => expect(runner.callsOf('getCodeTask')).toHaveLength(1))
+  expect(screen.getByRole('link', { name: 'Activity' })).toHaveAttribute('href', '/activity')
+  expect(runner.callsOf('getCodeTask')).toEqual([])
   expect(screen.queryByRole('heading', { name: 'Code changes' })).not.toBeInTheDocument()
 })
