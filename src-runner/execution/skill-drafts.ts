@@ -77,16 +77,16 @@ function recordOf(job: Job, steps: readonly Step[]): string {
 }
 
 /** Throws AppError job_not_found, or skill_draft_not_found if the job writes no skill. */
-export function readSkillDraft(
+export async function readSkillDraft(
   db: Db,
   { jobs, approvals }: { jobs: Jobs; approvals: Pick<ApprovalStore, 'readTaints'> },
   jobId: string,
-): SkillDraft {
+): Promise<SkillDraft> {
   const job = jobs.getJob(db, jobId)
   const about = skillJobOf(db, jobs, job)
   if (about === null) throw new AppError('skill_draft_not_found')
   const files = job.status === 'completed' ? filesOf(job) : null
-  const check = files === null ? null : checkEdited(files, null)
+  const check = files === null ? null : await checkEdited(files, null)
   return {
     ...{ jobId, fromJobId: about.id, agentId: job.agentId },
     status: !isTerminal(job.status) ? 'writing' : files === null ? 'failed' : 'ready',

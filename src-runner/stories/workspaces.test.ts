@@ -148,8 +148,8 @@ describe('the things of two workspaces', () => {
     })
     const skillId = ids.next()
     const skillText = Buffer.from(`---\nname: shop-${word}\ndescription: Sorts ${word}.\n---\n`)
+    const contents = await examineSkill(packSkill([{ path: 'SKILL.md', bytes: skillText }]))
     runner.write((tx) => {
-      const contents = examineSkill(packSkill([{ path: 'SKILL.md', bytes: skillText }]))
       insertSkill(tx, { clock: systemClock }, { id: skillId, entityId: agent.entityId, source: `/skills/${word}`, contents })
       return selectSkill(tx, skillId, [agentId])
     })

@@ -196,6 +196,8 @@ const PACKS: Record<string, () => { commit: Packed; pack: Buffer }> = {
   'a difference that writes less than it says': () => repositoryOf(good, delta(size, 5, 1, 65)),
   'a difference for another base': () => repositoryOf(good, delta(size + 1, 1, 1, 65)),
   'a difference that does nothing': () => repositoryOf(good, delta(size, 1, 0)),
+  // Well formed, and some kilobytes in the pack.
+  'a difference of 3 million commands': () => repositoryOf(good, { ...delta(), data: Buffer.concat([Buffer.from([size, 0xc0, 0x8d, 0xb7, 0x01]), Buffer.alloc(6_000_000, Buffer.from([0x90, 1]))]) }),
   'a difference that claims 5 GB': () => repositoryOf(good, delta(size, 0x80, 0xe4, 0x97, 0xd0, 0x12, 1, 65)),
 } // prettier-ignore
 

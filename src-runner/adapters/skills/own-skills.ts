@@ -78,9 +78,7 @@ export function createOwnSkills({ alone, sweep, ...deps }: OwnSkillsDeps) {
 
     /** `skillId`: files without content stay as they are in it. Throws AppError skill_not_found or skill_refused. */
     check: (files: readonly SkillFileInput[], skillId?: string): Promise<SkillCheck> =>
-      skillId === undefined
-        ? Promise.resolve(checkEdited(files, null))
-        : alone(async () => checkEdited(files, await readAsIs(getSkill(db, skillId)))),
+      skillId === undefined ? checkEdited(files, null) : alone(async () => checkEdited(files, await readAsIs(getSkill(db, skillId)))),
 
     /** Throws AppError skill_refused. */
     create: ({
@@ -95,7 +93,7 @@ export function createOwnSkills({ alone, sweep, ...deps }: OwnSkillsDeps) {
       alone(async () => {
         const entity = entityId === undefined ? findDefaultEntity(db) : required(findEntity(db, entityId), 'entity_not_found')
         const skill = packEdited(files, null)
-        const contents = examineSkill(skill)
+        const contents = await examineSkill(skill)
         requireFreeName(contents.name, null)
         await folders.keep(skill)
         return transact(db, (tx) => {
@@ -115,7 +113,7 @@ export function createOwnSkills({ alone, sweep, ...deps }: OwnSkillsDeps) {
         const opened = await readAsIs(before)
         if (opened.digest !== expectedDigest) throw new AppError('skill_has_changed')
         const skill = packEdited(files, opened)
-        const contents = examineSkill(skill)
+        const contents = await examineSkill(skill)
         requireFreeName(contents.name, skillId)
         await folders.keep(skill)
         // The person wrote what it asks for.

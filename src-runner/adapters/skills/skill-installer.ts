@@ -82,7 +82,7 @@ export function createSkillInstaller(deps: InstallerDeps) {
 
   async function fetchFrom(origin: Origin): Promise<Fetched> {
     const { skill, commit } = await fetchSkill(origin, deps, patience())
-    const contents = examineSkill(skill)
+    const contents = await examineSkill(skill)
     return { skill, contents: { ...contents, version: contents.version ?? commit?.slice(0, 12) ?? null } }
   }
 
@@ -134,7 +134,7 @@ export function createSkillInstaller(deps: InstallerDeps) {
     return inTurn(async () => {
       const before = getSkill(db, id)
       requireName(before, contents)
-      const { changes, scriptsChanged } = compareSkills(await folders.load(before.digest), skill)
+      const { changes, scriptsChanged } = await compareSkills(await folders.load(before.digest), skill)
       await folders.keep(skill)
       const { kind, source } = nameOrigin(origin)
       const after = transact(db, (tx) => replaceSkill(tx, deps, id, contents, { allows, source: storedSource(kind, source) }))
@@ -149,7 +149,7 @@ export function createSkillInstaller(deps: InstallerDeps) {
     return inTurn(async () => {
       const before = getSkill(db, id)
       requireName(before, contents)
-      const { changes } = compareSkills(await loadSkill(deps, before), skill)
+      const { changes } = await compareSkills(await loadSkill(deps, before), skill)
       if (upload === undefined) transact(db, (tx) => recordCheck(tx, deps, before.id, { digest: contents.digest }))
       return {
         ...{ ok: true as const, changed: changes.length > 0, files: changes },

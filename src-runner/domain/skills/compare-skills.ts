@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises'
 import type { SkillFileChange } from '../../contract/skills.ts'
 import type { z } from 'zod'
 import { diffTexts } from '../files/unified-diff.ts'
@@ -8,7 +9,7 @@ import { isScript, textOf, type SkillPackage } from './skill-package.ts'
 const MAX_DIFF_CHARS = 1_000_000
 
 /** By path. `before` null: its files are gone, so every file is new. */
-export function compareSkills(before: SkillPackage | null, after: SkillPackage) {
+export async function compareSkills(before: SkillPackage | null, after: SkillPackage) {
   const old = new Map((before?.files ?? []).map((file) => [file.path, file]))
   const now = new Map(after.files.map((file) => [file.path, file]))
   let room = MAX_DIFF_CHARS
@@ -19,6 +20,7 @@ export function compareSkills(before: SkillPackage | null, after: SkillPackage) 
     if (from !== undefined && to !== undefined && from.bytes.equals(to.bytes)) continue
     scriptsChanged ||= [from, to].some((file) => file !== undefined && isScript(file))
     const [left, right] = [from, to].map((file) => (file === undefined ? '' : textOf(file)))
+    await breathe()
     const diff =
       left == null || right == null || room <= 0 ? '' : diffTexts({ before: path, after: path }, revealText(left), revealText(right)).text
     room -= diff.length

@@ -25,9 +25,9 @@ function bytesOf({ text, base64 }: SkillFileInput): Buffer | null {
 }
 
 /** What the files would be as a skill, or why they are none. */
-export function checkEdited(files: readonly SkillFileInput[], before: SkillPackage | null): SkillCheck {
+export async function checkEdited(files: readonly SkillFileInput[], before: SkillPackage | null): Promise<SkillCheck> {
   try {
-    return { contents: examineSkill(packEdited(files, before)), problem: null }
+    return { contents: await examineSkill(packEdited(files, before)), problem: null }
   } catch (thrown) {
     if (thrown instanceof SkillRefused || thrown instanceof ArchiveRefused) return { contents: null, problem: thrown.detail }
     throw thrown

@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises'
 import type { SkillContents, SkillFinding, SkillFindingKind } from '../../contract/skills.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 import { readSkillHead } from './skill-head.ts'
@@ -12,12 +13,16 @@ const PIECE_CHARS = 2_000
 /** Two pieces share the rest, so that nothing is lost where they meet. */
 const STEP_CHARS = PIECE_CHARS - 300
 const EXCERPT_CHARS = 160
+/** What is looked at in one turn of the event loop, which all jobs share. Each line costs as much as some characters. */
+const CHARS_AT_ONCE = 50_000
+const CHARS_PER_LINE = 20
 
 /** Everything that a person reads before they install a skill. Throws SkillRefused. */
-export function examineSkill(skill: SkillPackage): SkillContents {
+export async function examineSkill(skill: SkillPackage): Promise<SkillContents> {
   const { head } = readSkillHead(skill)
   const files = skill.files.map((file) => ({ path: file.path, bytes: file.bytes.length, isScript: isScript(file) }))
-  const found = skill.files.map(examineFile)
+  const found: Examined[] = []
+  for (const file of skill.files) found.push(await examineFile(file))
   const findings = found.flatMap((file) => file.findings)
   const named = (part: 'hosts' | 'programs') => [...new Set(found.flatMap((file) => file[part]))].sort().slice(0, MAX_NAMED)
   const hosts = named('hosts')
@@ -47,7 +52,7 @@ export function revealText(text: string): string {
 
 type Examined = { findings: SkillFinding[]; hosts: string[]; programs: string[] }
 
-function examineFile(file: SkillPackage['files'][number]): Examined {
+async function examineFile(file: SkillPackage['files'][number]): Promise<Examined> {
   const { path, bytes } = file
   if (isNativeProgram(bytes)) return { findings: [{ kind: 'native_program', path, line: null, excerpt: '' }], hosts: [], programs: [] }
   const text = textOf(file)?.slice(0, MAX_FILE_CHARS) ?? null
@@ -61,11 +66,17 @@ function examineFile(file: SkillPackage['files'][number]): Examined {
   const lines = text.split(/\r\n|\n|\r/)
   const isMarkdown = /\.(md|markdown|mdx)$/i.test(path)
   const code = isMarkdown ? findCode(lines) : []
-  lines.forEach((line, i) => {
+  let looked = 0
+  for (const [i, line] of lines.entries()) {
     // Comments and styles hide something only where Markdown is shown formatted.
     const patterns = isMarkdown && !code[i] ? [...PATTERNS, ...HIDDEN] : PATTERNS
     for (let at = 0; at < line.length; at += STEP_CHARS) {
       const piece = line.slice(at, at + PIECE_CHARS)
+      looked += piece.length + CHARS_PER_LINE
+      if (looked > CHARS_AT_ONCE) {
+        looked = 0
+        await breathe()
+      }
       for (const [kind, pattern] of patterns) if (pattern.test(piece)) add(kind, i + 1, piece)
       for (const { 1: host, index } of piece.matchAll(HOST)) {
         // It may be cut here, and is whole in the next piece.
@@ -74,7 +85,8 @@ function examineFile(file: SkillPackage['files'][number]): Examined {
       }
     }
     if (visibleText(line) !== line.toWellFormed()) add('invisible_characters', i + 1, line.slice(0, EXCERPT_CHARS))
-  })
+  }
+  await breathe()
   const isShell = /\.(sh|bash|zsh)$/i.test(path) || /^#!.{0,40}\b(ba|z|da)?sh\b/.test(lines[0]!)
   const shell = isMarkdown ? shellLines(lines) : isShell ? lines : null
   return { findings, hosts: [...hosts], programs: shell === null ? interpreterIn(lines[0]!) : programsIn(shell) }

@@ -11,7 +11,11 @@ const NAMED_DELTA = 7
 const OID_BYTES = 20
 /** The history is not asked for, but an old server may send it. */
 const MAX_OBJECTS_PER_ENTRY = 3
-const YIELD_EVERY = 500
+/** Work in one turn of the event loop, which all jobs share. */
+const BYTES_AT_ONCE = 2_000_000
+/** What a command of a difference and an object count as. A pack of some kilobytes can hold millions of commands. */
+const COMMAND_BYTES = 100
+const OBJECT_BYTES = 4_000
 
 type GitObject = { type: 'commit' | 'tree' | 'blob' | 'tag'; bytes: Buffer }
 type Delta = { offset: number; bytes: Buffer }
@@ -80,9 +84,13 @@ async function readObjects(pack: Buffer, limits: ArchiveLimits): Promise<Map<str
   if (count > most) refuseTooMany(most)
   const store = createStore(2 * limits.bytes)
   let at = 12
+  let doneBefore = 0
   for (let i = 0; i < count; i++) {
-    if (i % YIELD_EVERY === YIELD_EVERY - 1) await setImmediate()
     at = readObject(pack.subarray(0, end), at, store)
+    const done = store.taken() + i * OBJECT_BYTES
+    if (done - doneBefore < BYTES_AT_ONCE) continue
+    doneBefore = done
+    await setImmediate()
   }
   if (at !== end) refuseDamaged('headers')
   return store.finish()
@@ -172,6 +180,7 @@ function createStore(mostBytes: number) {
   }
 
   return {
+    taken: () => mostBytes - left,
     requireFits,
     take,
     add,
@@ -190,7 +199,7 @@ function createStore(mostBytes: number) {
   }
 }
 
-/** `take` counts the size of the result before it is made. */
+/** `take` counts the size of the result before it is made, and what making it costs. */
 function applyDelta(base: Buffer, delta: Buffer, take: (size: number) => void): Buffer {
   let at = 0
   const next = () => (at < delta.length ? delta[at++]! : refuseDamaged('cut'))
@@ -210,6 +219,7 @@ function applyDelta(base: Buffer, delta: Buffer, take: (size: number) => void): 
   let to = 0
   while (at < delta.length) {
     const command = next()
+    take(COMMAND_BYTES)
     let from: Buffer
     if (command >= 0x80) {
       const numberOf = (bits: readonly number[]) => bits.reduce((sum, bit, i) => ((command & bit) === 0 ? sum : sum + next() * 256 ** i), 0)

@@ -73,7 +73,7 @@ export function skillHandlers(deps: HandlerDeps) {
       const job = await createJob(deps, (tx) => enqueueSkillDraft(tx, { jobs, speech }, params.jobId))
       return { jobId: job.id, status: 'pending' }
     },
-    getSkillDraft: ({ params }) => ({ draft: readSkillDraft(db, deps, params.jobId) }),
+    getSkillDraft: async ({ params }) => ({ draft: await readSkillDraft(db, deps, params.jobId) }),
   } satisfies Partial<Handlers>
 }
 
