@@ -343,8 +343,18 @@ describe('work that attacks', () => {
   test('what runs by itself is marked', async () => {
     const rig = await createGitRig()
     const task = await rig.addTask()
-    const marked = ['.github/workflows/ci.yml', '.husky/pre-commit', '.vscode/tasks.json', 'bare/HEAD']
-    for (const path of [...marked, 'src/new.ts']) await task.write(path, 'x\n')
+    const marked = [
+      ...[
+        '.eslintrc.json',
+        '.github/workflows/ci.yml',
+        '.gitmodules',
+        '.husky/pre-commit',
+        '.pre-commit-config.yaml',
+        '.vscode/tasks.json',
+      ],
+      ...['Makefile', 'bare/HEAD', 'tsconfig.base.json', 'web/PACKAGE.json', 'web/package-lock.json', 'web/vite.config.mts'],
+    ]
+    for (const path of [...marked, 'src/new.ts', 'src/config.ts', 'src/package.ts', 'package.json/note.txt']) await task.write(path, 'x\n')
     const { commit } = await task.commit()
     const { files } = await rig.git.changes({ ...task, base: rig.base, commit })
     expect(files.filter(({ runsByItself }) => runsByItself).map(({ path }) => path)).toEqual(marked)

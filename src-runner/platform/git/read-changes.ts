@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path'
-import { foldName } from '../protected-places/path-patterns.ts'
+import { foldName, foldParts, matchOf, patternsOf } from '../protected-places/path-patterns.ts'
 import { isCodePlace } from '../protected-places/protected-places.ts'
 import type { Repositories, Repository } from './repository.ts'
 import type { RunGit } from './run-git.ts'
@@ -35,6 +35,20 @@ const CHANGES: Record<string, ChangedFile['change']> = { A: 'added', D: 'deleted
 
 /** Detecting renames takes the square of this, in the worst case. */
 const OPTIONS = ['-r', '-M', '-l400', '--no-ext-diff', '--no-textconv', '--no-color']
+
+/**
+ * Files that name programs, and that a person's next ordinary command runs or loads unread: installing, building, testing, or an editor that
+ * opens the folder. Where agents write one, these count as source (protected-places.ts), since the person runs them by name. Here
+ * they are marked: in a diff, a new install script looks like any other line. A lock file decides whose install scripts run.
+ */
+const RECIPES = patternsOf([
+  ...['package.json', 'package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', 'pnpm-lock.yaml', 'pnpm-workspace.yaml', 'bun.lock*'],
+  ...['deno.json*', 'tsconfig*.json', 'jsconfig*.json', '.eslintrc*', '.prettierrc*', '.stylelintrc*', '.babelrc*', '.mocharc*'],
+  ...['js', 'mjs', 'cjs', 'ts', 'mts', 'cts'].map((ending) => `*.config.${ending}`),
+  ...['makefile', 'gnumakefile', 'bsdmakefile', '*.mk', 'justfile', 'taskfile.y*ml', 'cmakelists.txt', '*.cmake', 'rakefile', 'gemfile'],
+  ...['pyproject.toml', 'setup.py', 'setup.cfg', 'conftest.py', 'tox.ini', 'noxfile.py', 'cargo.toml', 'build.rs', 'pom.xml'],
+  ...['build.gradle*', 'settings.gradle*', 'gradlew*', 'gradle-wrapper.*', '.gitmodules'],
+])
 
 export function createChangeReader({ run, repositories }: { run: RunGit; repositories: Repositories }) {
   /** The files that differ between two commits, in the order of their paths. */
@@ -97,6 +111,7 @@ async function markWhatRuns(root: string, files: readonly Omit<ChangedFile, 'run
 
 async function runs(root: string, { path, change }: Pick<ChangedFile, 'path' | 'change'>): Promise<boolean> {
   if (change === 'deleted') return false
+  if (matchOf(foldParts(basename(path)), RECIPES) !== null) return true
   // With HEAD, any folder may become a repository with hooks.
   return foldName(basename(path)) === 'head' || isCodePlace({ path: join(root, path), folder: root })
 }
