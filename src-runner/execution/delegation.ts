@@ -1,10 +1,12 @@
 import { AppError } from '../lib/errors.ts'
 import { englishText } from '../lib/messages.ts'
+import { plural } from '../lib/text.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Agent } from '../contract/agents.ts'
 import { isTerminal, type Job } from '../contract/jobs.ts'
 import { Taint } from '../contract/rules.ts'
 import { listAgents } from '../domain/agents/agents.ts'
+import { findCodeTask } from '../domain/code-tasks/code-tasks.ts'
 import type { ApprovalStore } from '../domain/approvals/approvals.ts'
 import type { Claim } from '../domain/jobs/claim-job.ts'
 import type { NewJob } from '../domain/jobs/enqueue-job.ts'
@@ -52,12 +54,23 @@ export function createDelegation({ db, jobs, approvals, codeTasks }: DelegationD
     const addsTaint = Taint.options.filter((taint) => taints[taint] !== null)
     const output = child.output === null ? [] : [`Result: ${JSON.stringify(child.output)}`]
     const said = child.result === null || child.result === '' ? [] : [child.result]
-    if (child.status === 'completed') return { verdict: 'answer', ok: true, output: [...said, ...output].join('\n\n'), addsTaint }
+    if (child.status === 'completed')
+      return { verdict: 'answer', ok: true, output: [...said, ...leftBy(child), ...output].join('\n\n'), addsTaint }
     const why =
       child.status === 'cancelled'
         ? 'was stopped by the person'
         : `failed: ${child.errorMessage === null ? (child.error ?? '') : englishText(child.errorMessage)}`
     return { verdict: 'answer', ok: false, output: [`${child.agentName} ${why}`, ...said, ...output].join('\n\n'), addsTaint }
+  }
+
+  /** For the model. People see the fields of the task. */
+  function leftBy(child: Job): string[] {
+    const task = findCodeTask(db, child.id)
+    if (task === null) return []
+    const { branch, fileCount, additions, deletions, leftOut } = task
+    if (fileCount === 0) return ['No files were changed.']
+    const without = leftOut.length === 0 ? '' : ` ${plural(leftOut.length, 'more file')} could not be committed.`
+    return [`Branch ${branch}: ${plural(fileCount, 'file')} changed (+${additions} −${deletions}).${without}`]
   }
 
   function find(job: Job, agent: Agent, args: Record<string, unknown>): { helper: Agent; task: string } | { answer: PolicyVerdict } {

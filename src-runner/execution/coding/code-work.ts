@@ -4,7 +4,6 @@ import { GitFailed } from '../../platform/git/git-failed.ts'
 import type { CodeTask } from '../../contract/code-tasks.ts'
 import { createMessage, quote } from '../../lib/messages.ts'
 import { StaleClaimError } from '../../lib/errors.ts'
-import { plural } from '../../lib/text.ts'
 import { findAgent } from '../../domain/agents/agents.ts'
 import type { ApprovalStore } from '../../domain/approvals/approvals.ts'
 import type { Reservations } from '../../domain/budgets/reservations.ts'
@@ -154,15 +153,10 @@ export function createCodeWork(deps: CodeWorkDeps) {
     return replies.at(-1)?.trim() ?? ''
   }
 
-  /** Commits what the program left, and ends the job. The same again after a crash. */
+  /** Commits what the program left, and ends the job with what it said. The same again after a crash. */
   async function finish(task: CodeTask, said: string): Promise<CodeEnd> {
     const { isWhole: _, ...change } = await keeper.commit(task)
-    const { fileCount = 0, additions = 0, deletions = 0 } = change
-    const left =
-      fileCount === 0
-        ? 'No files were changed.'
-        : `Branch ${task.branch}: ${plural(fileCount, 'file')} changed (+${additions} −${deletions}).`
-    return { outcome: { kind: 'completed', text: [said, left].filter((part) => part !== '').join('\n\n') }, change }
+    return { outcome: { kind: 'completed', text: said }, change }
   }
 
   return {
