@@ -133,7 +133,7 @@ export function createAdapters(core: Core, storage: Storage, connections: Connec
     send: core.reports.send,
   })
   const notify = core.notifications.send
-  const notifications = createNotifications({ ...core, ...storage, publicAddress: addresses.read, notify })
+  const notifications = createNotifications({ ...core, ...storage, publicAddress: addresses.readState, notify })
   const maintenance = createMaintenance({ ...core, ...storage })
   const damageWatch = createDamageWatch({ ...core, ...storage })
   disposables.add(
@@ -141,7 +141,7 @@ export function createAdapters(core: Core, storage: Storage, connections: Connec
     reports.stop,
     hub.subscribe(notifications.onEvent),
     notifications.close,
-    watchAttention({ db, clock, publicAddress: addresses.read }),
+    watchAttention({ db, clock, publicAddress: addresses.readState }),
     () => maintenance.stop(),
     () => damageWatch.stop(),
     () => dailyBackup.stop(),
@@ -214,7 +214,7 @@ function createHandlerDeps(core: Core, storage: Storage, agents: Agents, { sched
         findPrograms: programs.examine,
         hasTrash: options.trash !== undefined,
         nextDueAt: () => schedules.nextAt(db),
-        publicAddress: addresses.read,
+        publicAddress: addresses.readState,
         readBackups: parts.dailyBackup.read,
       }),
   }

@@ -45,6 +45,8 @@ export const PublicAddress = z.object({
   tunnel: Tunnel.nullable(),
 })
 export type PublicAddress = z.infer<typeof PublicAddress>
+/** Without the programs, for which every folder of PATH is searched. */
+export type PublicAddressState = Omit<PublicAddress, 'programs'>
 
 export const UpdatePublicAddress = z
   .object({

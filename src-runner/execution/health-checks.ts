@@ -5,7 +5,7 @@ import type { Database } from '../platform/db/database.ts'
 import type { BackupState } from '../contract/backups.ts'
 import type { HealthCheck, LeftOutFolder } from '../contract/doctor.ts'
 import type { Message } from '../contract/messages.ts'
-import type { PublicAddress } from '../contract/public-address.ts'
+import type { PublicAddressState } from '../contract/public-address.ts'
 import type { Clock } from '../lib/clock.ts'
 import { problemOf } from '../lib/errors.ts'
 import { createMessage, joinSentences } from '../lib/messages.ts'
@@ -30,7 +30,7 @@ export type HealthCheckDeps = {
   /** When a schedule is due next, which may be past; null: never. */
   nextDueAt(): number | null
   safeMode: boolean
-  publicAddress(): PublicAddress | null
+  publicAddress(): PublicAddressState | null
 }
 
 export type FoundPrograms = {

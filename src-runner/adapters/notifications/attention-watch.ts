@@ -1,12 +1,12 @@
 import type { Database } from '../../platform/db/database.ts'
 import { transact } from '../../platform/db/transact.ts'
-import type { PublicAddress } from '../../contract/public-address.ts'
+import type { PublicAddressState } from '../../contract/public-address.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { listAttention } from '../../domain/attention/attention.ts'
 
 const CHECK_EVERY_MS = 60_000
 
-type Deps = { db: Database; clock: Clock; publicAddress(): PublicAddress | null }
+type Deps = { db: Database; clock: Clock; publicAddress(): PublicAddressState | null }
 
 /**
  * Tells pages when the attention list changes by time alone: a channel has failed for five minutes, a missed run is a day old.

@@ -7,7 +7,7 @@ import type { StoredEvent } from '../../contract/events.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { NotificationKind } from '../../contract/notifications.ts'
 import type { Notification } from '../../contract/port.ts'
-import type { PublicAddress } from '../../contract/public-address.ts'
+import type { PublicAddressState } from '../../contract/public-address.ts'
 import { createMessage, quote } from '../../lib/messages.ts'
 import { findApproval } from '../../domain/approvals/find-approval.ts'
 import { questionOf } from '../../domain/approvals/question-of.ts'
@@ -20,7 +20,7 @@ import { findOutbound } from '../../domain/outbox/outbox.ts'
 /** A notification, and whether it would still be true later. */
 export type Candidate = { notification: Notification & { kind: NotificationKind }; isStill(): boolean }
 
-export type NotificationSources = { db: Db; publicAddress(): PublicAddress | null }
+export type NotificationSources = { db: Db; publicAddress(): PublicAddressState | null }
 
 const NAME_CHARS = 200
 

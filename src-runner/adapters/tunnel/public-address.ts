@@ -5,7 +5,13 @@ import type { OutboundFetch } from '../../platform/net/outbound.ts'
 import { readPublicBase } from '../../platform/net/web-address.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { RunnerConfig, WebhookReach } from '../../contract/port.ts'
-import { FIRST_INGRESS_PORT, TunnelProgram, type PublicAddress, type UpdatePublicAddress } from '../../contract/public-address.ts'
+import {
+  FIRST_INGRESS_PORT,
+  TunnelProgram,
+  type PublicAddress,
+  type PublicAddressState,
+  type UpdatePublicAddress,
+} from '../../contract/public-address.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, issueAt } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
@@ -49,7 +55,7 @@ export type PublicAddressDeps = {
 export function createPublicAddresses(deps: PublicAddressDeps) {
   const { clock, log } = deps
   const parts = createParts(deps)
-  const { probe, listener, tunnel, check, timings, base, read } = parts
+  const { probe, listener, tunnel, check, timings, base, readState, read } = parts
   const inTurn = createTurns()
   let stopChecking = () => {}
 
@@ -70,6 +76,7 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
 
   return {
     read,
+    readState,
     /** The base of every webhook address. */
     webhookBase: () => base().url ?? parts.localUrl(),
     /** That stays as long as the person wants. null: there is none, or a tunnel's. */
@@ -166,7 +173,7 @@ function createParts(deps: PublicAddressDeps) {
     return findTunnelProgram(program, { closed: [config.dataDir, ...deps.agentFolders()] })
   }
 
-  function read(): PublicAddress {
+  function readState(): PublicAddressState {
     const ingressProblem = listener.problem()
     return {
       ...base(),
@@ -174,12 +181,16 @@ function createParts(deps: PublicAddressDeps) {
       ingressPort: listener.port() ?? (ingressProblem === null ? null : listener.chosenPort()),
       ...(ingressProblem === null ? {} : { ingressProblem }),
       check: check.state(),
-      programs: TunnelProgram.options.map((program) => {
-        const path = findProgram(program)
-        return { program, installed: path !== null, path }
-      }),
       tunnel: tunnel.state(),
     }
+  }
+
+  function read(): PublicAddress {
+    const programs = TunnelProgram.options.map((program) => {
+      const path = findProgram(program)
+      return { program, installed: path !== null, path }
+    })
+    return { ...readState(), programs }
   }
 
   /** After any change: checks an address that is new and reports what is different. */
@@ -195,7 +206,7 @@ function createParts(deps: PublicAddressDeps) {
 
   function report(): void {
     if (!parts.isOpen) return
-    const { programs: _, check: checked, ...rest } = read()
+    const { check: checked, ...rest } = readState()
     const now = JSON.stringify([rest, checked.state, checked.problem])
     if (now === lastReported) return
     lastReported = now
@@ -209,7 +220,7 @@ function createParts(deps: PublicAddressDeps) {
 
   const parts = {
     ...{ db, clock, log, config, timings, fixedUrl, probe, listener, tunnel, check },
-    ...{ base, localUrl, findProgram, read, refresh },
+    ...{ base, localUrl, findProgram, readState, read, refresh },
     runnerUrl: '',
     isOpen: false,
     wantsTunnel: false,

@@ -1,5 +1,7 @@
 import type { Message } from '../../contract/messages.ts'
 import { and, eq, lte, sql } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { Approval, ResolveApproval, ResolvedApproval } from '../../contract/approvals.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -107,17 +109,23 @@ function withdrawAndWake(tx: Tx, deps: AnsweringDeps, approval: Approval): void 
 
 /** Refuses what nobody answered in time and wakes the jobs, so that their models read it. Returns how many. */
 export function expireApprovals(tx: Tx, deps: AnsweringDeps): number {
-  const due = selectApprovals(tx)
-    .where(and(isPending, lte(approvals.expiresAt, deps.deadlines.now())))
-    .orderBy(approvals.expiresAt)
-    .all()
-  for (const approval of due) {
+  const due = EXPIRED(tx).all({ now: deps.deadlines.now() })
+  for (const { id } of due) {
+    const approval = findApproval(tx, id)!
     tx.update(approvals).set({ status: 'expired' }).where(eq(approvals.id, approval.id)).run()
     tx.emit({ type: 'approval.expired', payload: eventOf(approval) })
     deps.jobs.wake(tx, approval.jobId)
   }
   return due.length
 }
+
+const EXPIRED = prepareOnce((db: Db) =>
+  db
+    .select({ id: approvals.id })
+    .from(approvals)
+    .where(and(isPending, lte(approvals.expiresAt, sql.placeholder('now'))))
+    .orderBy(approvals.expiresAt),
+)
 
 /** Withdraws what an ended job still asks, in the transaction that ends it: no answer is needed any more. */
 export function withdrawApprovals(tx: Tx, { seq, id: jobId, agentId, conversationId }: MovedJob): void {

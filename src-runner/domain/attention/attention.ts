@@ -2,7 +2,7 @@ import type { Database, Db } from '../../platform/db/database.ts'
 import type { DatabaseTrouble } from '../../contract/database.ts'
 import { SERVICE_NAMES } from '../../contract/channels.ts'
 import type { AttentionItem } from '../../contract/notifications.ts'
-import type { PublicAddress } from '../../contract/public-address.ts'
+import type { PublicAddressState } from '../../contract/public-address.ts'
 import { createMessage, readMessage } from '../../lib/messages.ts'
 import { toUsd } from '../../lib/micros.ts'
 import { listFailingServers } from '../mcp/mcp-servers.ts'
@@ -29,7 +29,10 @@ const MOST_MESSAGES = 20
  * What needs attention besides approvals and failed jobs, newest first. Everything is derived from other records, and disappears when
  * its cause is fixed or old enough.
  */
-export function listAttention(db: Database, { now, publicAddress }: { now: number; publicAddress: PublicAddress | null }): AttentionItem[] {
+export function listAttention(
+  db: Database,
+  { now, publicAddress }: { now: number; publicAddress: PublicAddressState | null },
+): AttentionItem[] {
   const trouble = db.trouble()
   if (trouble === 'damaged' || trouble === 'unavailable') return [databaseTrouble(trouble, now)]
   return [
@@ -138,7 +141,7 @@ function changedSkills(db: Db): AttentionItem[] {
   }))
 }
 
-function unreachableAddress(address: PublicAddress | null): AttentionItem[] {
+function unreachableAddress(address: PublicAddressState | null): AttentionItem[] {
   const state = address?.check.state
   if (address === null || (state !== 'unreachable' && state !== 'exposed')) return []
   const { problem: detail, checkedAt } = address.check

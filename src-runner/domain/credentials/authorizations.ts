@@ -1,5 +1,6 @@
 import { and, eq, gt, inArray, lt, lte, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import { AUTHORIZATION_LIVES_MS, type Authorization } from '../../contract/credentials.ts'
 import type { Message } from '../../contract/messages.ts'
@@ -131,12 +132,15 @@ function change(tx: Tx, authorizationId: string, { changes }: { changes: number 
 
 /** Sign-ins whose time is over. */
 export function listExpired(db: Db, now: number): AuthorizationRow[] {
-  return db
+  return EXPIRED(db).all({ now })
+}
+
+const EXPIRED = prepareOnce((db: Db) =>
+  db
     .select()
     .from(authorizations)
-    .where(and(sql`status IN ('waiting', 'begun', 'exchanging')`, lte(authorizations.expiresAt, now)))
-    .all()
-}
+    .where(and(sql`status IN ('waiting', 'begun', 'exchanging')`, lte(authorizations.expiresAt, sql.placeholder('now')))),
+)
 
 /** Sign-ins whose answer was being exchanged when the last process ended. */
 export function listInterrupted(db: Db): AuthorizationRow[] {

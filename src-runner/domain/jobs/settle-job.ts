@@ -170,9 +170,9 @@ export function isHeld(db: Db, { seq, claim }: Claim): boolean {
 
 /** Jobs that were asked to stop before `since` and still run. */
 export function listOverdueStops(db: Db, since: number): string[] {
-  const isOverdue = and(IS_RUNNING, lt(jobs.cancelRequestedAt, since))
-  const rows = db.select({ id: jobs.id }).from(jobs).where(isOverdue).all()
-  return rows.map(({ id }) => id)
+  return OVERDUE_STOPS(db)
+    .all({ since })
+    .map(({ id }) => id)
 }
 
 const selectOpen = (db: Db) =>
@@ -202,6 +202,12 @@ type OpenJob = NonNullable<ReturnType<ReturnType<typeof selectOpen>['get']>>
 const IS_RUNNING = sql`status = 'running'`
 const IS_UNFINISHED = sql`status IN ('pending', 'running', 'awaiting_approval', 'awaiting_child')`
 
+const OVERDUE_STOPS = prepareOnce((db: Db) =>
+  db
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(and(IS_RUNNING, lt(jobs.cancelRequestedAt, sql.placeholder('since')))),
+)
 const OPEN_JOB = prepareOnce((db: Db) => selectOpen(db).where(eq(jobs.id, sql.placeholder('id'))))
 const HELD_JOB = prepareOnce((db: Db) =>
   selectOpen(db).where(and(eq(jobs.seq, sql.placeholder('seq')), eq(jobs.claim, sql.placeholder('claim')), IS_RUNNING)),

@@ -1,5 +1,6 @@
 import { and, eq, getTableColumns, ne, or, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { CreateMcpServer, McpServer, McpTransport, UpdateMcpServer } from '../../contract/mcp.ts'
 import type { Message } from '../../contract/messages.ts'
@@ -212,10 +213,13 @@ export function noteMcpServerUse(tx: Tx, serverId: string, now: number): void {
 
 /** Servers that only a person can repair. */
 export function listFailingServers(db: Db): { serverId: string; name: string; status: Row['status']; problem: string; at: number }[] {
+  return FAILING(db).all()
+}
+
+const FAILING = prepareOnce((db: Db) => {
   const { id: serverId, name, status, problem, statusSince: at } = mcpServers
   return db
     .select({ serverId, name, status, problem, at })
     .from(mcpServers)
     .where(and(eq(mcpServers.enabled, true), ne(status, 'stopped')))
-    .all()
-}
+})

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Tx } from '../../platform/db/transact.ts'
 import type { AcceptMcpTools, McpTool, McpToolEffect } from '../../contract/mcp.ts'
 import type { Message } from '../../contract/messages.ts'
@@ -173,7 +174,11 @@ export function isOffered(
 
 /** How many tools of servers wait for a decision because they have changed. */
 export function listServersWithChangedTools(db: Db): { serverId: string; name: string; tools: number; at: number }[] {
-  return db
+  return CHANGED_TOOLS(db).all()
+}
+
+const CHANGED_TOOLS = prepareOnce((db: Db) =>
+  db
     .select({
       serverId: mcpServers.id,
       name: mcpServers.name,
@@ -183,6 +188,5 @@ export function listServersWithChangedTools(db: Db): { serverId: string; name: s
     .from(mcpTools)
     .innerJoin(mcpServers, eq(mcpServers.id, mcpTools.serverId))
     .where(and(sql`${mcpTools.status} = 'changed'`, eq(mcpServers.enabled, true)))
-    .groupBy(mcpServers.id)
-    .all()
-}
+    .groupBy(mcpServers.id),
+)

@@ -11,7 +11,7 @@ import type { HealthCheck } from '../../../contract/doctor.ts'
 import type { Setup } from '../../../contract/export.ts'
 import type { Recovery } from '../../../contract/notifications.ts'
 import type { Pairing } from '../../../contract/messenger.ts'
-import type { PublicAddress, TunnelProgram, UpdatePublicAddress } from '../../../contract/public-address.ts'
+import type { PublicAddress, PublicAddressState, TunnelProgram, UpdatePublicAddress } from '../../../contract/public-address.ts'
 import type { McpEndpoint } from '../../../contract/settings.ts'
 import type {
   FoundSkill,
@@ -97,6 +97,7 @@ export type HandlerDeps = {
   recovery(): Recovery | null
   publicAddress: {
     read(): PublicAddress
+    readState(): PublicAddressState
     update(change: UpdatePublicAddress): Promise<PublicAddress>
     check(): Promise<PublicAddress>
     startTunnel(program: TunnelProgram): Promise<PublicAddress>

@@ -10,7 +10,7 @@ export function outboxHandlers({ db, clock, publicAddress, recovery }: HandlerDe
     listOutbox: ({ query }, { caller }) => listOutbox(db, { ...query, entityId: caller.entityId }),
     retryOutbound: ({ params }) => ({ message: transact(db, (tx) => retryOutbound(tx, { clock }, params.messageId)) }),
     listAttention(_input, { caller: { entityId } }) {
-      const at = { now: clock.now(), publicAddress: publicAddress.read() }
+      const at = { now: clock.now(), publicAddress: publicAddress.readState() }
       if (entityId !== undefined) return { items: listAttention(db, at).filter((item) => isItemOf(db, item, entityId)) }
       const found = recovery()
       return {
