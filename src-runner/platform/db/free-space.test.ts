@@ -1,10 +1,15 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../lib/clock.ts'
 import { openDatabase, type Database } from './database.ts'
 import { giveBackSpace } from './free-space.ts'
+import { APPLICATION_ID } from './integrity.ts'
+import { runMigrations } from './migrate.ts'
+import { MIGRATIONS } from './migrations/migrations.ts'
 import { transact } from './transact.ts'
 
 let folder: string
@@ -47,4 +52,26 @@ test('leaves a file alone that only reuses its free pages', () => {
   fill()
   empty()
   expect(giveBackSpace(db)).toBe(false)
+})
+
+test('shrinks a file of an early version from its next migration on, with its rows and a copy', () => {
+  const file = join(folder, 'old', 'deckhand.db')
+  mkdirSync(dirname(file))
+  const old = new Sqlite(file)
+  old.pragma('journal_mode = WAL')
+  old.function('new_id', () => randomUUID())
+  old.function('now_ms', () => 0)
+  old.pragma(`application_id = ${APPLICATION_ID}`)
+  runMigrations(old, MIGRATIONS.slice(0, -1))
+  old.prepare(ROWS).run()
+  old.close()
+  db.close()
+  db = openDatabase({ file, clock: systemClock, keepsBallast: false })
+  expect(db.prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: 30 })
+  expect(db.connection.pragma('temp_store', { simple: true })).toBe(2)
+  expect(readdirSync(join(folder, 'old', 'backups'))).toHaveLength(1)
+  empty()
+  while (giveBackSpace(db));
+  expect(sizeOf()).toBeLessThan(18 * MB)
+  expect(db.connection.pragma('integrity_check', { simple: true })).toBe('ok')
 })

@@ -30,6 +30,7 @@ export function migrate(
     existing.log.info({ from, to: missing.at(-1)!.version, copy }, 'the database was copied and is being migrated')
   }
   runMigrations(connection, missing)
+  if (existing !== null) letShrink(connection, existing)
   // Older versions of the app read the version from the file itself before they change anything.
   connection.pragma('wal_checkpoint(TRUNCATE)')
 }
@@ -41,6 +42,25 @@ function refuseWithoutRoom(file: string): void {
   if (free >= needed) return
   const [neededMb, freeMb] = [Math.ceil(needed / 1e6), Math.floor(free / 1e6)]
   throw new DatabaseRefused('disk_full', createMessage('start_no_room_to_update', { neededMb: String(neededMb), freeMb: String(freeMb) }))
+}
+
+/**
+ * A file of an early version cannot give deleted rows back to the disk until it is written anew. That takes seconds, so it is done
+ * once, with a migration, which has made a copy. Without room for it the file is left as it is, until the next one.
+ */
+function letShrink(connection: Sqlite.Database, { file, log }: { file: string; log: Log }): void {
+  if (connection.pragma('auto_vacuum', { simple: true }) !== 0 || freeBytesAt(file) < 2 * sizeOf(file)) return
+  // Otherwise SQLite would build the new file in memory.
+  connection.pragma('temp_store = FILE')
+  try {
+    connection.pragma('auto_vacuum = INCREMENTAL')
+    connection.exec('VACUUM')
+    log.info({ file }, 'the database was written anew, so that it can shrink')
+  } catch (error) {
+    log.warn({ err: error }, 'the database could not be written anew, so it cannot shrink')
+  } finally {
+    connection.pragma('temp_store = MEMORY')
+  }
 }
 
 /**
