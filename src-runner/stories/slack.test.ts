@@ -167,6 +167,38 @@ describe('Slack', () => {
 
   describe('killed', () => {
     const TEXT = Array.from({ length: 1600 }, (_, i) => `word${i}`).join(' ')
+
+    /** From now on the runner is killed when this step has been reached so often. Resolves when it runs again. */
+    function killAt(step: string, times = 1): Promise<void> {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      let left = times
+      rig.slack.watchSteps((now) => {
+        if (now === step && --left === 0) resolve(rig.crash())
+      })
+      return promise
+    }
+
+    /** Anna's job wants to post. Resolves with the value of the button that approves. */
+    async function untilAsked(): Promise<string> {
+      await begin()
+      await letIn(ANNA)
+      rig.runner.modelServer.play({ toolCalls: [{ id: 'call_1', name: 'post', args: { text: 'hello' } }] })
+      for (let i = 0; i < 3; i++) rig.runner.modelServer.play({ text: ['It is posted.'] })
+      rig.slack.say(ANNA, 'Post hello')
+      await rig.slack.until(() => rig.slack.sent.some(({ buttons }) => buttons.length === 2))
+      return rig.slack.sent.find(({ buttons }) => buttons.length === 2)!.buttons[0]!.value
+    }
+
+    /** It was posted and said so, or it is not known whether it was. */
+    async function expectOnePost(): Promise<void> {
+      await expect.poll(async () => (await jobs())[0]!.status).toMatch(/^(completed|awaiting_approval)$/)
+      await expect.poll(async () => (await pending()).filter(({ kind }) => kind === 'tool')).toEqual([])
+      const isUnknown = (await pending()).some(({ kind }) => kind === 'unknown_outcome')
+      expect(rig.posted.length).toBeLessThanOrEqual(1)
+      expect(rig.posted.length + Number(isUnknown)).toBeGreaterThanOrEqual(1)
+      if (!isUnknown) await untilSaid(ANNA, 'It is posted.')
+    }
+
     it.each([
       ['events_api sent', 1],
       ['acknowledging', 1],
@@ -185,12 +217,7 @@ describe('Slack', () => {
       await rig.slack.untilIdle()
       const before = rig.slack.sent.length
       for (let i = 0; i < 3; i++) rig.runner.modelServer.play({ text: [TEXT] })
-      const { promise: reborn, resolve } = Promise.withResolvers<void>()
-      let left = times
-      rig.slack.watchSteps((now) => {
-        if (now !== step || --left !== 0) return
-        resolve(rig.crash())
-      })
+      const reborn = killAt(step, times)
       rig.slack.say(ANNA, 'Count')
       await reborn
       await untilSaid(ANNA, /word1599$/)
@@ -204,19 +231,8 @@ describe('Slack', () => {
     })
 
     it('between handling and acknowledging a press, it takes the press once when it is repeated', async () => {
-      await begin()
-      await letIn(ANNA)
-      rig.runner.modelServer.play({ toolCalls: [{ id: 'call_1', name: 'post', args: { text: 'hello' } }] })
-      for (let i = 0; i < 3; i++) rig.runner.modelServer.play({ text: ['It is posted.'] })
-      rig.slack.say(ANNA, 'Post hello')
-      await rig.slack.until(() => rig.slack.sent.some(({ buttons }) => buttons.length === 2))
-      const { value } = rig.slack.sent.find(({ buttons }) => buttons.length === 2)!.buttons[0]!
-      const { promise: reborn, resolve } = Promise.withResolvers<void>()
-      rig.slack.watchSteps((now) => {
-        if (now !== 'acknowledging') return
-        rig.slack.watchSteps(() => {})
-        resolve(rig.crash())
-      })
+      const value = await untilAsked()
+      const reborn = killAt('acknowledging')
       rig.slack.press(ANNA, value)
       await reborn
       await rig.untilOpen()
@@ -226,11 +242,7 @@ describe('Slack', () => {
       rig.slack.press(ANNA, value)
       await rig.slack.until(() => rig.slack.ephemerals.length > notes)
       expect(rig.slack.ephemerals.at(-1)!.text).toBe('This was already approved.')
-      await expect.poll(async () => (await jobs())[0]!.status).toMatch(/^(completed|awaiting_approval)$/)
-      const isUnknown = (await pending()).some(({ kind }) => kind === 'unknown_outcome')
-      expect(rig.posted.length).toBeLessThanOrEqual(1)
-      expect(rig.posted.length + Number(isUnknown)).toBeGreaterThanOrEqual(1)
-      if (!isUnknown) await untilSaid(ANNA, 'It is posted.')
+      await expectOnePost()
       const { approvals } = await rig.runner.client.ok('listApprovals', { query: { limit: 50 } })
       expect(approvals.filter(({ kind }) => kind === 'tool').map(({ status }) => status)).toEqual(['approved'])
     })
@@ -238,31 +250,14 @@ describe('Slack', () => {
     it.each(['interactive sent', 'chat.postEphemeral received', 'conversations.replies done', 'chat.update received', 'chat.update done'])(
       'at “%s” of a pressed approval, it runs the call once at most, and the answer stays',
       async (step) => {
-        await begin()
-        await letIn(ANNA)
-        rig.runner.modelServer.play({ toolCalls: [{ id: 'call_1', name: 'post', args: { text: 'hello' } }] })
-        for (let i = 0; i < 3; i++) rig.runner.modelServer.play({ text: ['It is posted.'] })
-        rig.slack.say(ANNA, 'Post hello')
-        await rig.slack.until(() => rig.slack.sent.some(({ buttons }) => buttons.length === 2))
-        const { value } = rig.slack.sent.find(({ buttons }) => buttons.length === 2)!.buttons[0]!
-        const { promise: reborn, resolve } = Promise.withResolvers<void>()
-        let isKilled = false
-        rig.slack.watchSteps((now) => {
-          if (now !== step || isKilled) return
-          isKilled = true
-          resolve(rig.crash())
-        })
+        const value = await untilAsked()
+        const reborn = killAt(step)
         rig.slack.press(ANNA, value)
         await reborn
         await rig.untilOpen()
         // Slack does not repeat a press, so the person presses again.
         if ((await pending()).some(({ kind }) => kind === 'tool')) rig.slack.press(ANNA, value)
-        await expect.poll(async () => (await jobs())[0]!.status).toMatch(/^(completed|awaiting_approval)$/)
-        await expect.poll(async () => (await pending()).filter(({ kind }) => kind === 'tool')).toEqual([])
-        expect(rig.posted.length).toBeLessThanOrEqual(1)
-        const isUnknown = (await pending()).some(({ kind }) => kind === 'unknown_outcome')
-        if (!isUnknown) await untilSaid(ANNA, 'It is posted.')
-        expect(rig.posted.length + Number(isUnknown)).toBeGreaterThanOrEqual(1)
+        await expectOnePost()
       },
     )
   })
