@@ -3,7 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, chromium, expect, type Page, test } from '@playwright/test'
+import { createOwner } from '../fixtures/share-on-network.ts'
 import type { DesktopApi } from '../../src-main/contract/desktop-api.ts'
+import { startModelServer } from '../../src-runner/testing/model-servers/model-server.ts'
 
 const PROGRAM = process.env['DECKHAND_INSTALLED'] ?? '/usr/bin/deckhand'
 /** The folder of a person who changed nothing, not the one of the throw-away desktop. */
@@ -44,6 +46,20 @@ async function start(): Promise<Running> {
   const page = context.pages().find((each) => each.url().startsWith('app://deckhand/'))!
   await expect.poll(() => runnerState(page)).toBe('ready')
   return { process: app, page, browser }
+}
+
+/** Asks the runner as the page does. */
+async function ask<Result>(page: Page, method: string, path: string, body?: object): Promise<Result> {
+  const { status, text } = await page.evaluate(
+    async ([verb, url, json]) => {
+      const init = json === null ? {} : { body: json, headers: { 'content-type': 'application/json' } }
+      const response = await fetch(url, { method: verb, ...init })
+      return { status: response.status, text: await response.text() }
+    },
+    [method, path, body === undefined ? null : JSON.stringify(body)] as const,
+  )
+  expect(status, `${method} ${path}: ${text}`).toBeLessThan(300)
+  return JSON.parse(text) as Result
 }
 
 const runnerState = (page: Page) =>
@@ -100,6 +116,48 @@ test('an installed Deckhand: a first job, the sandbox, a crash, a link, and the 
     await page.getByRole('button', { name: 'Create agent' }).click()
     await page.getByRole('button', { name: 'Run job' }).click()
     await expect(page.getByRole('heading', { name: 'Your first job is done' })).toBeVisible()
+  })
+
+  await test.step('every kind of model provider, whose library is loaded with its first job', async () => {
+    const models = await startModelServer({ fallback: { text: ['From ', 'afar.'] } })
+    for (const [kind, path] of [
+      ['openai', '/v1'],
+      ['anthropic', '/v1'],
+      ['google', '/v1beta'],
+      ['openai-compatible', '/v1'],
+      ['ollama', ''],
+    ] as const) {
+      const { provider } = await ask<{ provider: { id: string } }>(page, 'POST', '/api/providers', {
+        ...{ kind, name: `Server for ${kind}`, baseUrl: `${models.url}${path}` },
+        ...(kind === 'ollama' ? {} : { apiKey: 'sk-0123456789-of-the-installed-test' }),
+      })
+      const model = { providerId: provider.id, model: 'small' }
+      const { agent } = await ask<{ agent: { id: string } }>(page, 'POST', '/api/agents', { name: `Agent of ${kind}`, model })
+      const { jobId } = await ask<{ jobId: string }>(page, 'POST', '/api/agent', { task: 'Say something.', agentId: agent.id })
+      type Ended = { job: { status: string; result: string | null } }
+      await expect
+        .poll(async () => (await ask<Ended>(page, 'GET', `/api/jobs/${jobId}`)).job, { message: kind })
+        .toMatchObject({ status: 'completed', result: 'From afar.' })
+    }
+    await models.close()
+  })
+
+  await test.step('an account, sharing and encryption, whose libraries are loaded when they are first needed', async () => {
+    await page.goto('app://deckhand/settings/people')
+    await createOwner({ page })
+    const share = (on: boolean) =>
+      page.evaluate(async (isOn) => (window as unknown as { deckhand: DesktopApi }).deckhand.share({ on: isOn }), on)
+    expect(await share(true)).toBe('done')
+    await page.evaluate(() => (window as unknown as { deckhand: DesktopApi }).deckhand.encryptSharing({ on: true }))
+    const sharing = () =>
+      page.evaluate(async () => (await (window as unknown as { deckhand: DesktopApi }).deckhand.getState(undefined)).sharing)
+    await expect.poll(async () => (await sharing()).certificate?.fingerprint).toMatch(/^([\dA-F]{2}:){31}[\dA-F]{2}$/)
+    expect(await share(false)).toBe('done')
+  })
+
+  await test.step('a backup and other work of threads', async () => {
+    await ask(page, 'POST', '/api/backups', {})
+    expect((await ask<{ backups: unknown[] }>(page, 'GET', '/api/backups')).backups.length).toBeGreaterThan(0)
   })
 
   await test.step('the runner comes back after a crash', async () => {
