@@ -16,7 +16,7 @@ import { createRunnerClient, type RunnerClient } from '../src-runner/testing/run
 import { findLeaks, readPlaces, spellingsOf, type Places } from '../src-runner/testing/secret-scanner.ts'
 import { postWebhook } from '../src-runner/testing/webhook-sender.ts'
 
-const PROGRAM = fileURLToPath(new URL('../src-main/headless.ts', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('../out/main/headless.js', import.meta.url))
 const COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url))
 
 /** A secret for each slot. With characters that encodings change, where the slot permits them. */

@@ -8,7 +8,7 @@ const limits = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { t
 /** Tests that change the environment of their process, so that each file needs one of its own. */
 const isolated = ['src-runner/platform/{sandbox,programs,protected-places}/**/*.test.ts', 'build/**/*.test.ts']
 /** Tests that start the program many times. What is built starts in a third of the processor time that its sources take. */
-const builtOnes = ['src-main/headless.test.ts']
+const builtOnes = ['src-main/headless.test.ts', 'src-runner/main.test.ts', 'build/canaries.test.ts']
 const alias = [{ find: /^fast-check$/, replacement: fileURLToPath(new URL('fast-check-seeded.ts', import.meta.url)) }]
 
 export default defineConfig({

@@ -11,8 +11,8 @@ import { FromRunner, type RunnerConfig, type ToRunner } from './contract/port.ts
 import { startModelServer } from './testing/model-servers/model-server.ts'
 import { createRunnerClient, type RunnerClient } from './testing/runner-client.ts'
 
-const ENTRY = fileURLToPath(new URL('./main.ts', import.meta.url))
-/** Halves the CPU time of a start from source. */
+/** The program that ships: vitest builds it first. */
+const ENTRY = fileURLToPath(new URL('../out/main/runner.js', import.meta.url))
 const COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url))
 const SECRET = 'canary-secret-0123456789-abcdefghijklmnop'
 const KEY = 'canary-key-9876543210'
