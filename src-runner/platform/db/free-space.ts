@@ -7,7 +7,7 @@ const PAGES_AT_ONCE = 256
 
 /**
  * Gives some of the file's free pages back to the disk. Returns whether there are more. A file that an early version made only
- * reuses its free pages, until the next migration writes it anew.
+ * reuses its free pages, until the next migration rewrites it.
  */
 export function giveBackSpace(db: Database): boolean {
   const { connection } = db

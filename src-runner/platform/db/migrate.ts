@@ -45,7 +45,7 @@ function refuseWithoutRoom(file: string): void {
 }
 
 /**
- * A file of an early version cannot give deleted rows back to the disk until it is written anew. That takes seconds, so it is done
+ * A file of an early version cannot give deleted rows back to the disk until it is rewritten. That takes seconds, so it is done
  * once, with a migration, which has made a copy. Without room for it the file is left as it is, until the next one.
  */
 function letShrink(connection: Sqlite.Database, { file, log }: { file: string; log: Log }): void {
@@ -55,9 +55,9 @@ function letShrink(connection: Sqlite.Database, { file, log }: { file: string; l
   try {
     connection.pragma('auto_vacuum = INCREMENTAL')
     connection.exec('VACUUM')
-    log.info({ file }, 'the database was written anew, so that it can shrink')
+    log.info({ file }, 'the database was rewritten, so that it can shrink')
   } catch (error) {
-    log.warn({ err: error }, 'the database could not be written anew, so it cannot shrink')
+    log.warn({ err: error }, 'the database could not be rewritten, so it cannot shrink')
   } finally {
     connection.pragma('temp_store = MEMORY')
   }
