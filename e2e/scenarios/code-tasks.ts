@@ -62,7 +62,11 @@ export function fillCodeTasks(dataDir: string, now: number): void {
     {},
   )
   add('claude', 'Round prices half to even', {}, { ...CHANGES, result: 'ready', ...isGone })
-  add('claude', 'Fix the total of an empty cart, and write a test for it', {}, { ...CHANGES, result: 'ready' })
+  const leftOut = [
+    { path: 'fixtures/orders.sqlite', reason: 'too_large' as const },
+    { path: 'vendor/prices/rates.json', reason: 'submodule' as const },
+  ]
+  add('claude', 'Fix the total of an empty cart, and write a test for it', {}, { ...CHANGES, leftOut, result: 'ready' })
   add('gemini', 'Add a search field to the list of orders', { turns: waitingWork(), ending: 'waiting' }, {})
   seed.close()
 }

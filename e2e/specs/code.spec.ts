@@ -132,7 +132,7 @@ test.describe('with code tasks', () => {
       deckhand,
       [
         { name: 'list', path: '/code', shows: text('Ready to review') },
-        { name: 'ready', path: jobOf(/empty cart/), shows: text('Runs by itself') },
+        { name: 'ready', path: jobOf(/empty cart/), shows: text('Not on the branch') },
         { name: 'waiting', path: jobOf(/search field/), shows: text('It waits for you.') },
         { name: 'nothing', path: jobOf(/nightly build/), shows: text('It ended without changing a file.') },
         { name: 'discarded', path: jobOf(/Rename money/), shows: text('The changes were discarded.') },

@@ -1917,6 +1917,11 @@ export type TextParams = {
   'code.task.binary': NoParams
   'code.task.noText': NoParams
   'code.task.truncated': NoParams
+  'code.task.leftOut': NoParams
+  'code.task.leftOutFix': NoParams
+  'code.task.leftOutGone': NoParams
+  'code.task.leftOutMore': { count: number }
+  'code.task.leftOutCut': NoParams
   'code.task.commands': NoParams
   'code.task.exit': { code: number }
   'code.task.exitUnknown': NoParams

@@ -111,6 +111,23 @@ it('discards only after it has said what is lost', async () => {
   expect(shown.queryByRole('button', { name: /src\/cart\.ts|Discard|Apply|folder/ })).not.toBeInTheDocument()
 })
 
+it('says what the branch could not keep, why, and what to do', async () => {
+  const leftOut = [
+    { path: 'data/shop\u202E.sqlite', reason: 'too_large' as const },
+    ...Array.from({ length: 6 }, (_, at) => ({ path: `run/${at}.sock`, reason: 'not_a_file' as const })),
+  ]
+  const { user, panel, change } = open({ leftOut })
+  const shown = within((await panel()).getByRole('region', { name: 'Not on the branch' }))
+  expect(shown.getByText(/^These are only in the folder\. Move/)).toBeVisible()
+  const lines = () => shown.getAllByRole('listitem').map((item) => item.textContent)
+  expect(lines()[0]).toBe('data/shop⟨U+202E⟩.sqliteToo large')
+  expect(lines()).toHaveLength(5)
+  await user.click(shown.getByRole('button', { name: '2 more' }))
+  expect(lines()).toHaveLength(7)
+  change({ result: 'discarded', folder: null })
+  await waitFor(() => expect(screen.queryByRole('region', { name: 'Not on the branch' })).not.toBeInTheDocument())
+})
+
 it('lets a member look at the changes, and only an owner decide', async () => {
   const { panel } = open({}, {}, { id: makeId(), name: 'Bo', role: 'member', createdAt: 0 })
   const shown = await panel()
@@ -129,7 +146,8 @@ it('removes the folder and keeps the branch', async () => {
   await waitFor(() => expect(screen.queryByRole('alertdialog')).not.toBeInTheDocument())
   change({ folder: null, folderRemovedAt: 1_700_000_100_000 })
   expect(await shown.findByText(/^Removed, the branch is kept/)).toBeVisible()
-  expect(shown.getByRole('button', { name: 'Apply to my checkout' })).toBeVisible()
+  // While the dialog leaves, nothing behind it has a role.
+  expect(await shown.findByRole('button', { name: 'Apply to my checkout' })).toBeVisible()
   expect(shown.queryByRole('button', { name: 'Open folder' })).not.toBeInTheDocument()
 })
 

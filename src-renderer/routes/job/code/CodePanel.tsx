@@ -1,5 +1,5 @@
 import { For, type JSX, Show } from 'solid-js'
-import type { CodeTask, CodeTaskCommand } from '../../../../src-runner/contract/code-tasks.ts'
+import { CODE_TASK_LIMITS, type CodeTask, type CodeTaskCommand, type CodeTaskLeftOut } from '../../../../src-runner/contract/code-tasks.ts'
 import { CODING_PROGRAM_NAMES } from '../../../../src-runner/contract/coding-programs.ts'
 import { isTerminal } from '../../../../src-runner/contract/jobs.ts'
 import { bytesText } from '../../../../resources/locales/numbers.ts'
@@ -36,6 +36,9 @@ export function CodePanel(props: { task: CodeTask }): JSX.Element {
           </p>
           <CodeFiles task={props.task} />
         </section>
+      </Show>
+      <Show when={props.task.leftOut.length > 0 && props.task.result !== 'discarded'}>
+        <LeftOut leftOut={props.task.leftOut} isGone={props.task.folder === null} />
       </Show>
       <Show when={props.task.commands.length > 0}>
         <Commands commands={props.task.commands} />
@@ -141,6 +144,44 @@ function Copied(props: { label: string; children: string }): JSX.Element {
 
 function Path(props: { children: string }): JSX.Element {
   return <span class="min-w-0 font-mono text-xs wrap-anywhere">{visibleText(props.children)}</span>
+}
+
+/** More are folded away. */
+const LEFT_OUT_SHOWN = 5
+
+/** What is in the folder and not on the branch, so that it is not lost with the folder unseen. */
+function LeftOut(props: { leftOut: readonly CodeTaskLeftOut[]; isGone: boolean }): JSX.Element {
+  const more = () => props.leftOut.slice(LEFT_OUT_SHOWN)
+  return (
+    <section aria-label={t('code.task.leftOut')} class="border-t border-line bg-warn-soft px-4 pt-2.5 pb-3 text-warn">
+      <p class="text-sm font-medium">{t('code.task.leftOut')}</p>
+      <p class="pb-1 text-sm">{props.isGone ? t('code.task.leftOutGone') : t('code.task.leftOutFix')}</p>
+      <LeftOutList leftOut={props.leftOut.slice(0, LEFT_OUT_SHOWN)} />
+      <Show when={more().length > 0}>
+        <Fold label={t('code.task.leftOutMore', { count: more().length })}>
+          <LeftOutList leftOut={more()} />
+        </Fold>
+      </Show>
+      <Show when={props.leftOut.length >= CODE_TASK_LIMITS.leftOut}>
+        <p class="pt-1 text-xs">{t('code.task.leftOutCut')}</p>
+      </Show>
+    </section>
+  )
+}
+
+function LeftOutList(props: { leftOut: readonly CodeTaskLeftOut[] }): JSX.Element {
+  return (
+    <ul class="flex flex-col">
+      <For each={props.leftOut}>
+        {({ path, reason }) => (
+          <li class="flex flex-wrap items-baseline gap-x-3 py-0.5">
+            <span class="min-w-0 font-mono text-xs wrap-anywhere">{visibleText(path)}</span>
+            <span class="text-xs">{t('messages.code_left_out', { why: reason })}</span>
+          </li>
+        )}
+      </For>
+    </ul>
+  )
 }
 
 /** More are folded away. */
