@@ -13,15 +13,13 @@ import { createRuleSet } from '../domain/rules/rule-set.ts'
 import { listAllRules, withRealFolder } from '../domain/rules/rules.ts'
 import { readSettings } from '../domain/settings/settings.ts'
 import { readFollowedSkills } from '../domain/skills/skills.ts'
-import type { AgentMcpTools } from './mcp/agent-mcp-tools.ts'
-import { factsOf, type Tool } from '../agent/tools/tool.ts'
+import { listKnownTools, type KnownToolsDeps } from './known-tools.ts'
+import { factsOf } from '../agent/tools/tool.ts'
 
-export type SimulateDeps = {
+export type SimulateDeps = KnownToolsDeps & {
   db: Database
   jobs: JobStore
   approvals: Pick<ApprovalStore, 'readTaints'>
-  tools: () => readonly Tool[]
-  mcpTools: Pick<AgentMcpTools, 'listAccepted'>
   guardrails: () => GuardrailPlace
 }
 
@@ -31,8 +29,7 @@ export type SimulateDeps = {
  */
 export async function simulateCall(deps: SimulateDeps, given: SimulateCall): Promise<SimulatedCall> {
   const { db, jobs, approvals, guardrails } = deps
-  const known = [...deps.tools(), ...(await deps.mcpTools.listAccepted(null))]
-  const tool = known.find(({ name }) => name === given.tool)
+  const tool = (await listKnownTools(deps, null)).find(({ name }) => name === given.tool)
   if (tool === undefined) throw new AppError('tool_not_found')
   const job = given.jobId === undefined ? null : jobs.getJob(db, given.jobId)
   const agentId = given.agentId ?? job?.agentId ?? null

@@ -240,3 +240,28 @@ it.skipIf(process.platform === 'win32')(
     expect(await rig.pending(third.job.id)).toMatchObject([{ tool: 'code_command', facts: { sandboxed: false, leavesMachine: true } }])
   },
 )
+
+it('has calls that rules can be tried on before a program runs', async () => {
+  await open()
+  const { tools } = await rig.runner.client.ok('listTools')
+  const classes = Object.fromEntries(tools.map(({ name, effect }) => [name, effect]))
+  expect(classes).toMatchObject({ code_task: 'idempotent', code_start: 'once', code_read: 'read', code_edit: 'idempotent', code_command: 'once', code_fetch: 'once', code_other: 'once', find_tools: 'read', read_result: 'read', use_skill: 'read' }) // prettier-ignore
+  expect(new Set(tools.map(({ name }) => name)).size).toBe(tools.length)
+
+  const rules = [{ effect: 'allow', tool: 'code_command', pattern: 'npm *' } as const]
+  const simulate = async (tool: string, args: object) => {
+    const { decision, facts } = await rig.runner.client.ok('simulateCall', {
+      body: { agentId: rig.agent.id, tool, args: { ...args }, rules },
+    })
+    return [decision.verdict, facts.summary]
+  }
+  expect(await simulate('code_command', { command: 'npm test' })).toEqual(['run', 'Claude Code says it will run “npm test”, in the sandbox, without network']) // prettier-ignore
+  expect(await simulate('code_command', { command: 'make', program: 'codex', internet: true })).toMatchObject(['ask', expect.stringContaining('Codex')]) // prettier-ignore
+  expect(await simulate('code_edit', { path: 'till.ts' })).toMatchObject(['run', expect.stringContaining('till.ts')])
+  expect((await simulate('code_fetch', { url: 'https://example.org/' }))[0]).toBe('ask')
+  expect((await simulate('code_other', { title: 'Something' }))[0]).toBe('ask')
+  expect((await simulate('code_start', { sandboxed: false }))[0]).toBe('ask')
+  expect((await simulate('code_start', {}))[0]).toBe('run')
+  const outside = { agentId: rig.agent.id, tool: 'code_read', args: { path: '../secret' } }
+  expect(await rig.runner.client.ask('simulateCall', { body: outside })).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+})

@@ -51,7 +51,7 @@ export function RuleForm(props: {
   }))
   const toolOptions = createMemo(() => [
     { value: '*', label: t('rules.anyTool') },
-    ...props.tools.map((tool) => ({ value: tool.name, label: tool.name })),
+    ...props.tools.filter(({ name }) => !isCodeCall(name)).map(({ name }) => ({ value: name, label: name })),
     { value: COMMAND_NETWORK, label: t('rules.network') },
     ...CODE_CALLS.map((name) => ({ value: name, label: t(`rules.codeCalls.${name}`) })),
   ])
@@ -149,4 +149,9 @@ export function RuleForm(props: {
 function textFields(first: Partial<RuleText> | undefined): Partial<RuleFields> {
   if (first === undefined) return {}
   return { effect: first.effect ?? 'ask', tool: first.tool ?? '*', pattern: first.pattern ?? '', folder: first.folder ?? '' }
+}
+
+/** They have words of their own. */
+function isCodeCall(name: string): boolean {
+  return CODE_CALLS.some((call) => call === name)
 }

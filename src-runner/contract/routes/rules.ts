@@ -37,7 +37,7 @@ export const ruleRoutes = {
   }),
   listTools: get('/api/tools', {
     reach: 'workspace',
-    summary: 'The tools of agents, with the accepted ones of MCP servers behind the built-in ones.',
+    summary: 'The tools of agents and what coding programs do, with the accepted tools of MCP servers behind them.',
     answer: z.object({ tools: z.array(ToolInfo) }),
     shows: ['mcp_servers'],
   }),

@@ -1,5 +1,6 @@
 import { transact } from '../../../platform/db/transact.ts'
 import { createRule, deleteRule, listRules } from '../../../domain/rules/rules.ts'
+import { listKnownTools } from '../../../execution/known-tools.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
@@ -16,8 +17,8 @@ export function ruleHandlers({ db, clock, ids, simulate, tools, mcpTools }: Hand
     simulateCall: ({ body }) => simulate(body),
 
     async listTools(_, { caller }) {
-      const accepted = await mcpTools.listAccepted(caller.entityId ?? null)
-      return { tools: [...tools(), ...accepted].map(({ name, description, effect }) => ({ name, description, effect })) }
+      const known = await listKnownTools({ tools, mcpTools }, caller.entityId ?? null)
+      return { tools: known.map(({ name, description, effect }) => ({ name, description, effect })) }
     },
   } satisfies Partial<Handlers>
 }
