@@ -1503,7 +1503,7 @@ export type TextParams = {
   'connections.connect.redirectUri': NoParams
   'connections.connect.copyRedirectUri': NoParams
   'connections.connect.steps': NoParams
-  'connections.connect.openSetUp': { service: string }
+  'connections.connect.openSetUp': { host: string }
   'connections.connect.clientId': NoParams
   'connections.connect.clientSecret': NoParams
   'connections.connect.clientIdMissing': NoParams
@@ -1529,6 +1529,9 @@ export type TextParams = {
   'connections.connect.signIn': NoParams
   'connections.connect.connect': NoParams
   'connections.connect.done': { service: string }
+  'connections.connect.addressBelow': NoParams
+  'connections.connect.wayKeyWhy': { service: string }
+  'connections.connect.wayOAuthWhy': { service: string }
   'connections.signIn.title': { service: string }
   'connections.signIn.failedTitle': { service: string }
   'connections.signIn.waiting': NoParams
@@ -3414,6 +3417,7 @@ export type TextParams = {
   'messages.oauth_wrong_issuer': { service: string }
   'messages.oauth_token_useless': { service: string }
   'messages.oauth_other_account': { account: string; expected: string; name: string }
+  'messages.oauth_account_unknown': { expected: string; name: string; service: string }
   'messages.oauth_unexpected': NoParams
   'messages.oauth_expired': NoParams
   'messages.oauth_interrupted': { service: string }

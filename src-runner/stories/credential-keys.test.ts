@@ -112,7 +112,7 @@ describe('an account that is connected by a key', () => {
       secret: { username: 'ada', password: 'pä55 word' },
     })
     const encoded = Buffer.from('ada:pä55 word').toString('base64')
-    expect(basic).toMatchObject({ kind: 'basic', hosts: ['api.example.com'], accountName: null })
+    expect(basic).toMatchObject({ kind: 'basic', name: 'api.example.com', hosts: ['api.example.com'], accountName: null })
     expect(await vaultOf(basic.id)).toEqual({
       kind: 'headers',
       headers: { Authorization: `Basic ${encoded}` },

@@ -6,7 +6,7 @@ import { localText, t } from '../../lib/language.ts'
 import { matchesWords } from '../../lib/text.ts'
 import { IconTile } from '../../ui/IconTile.tsx'
 import { TextField } from '../../ui/TextField.tsx'
-import { serviceName } from './connection.ts'
+import { isGeneric, serviceName } from './connection.ts'
 import { ConnectorLogo } from './ConnectorLogo.tsx'
 
 const CATEGORIES = ['code', 'mail', 'files', 'chat', 'notes', 'tasks', 'sales', 'music', 'other'] as const
@@ -25,7 +25,7 @@ export function Catalogue(props: {
   onAddServer: () => void
 }): JSX.Element {
   const present = createMemo(() => CATEGORIES.filter((category) => props.connectors.some((one) => one.category === category)))
-  const found = createMemo(() =>
+  const matching = createMemo(() =>
     props.connectors.filter(
       (one) =>
         (props.category === null || one.category === props.category) &&
@@ -35,7 +35,10 @@ export function Catalogue(props: {
         ),
     ),
   )
-  const showsServer = () => props.category === null && matchesWords(`MCP ${t('connections.mcp.cardAbout')}`, props.query)
+  /** Any service can be connected in one of the general ways. */
+  const found = () => (matching().length > 0 ? matching() : props.connectors.filter(isGeneric))
+  const showsServer = () => matching().length === 0 || hasServer()
+  const hasServer = () => props.category === null && matchesWords(`MCP ${t('connections.mcp.cardAbout')}`, props.query)
   return (
     <section aria-label={t('connections.catalogue')}>
       <div class="mb-3 flex flex-wrap items-end gap-x-4 gap-y-2">
@@ -64,6 +67,9 @@ export function Catalogue(props: {
           )}
         </For>
       </div>
+      <Show when={matching().length === 0 && !hasServer()}>
+        <p class="pb-3 text-sm text-ink-3">{t('connections.nothingFound')}</p>
+      </Show>
       <ul class="grid grid-cols-[repeat(auto-fill,minmax(16rem,1fr))] gap-2">
         <For each={found()}>
           {(connector) => (
@@ -86,9 +92,6 @@ export function Catalogue(props: {
           />
         </Show>
       </ul>
-      <Show when={found().length === 0 && !showsServer()}>
-        <p class="py-6 text-center text-sm text-ink-3">{t('connections.nothingFound')}</p>
-      </Show>
     </section>
   )
 }

@@ -6,6 +6,7 @@ import type { Credential } from '../../../src-runner/contract/credentials.ts'
 import { t } from '../../lib/language.ts'
 import { SegmentedControl } from '../../ui/SegmentedControl.tsx'
 import { toast } from '../../ui/Toasts.tsx'
+import { newName } from './connection.ts'
 import { KeyForm } from './KeyForm.tsx'
 import { createOAuthDraft, OAuthForm } from './OAuthForm.tsx'
 import { SignInDialog } from './SignInDialog.tsx'
@@ -22,25 +23,29 @@ export function ConnectDialog(props: {
   // Kept while the browser is open, so that nothing must be typed again after a failure.
   const draft = createOAuthDraft(props)
   const [authorizationId, setAuthorizationId] = createSignal<string | null>(null)
-  const show = (credentialId: string | null) => {
+  const service = () => props.existing?.name ?? newName(props.connector, draft.fields)
+  const show = (credentialId: string | null, name: string) => {
     props.onClose()
-    toast({ text: t('connections.connect.done', { service: props.connector.name }) })
+    toast({ text: t('connections.connect.done', { service: name }) })
     if (props.existing === undefined && credentialId !== null) navigate(`/connections/${credentialId}`)
   }
-  // A key needs no app of one's own at the service, so both ways are offered where a service has both.
+  // A token needs no app of one's own at the service, so it comes first where a service has both.
   const hasBoth = () => props.existing === undefined && props.connector.kind === 'oauth2' && props.connector.keyHeader !== null
-  const [byKey, setByKey] = createSignal((props.existing ?? props.connector).kind !== 'oauth2')
+  const [byKey, setByKey] = createSignal(hasBoth() || (props.existing ?? props.connector).kind !== 'oauth2')
   const ways = () => (
     <Show when={hasBoth()}>
       <SegmentedControl
         label={t('connections.connect.way')}
         options={[
-          { value: 'oauth', label: t('connections.connect.wayOAuth') },
           { value: 'key', label: t('connections.connect.wayKey') },
+          { value: 'oauth', label: t('connections.connect.wayOAuth') },
         ]}
         value={byKey() ? 'key' : 'oauth'}
         onValue={(way) => setByKey(way === 'key')}
       />
+      <p class="text-xs text-ink-3">
+        {t(byKey() ? 'connections.connect.wayKeyWhy' : 'connections.connect.wayOAuthWhy', { service: props.connector.name })}
+      </p>
     </Show>
   )
   return (
@@ -60,8 +65,8 @@ export function ConnectDialog(props: {
         {(id) => (
           <SignInDialog
             authorizationId={id()}
-            service={props.connector.name}
-            onDone={show}
+            service={service()}
+            onDone={(credentialId) => show(credentialId, service())}
             onAgain={() => setAuthorizationId(null)}
             onClose={props.onClose}
           />

@@ -51,7 +51,7 @@ export function ConnectedList(props: { connections: readonly Connection[]; conne
                     {(at) => <Time at={at()} />}
                   </Show>
                 </div>
-                <div class="flex w-36 flex-wrap justify-end gap-1 max-md:w-full max-md:justify-start">
+                <div class="flex w-44 flex-wrap justify-end gap-1 max-md:w-full max-md:justify-start">
                   <State connection={connection} />
                 </div>
               </div>

@@ -53,6 +53,7 @@ it('explains connections when there are none, and finds a service by words and c
   expect(within(catalogue).queryByRole('button', { name: /Todoist/ })).toBeNull()
   await user.type(within(catalogue).getByRole('searchbox'), 'zzz')
   expect(await within(catalogue).findByText(/No service matches/)).toBeVisible()
+  expect(within(catalogue).getByRole('button', { name: /^MCP server/ })).toBeVisible()
 })
 
 it('lists accounts and MCP servers together, first what needs the person', async () => {
@@ -101,7 +102,8 @@ it('connects an account in the browser, and goes on by itself', async () => {
   )
   await user.click(await screen.findByRole('button', { name: /GitHub/ }))
   const dialog = await screen.findByRole('dialog', { name: 'Connect GitHub' })
-  expect(dialog).toHaveTextContent('Register an app with https://deck.example.org/api/oauth/github/callback.')
+  expect(dialog).toHaveTextContent('Register an app with the address below.')
+  expect(within(dialog).getByText('https://deck.example.org/api/oauth/github/callback')).toBeVisible()
   expect(within(dialog).getByRole('checkbox', { name: 'See your profile' })).toBeChecked()
   await user.click(within(dialog).getByRole('checkbox', { name: 'Change your repositories' }))
   await user.click(within(dialog).getByRole('button', { name: 'Sign in' }))
@@ -191,6 +193,26 @@ it('connects an account by a key, and shows why the service refuses one', async 
     secret: { key: 'good' },
     agents: [{ agentId: agent.id, access: 'read' }],
   })
+})
+
+it('offers a token first where a service takes one, because it needs no app', async () => {
+  const { user } = open({
+    connectors: [
+      makeConnector({
+        keyHeader: { name: 'Authorization', value: 'Bearer {key}' },
+        keySteps: [{ en: 'Create a token.', de: 'Erstelle ein Token.' }],
+        keyUrl: 'https://github.com/settings/tokens',
+      }),
+    ],
+  })
+  await user.click(await screen.findByRole('button', { name: /GitHub/ }))
+  const dialog = await screen.findByRole('dialog', { name: 'Connect GitHub' })
+  expect(within(dialog).getByLabelText('Access token', { selector: '[type=password]' })).toBeVisible()
+  expect(dialog).toHaveTextContent('Create a token.')
+  expect(within(dialog).getByRole('button', { name: 'Open github.com' })).toBeVisible()
+  await user.click(within(dialog).getByRole('radio', { name: 'Sign in' }))
+  expect(await screen.findByLabelText('Client ID')).toBeVisible()
+  expect(screen.getByRole('dialog')).toHaveTextContent('You register your own app at GitHub once')
 })
 
 it('adds an MCP server that is not started', async () => {

@@ -9,7 +9,7 @@ import { localText, t } from '../../lib/language.ts'
 import { FormDialog } from '../../ui/FormDialog.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 import { AgentGrants } from './AgentGrants.tsx'
-import { firstFields, hostsIn, isGeneric, serviceName } from './connection.ts'
+import { connectTitle, firstFields, hostsIn, isGeneric } from './connection.ts'
 import { firstGrants } from './first-grants.ts'
 import { FormProblem } from '../../features/forms/FormProblem.tsx'
 import { HostsField } from './OAuthForm.tsx'
@@ -22,7 +22,7 @@ export function KeyForm(props: {
   agentId?: string | undefined
   /** Gets a new key. What is not asked for stays as it was. */
   existing?: Credential | undefined
-  onDone: (credentialId: string) => void
+  onDone: (credentialId: string, name: string) => void
   onClose: () => void
   /** Chooses between the ways to connect. */
   ways?: JSX.Element
@@ -69,7 +69,7 @@ export function KeyForm(props: {
             : { credentialId: props.existing.id }),
         },
       })
-      props.onDone(credential.id)
+      props.onDone(credential.id, credential.name)
     } catch {
       // The form shows the error.
     }
@@ -89,17 +89,13 @@ export function KeyForm(props: {
   return (
     <FormDialog
       onClose={props.onClose}
-      title={
-        isNew()
-          ? t('connections.connect.title', { service: serviceName(props.connector) })
-          : t('connections.connect.newKeyTitle', { name: props.existing!.name })
-      }
+      title={isNew() ? connectTitle(props.connector) : t('connections.connect.newKeyTitle', { name: props.existing!.name })}
       submit={t('connections.connect.connect')}
       onSubmit={() => void send()}
       isRunning={create.isRunning}
     >
       {props.ways}
-      <SetUpSteps {...howTo()} service={props.connector.name} redirectUri={null} />
+      <SetUpSteps {...howTo()} redirectUri={null} />
       <Show when={isNew()}>
         <For each={props.connector.fields}>
           {({ name, label }) => (
@@ -132,7 +128,7 @@ export function KeyForm(props: {
           />
           {password(t('connections.connect.value'))}
         </Match>
-        <Match when={true}>{password(t('connections.connect.key'))}</Match>
+        <Match when={true}>{password(t(props.connector.oauth === null ? 'connections.connect.key' : 'connections.connect.wayKey'))}</Match>
       </Switch>
       <Show when={isNew()}>
         <fieldset>

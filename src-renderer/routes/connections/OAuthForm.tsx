@@ -14,7 +14,7 @@ import { TextArea } from '../../ui/TextArea.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
 import { AgentGrants } from './AgentGrants.tsx'
-import { firstFields, hostsIn, isGeneric, serviceName } from './connection.ts'
+import { connectTitle, firstFields, hostsIn, isGeneric } from './connection.ts'
 import { FormProblem } from '../../features/forms/FormProblem.tsx'
 import { firstGrants } from './first-grants.ts'
 import { ScopesField } from './ScopesField.tsx'
@@ -24,6 +24,8 @@ import { SetUpSteps } from './SetUpSteps.tsx'
 const ENDPOINTS = ['issuer', 'authorizationUrl', 'tokenUrl', 'revocationUrl', 'deviceUrl'] as const
 
 type OAuthFields = {
+  /** Of a service that is not in the catalogue. */
+  name: string
   clientId: string
   clientSecret: string
   scopes: string[]
@@ -45,6 +47,7 @@ export function createOAuthDraft(of: {
 }): OAuthDraft {
   const { connector, existing } = of
   const [fields, set] = createStore<OAuthFields>({
+    name: '',
     clientId: '',
     clientSecret: '',
     scopes: existing?.scopes ?? connector.scopes.filter(({ preset }) => preset).map(({ scope }) => scope),
@@ -90,21 +93,16 @@ export function OAuthForm(props: {
   return (
     <FormDialog
       onClose={props.onClose}
-      title={t(isNew() ? 'connections.connect.title' : 'connections.connect.againTitle', {
-        service: props.existing?.name ?? serviceName(props.connector),
-      })}
+      title={
+        props.existing === undefined ? connectTitle(props.connector) : t('connections.connect.againTitle', { service: props.existing.name })
+      }
       submit={t('connections.connect.signIn')}
       onSubmit={() => void start()}
       isRunning={create.isRunning}
     >
       {props.ways}
       <Show when={isNew()} fallback={<p class="text-sm text-ink-2">{t('connections.connect.againAbout')}</p>}>
-        <SetUpSteps
-          steps={props.connector.steps}
-          url={props.connector.setUpUrl}
-          service={props.connector.name}
-          redirectUri={props.connector.redirectUri}
-        />
+        <SetUpSteps steps={props.connector.steps} url={props.connector.setUpUrl} redirectUri={props.connector.redirectUri} />
         <OwnFields connector={props.connector} draft={props.draft} error={create.error} />
         <ClientFields
           draft={props.draft}
@@ -188,6 +186,12 @@ function OwnFields(props: { connector: Connector; draft: OAuthDraft; error: unkn
         )}
       </For>
       <Show when={isGeneric(props.connector)}>
+        <TextField
+          label={t('connections.connect.name')}
+          optional
+          value={props.draft.fields.name}
+          onValue={(name) => props.draft.set({ name })}
+        />
         <For each={ENDPOINTS}>
           {(name) => (
             <TextField
@@ -246,6 +250,6 @@ function bodyOf(connector: Connector, fields: OAuthFields, existing: Credential 
     scopes,
     agents: fields.grants.map(({ agentId, access }) => ({ agentId, access })),
     ...(connector.fields.length > 0 && { fields: { ...fields.fields } }),
-    ...(isGeneric(connector) && { endpoints, hosts: hostsIn(fields.hosts) }),
+    ...(isGeneric(connector) && { name: given(fields.name), endpoints, hosts: hostsIn(fields.hosts) }),
   }
 }

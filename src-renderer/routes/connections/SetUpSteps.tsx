@@ -10,13 +10,12 @@ import { CopyButton } from '../../ui/CopyButton.tsx'
 export function SetUpSteps(props: {
   steps: Connector['steps']
   url: string | null
-  service: string
   /** null: there is none to register. */
   redirectUri: string | null
 }): JSX.Element {
   const desktop = useDesktop()
-  const textOf = (step: Connector['steps'][number]) =>
-    localText(step).replaceAll('{redirectUri}', props.redirectUri ?? t('connections.connect.redirectUri'))
+  // It is shown once, below, where it can be copied.
+  const textOf = (step: Connector['steps'][number]) => localText(step).replaceAll('{redirectUri}', t('connections.connect.addressBelow'))
   return (
     <Show when={props.steps.length > 0 || props.redirectUri !== null}>
       <section aria-label={t('connections.connect.steps')} class="rounded-lg border border-line bg-inset px-4 py-3">
@@ -37,7 +36,7 @@ export function SetUpSteps(props: {
         <Show when={props.url}>
           {(url) => (
             <Button size="sm" class="mt-3" icon={ExternalLink} onClick={() => void desktop.openExternal(url())}>
-              {t('connections.connect.openSetUp', { service: props.service })}
+              {t('connections.connect.openSetUp', { host: new URL(url()).host })}
             </Button>
           )}
         </Show>

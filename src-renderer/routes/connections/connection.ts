@@ -1,7 +1,7 @@
 import type { Connector } from '../../../src-runner/contract/connectors.ts'
 import type { Credential } from '../../../src-runner/contract/credentials.ts'
 import type { McpServer, McpTool } from '../../../src-runner/contract/mcp.ts'
-import { localText } from '../../lib/language.ts'
+import { localText, t } from '../../lib/language.ts'
 
 /** An account or an MCP server: the list shows both. */
 export type Connection = {
@@ -63,6 +63,16 @@ export function tokensOf(server: McpServer, chosen: readonly string[] | null = n
 /** What a service is called here. */
 export function serviceName({ name, localName }: Connector): string {
   return localName === null ? name : localText(localName)
+}
+
+/** “Connect GitHub”, but not “Connect Another service”. */
+export function connectTitle(connector: Connector): string {
+  return isGeneric(connector) ? serviceName(connector) : t('connections.connect.title', { service: serviceName(connector) })
+}
+
+/** What a dialog calls the account before it has a name: what the person typed, else the first host, else the service. */
+export function newName(connector: Connector, { name, hosts }: { name: string; hosts: string }): string {
+  return name.trim() || (isGeneric(connector) && hostsIn(hosts)[0]) || serviceName(connector)
 }
 
 /** The parts of its addresses that the person fills in, as they are at first. */

@@ -1,6 +1,9 @@
 import { CONNECTOR_FILES } from '../../../resources/connectors/connector-files.ts'
 import { Connector } from '../../contract/connectors.ts'
 
+/** Of an account. */
+const MAX_NAME_CHARS = 120
+
 let known: Connector[] | null = null
 
 /** The services of the catalogue by name, the general ones last. */
@@ -17,6 +20,11 @@ export function findConnector(slug: string): Connector | null {
 /** Whether the person names its hosts. */
 export function isGeneral({ hosts }: Pick<Connector, 'hosts'>): boolean {
   return hosts.length === 0
+}
+
+/** What an account is called unless the person says. The general connectors have names of no service. */
+export function nameFor(connector: Pick<Connector, 'name' | 'hosts'>, hosts: readonly string[]): string {
+  return isGeneral(connector) ? (hosts[0]?.slice(0, MAX_NAME_CHARS) ?? connector.name) : connector.name
 }
 
 /** The values of the fields that are a whole host, from the hosts of an account. */

@@ -1,5 +1,5 @@
 import { useParams } from '@solidjs/router'
-import { createSignal, type JSX, Show } from 'solid-js'
+import { createEffect, createSignal, type JSX, on, Show } from 'solid-js'
 import type { McpServer } from '../../../../src-runner/contract/mcp.ts'
 import { AnswerState } from '../../../api/AnswerState.tsx'
 import { useAction } from '../../../api/mutations.ts'
@@ -48,6 +48,14 @@ function Server(props: { server: McpServer }): JSX.Element {
   const test = useAction('testMcpServer')
   const [isEditing, setEditing] = createSignal(false)
   const [problem, setProblem] = createSignal<string | null>(null)
+  // What another program did says nothing about this one.
+  createEffect(
+    on(
+      () => JSON.stringify(props.server.transport),
+      () => setProblem(null),
+      { defer: true },
+    ),
+  )
   const isProgram = () => props.server.transport.kind === 'stdio'
   const runTest = async () => {
     setProblem(null)

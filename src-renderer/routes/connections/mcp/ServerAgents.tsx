@@ -46,7 +46,7 @@ export function ServerAgents(props: { server: McpServer }): JSX.Element {
               <li class="flex min-h-10 flex-wrap items-center gap-x-2.5 gap-y-1 py-1">
                 <Avatar size="sm" name={agent.name} text={agent.avatar} />
                 <span class="min-w-32 flex-1 truncate text-sm text-ink">{visibleText(agent.name)}</span>
-                <Show when={grantOf(agent.id)}>
+                <Show when={acceptedTools(props.server).length > 0 && grantOf(agent.id)}>
                   {(grant) => (
                     <span class="text-xs whitespace-nowrap text-ink-3">
                       {t('connections.mcp.perTurn', { tokens: compactText(tokensOf(props.server, grant().tools), locale()) })}

@@ -8,7 +8,7 @@ import { locale, t } from '../../../lib/language.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { KeyedFor } from '../../../ui/KeyedFor.tsx'
 import { Panel } from '../../../ui/Panel.tsx'
-import { tokensOf } from '../connection.ts'
+import { acceptedTools, tokensOf } from '../connection.ts'
 import { type Effect, ToolRow } from './ToolRow.tsx'
 
 const ORDER: Record<McpTool['status'], number> = { changed: 0, new: 1, accepted: 2, gone: 3 }
@@ -30,7 +30,11 @@ export function ToolsPanel(props: { server: McpServer }): JSX.Element {
   return (
     <Panel
       title={t('connections.mcp.tools.title')}
-      description={t('connections.mcp.tools.about', { tokens: compactText(tokensOf(props.server), locale()) })}
+      description={
+        acceptedTools(props.server).length === 0
+          ? t('connections.mcp.agents.about')
+          : t('connections.mcp.tools.about', { tokens: compactText(tokensOf(props.server), locale()) })
+      }
       flush
       actions={
         <Show when={readers().length > 0}>

@@ -6,7 +6,7 @@ import type { Message } from '../../../contract/messages.ts'
 import { AppError, problemOf } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { credentialKey } from '../../../lib/vault.ts'
-import { findConnector, isGeneral } from '../../../domain/connectors/connectors.ts'
+import { findConnector, isGeneral, nameFor } from '../../../domain/connectors/connectors.ts'
 import { readKey, type KeySignIn } from '../../../domain/credentials/read-key.ts'
 import { getCredential, insertCredential, reconnectCredential, updateCredential } from '../../../domain/credentials/credentials.ts'
 import type { CredentialSecret } from '../../../domain/credentials/credential-secret.ts'
@@ -55,7 +55,7 @@ export function credentialKeyHandlers({ db, clock, ids, vault, log, credentials,
       const { connector, kind, hosts } = signIn
       const accountName = await prove(connector, signIn)
       const id = ids.next()
-      const { entityId = findDefaultEntity(db).id, name = connector.name, agents = [] } = body
+      const { entityId = findDefaultEntity(db).id, name = nameFor(connector, hosts), agents = [] } = body
       const row = { id, entityId, connector: connector.slug, kind, name, accountName, hosts, scopes: [], agents }
       const credential = await writeWithSecret({ vault, log }, credentialKey(id), secretOf(signIn), () =>
         transact(db, (tx) => insertCredential(tx, { clock }, row)),
