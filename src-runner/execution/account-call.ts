@@ -62,7 +62,11 @@ function at(value: unknown, field: string): unknown {
 }
 
 function nameIn(body: unknown, path: readonly string[]): string | null {
-  const name = path.reduce(at, body)
+  return readAccountName(path.reduce(at, body))
+}
+
+/** As a service names an account, on one line and short. null: it does not. */
+export function readAccountName(name: unknown): string | null {
   if (typeof name !== 'string' && typeof name !== 'number') return null
   const line = String(name).replace(/\p{C}/gu, ' ').trim().slice(0, MAX_NAME_CHARS).toWellFormed()
   return line === '' ? null : line

@@ -1,7 +1,8 @@
 import type { Db } from '../platform/db/database.ts'
 import type { GuardedFetch } from '../platform/net/guarded-fetch.ts'
+import type { Connector, ReadCalls } from '../contract/connectors.ts'
 import { AppError } from '../lib/errors.ts'
-import { findConnector as findInCatalogue } from '../domain/connectors/connectors.ts'
+import { findConnector as findInCatalogue, isGeneral, listConnectors } from '../domain/connectors/connectors.ts'
 import { findCredential, listCredentials } from '../domain/credentials/credentials.ts'
 import type { CredentialStore } from '../domain/credentials/use-credential.ts'
 import type { HttpRequestDeps } from '../agent/tools/http-request/http-request.ts'
@@ -59,9 +60,15 @@ function connectionsOf(db: Db, agentId: string, findConnector: typeof findInCata
       if (connector === null || access === undefined) return []
       const name = freeName(given, accountName, taken)
       taken.add(name)
-      const { name: service, docsUrl, headers, reads } = connector
-      return [{ id, name, service, accountName, access, hosts, docsUrl, headers, reads }]
+      const { name: service, docsUrl, headers } = connector
+      return [{ id, name, service, accountName, access, hosts, docsUrl, headers, reads: readsOf(connector, hosts) }]
     })
+}
+
+/** At a service of the catalogue whose GET requests may write, they do so whatever way the account is connected. */
+function readsOf(connector: Connector, hosts: readonly string[]): ReadCalls {
+  const stricter = listConnectors().find(({ reads, hosts: own }) => !reads.get && own.some((host) => hosts.includes(host)))
+  return isGeneral(connector) ? (stricter ?? connector).reads : connector.reads
 }
 
 function freeName(name: string, accountName: string | null, taken: ReadonlySet<string>): string {

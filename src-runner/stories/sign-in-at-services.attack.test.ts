@@ -2,8 +2,10 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createHandClock } from '../testing/hand-clock.ts'
-import { openOAuthRig, type OAuthRig } from '../testing/oauth-rig.ts'
+import { TEST_SECRET } from '../testing/create-test-runner.ts'
+import { openOAuthRig, SESSION, type OAuthRig } from '../testing/oauth-rig.ts'
 import type { OAuthFault } from '../testing/oauth-server/oauth-server.ts'
+import { createRunnerClient } from '../testing/runner-client.ts'
 
 /** Cases 50 to 54 of the plan for attacks, as far as they reach the runner. The dashboard's part is in its own test. */
 describe('the answer of a service', () => {
@@ -164,6 +166,58 @@ describe('the answer of a service', () => {
     expect(accountName!.length).toBe(200)
   })
 
+  it('cannot do so by an ID token either', async () => {
+    rig.notes.account = `a\u202e\n\u0000b${'x'.repeat(300)}`
+    rig.notes.fail('/me', { kind: 'answer', status: 200, body: '{}' })
+    const { accountName } = await rig.signIn({ scopes: ['openid', 'notes:read'] })
+    expect(accountName).toMatch(/^a {3}bx+$/)
+    expect(accountName!.length).toBe(200)
+  })
+
+  it.each<[string, Record<string, unknown>]>([
+    ['an access token', { access_token: 'a\r\nx-evil: 1' }],
+    ['a refresh token', { refresh_token: 'a\r\nx-evil: 1' }],
+    ['an access token of other letters', { access_token: 'tökén' }],
+  ])('with %s that cannot be sent leaves no account', async (_name, fields) => {
+    const { authorization, url } = await rig.begin({ scopes: ['notes:read'] })
+    rig.notes.fail('/token', { kind: 'fields', fields })
+    const answer = await rig.finish(authorization.id, await rig.notes.agree(url))
+    expect(answer).toMatchObject({ status: 422, body: { detail: { code: 'oauth_bad_answer' } } })
+    expect((await rig.runner.client.ok('listCredentials')).credentials).toEqual([])
+    expect(rig.notes.of('/me')).toEqual([])
+  })
+
+  it('with a token that lasts for ever is an account', async () => {
+    rig.notes.fail('/token', { kind: 'fields', fields: { expires_in: 1e300 } })
+    const { expiresAt } = await rig.signIn({ scopes: ['notes:read'] })
+    expect(expiresAt! - Date.now()).toBeLessThan(20 * 365 * 24 * 3_600_000)
+  })
+
+  it('that does not say whose account it is does not take over the one before', async () => {
+    const { id: credentialId } = await rig.signIn()
+    rig.notes.account = 'mallory'
+    const { authorization, url } = await rig.begin({ credentialId, scopes: ['notes:read'] })
+    rig.notes.fail('/me', { kind: 'answer', status: 200, body: '{}' })
+    const answer = await rig.finish(authorization.id, await rig.notes.agree(url))
+    expect(answer).toMatchObject({ status: 422, body: { detail: { code: 'oauth_account_unknown' } } })
+    expect((await rig.runner.client.ok('listCredentials')).credentials).toMatchObject([{ accountName: 'ada' }])
+  })
+
+  it('that comes after its account was disconnected leaves no tokens behind', async () => {
+    const { id: credentialId } = await rig.signIn()
+    const { authorization, url } = await rig.begin({ credentialId })
+    const back = await rig.notes.agree(url)
+    const asked = rig.notes.of('/me').length
+    const answer = Promise.withResolvers<void>()
+    rig.notes.fail('/me', { kind: 'late', until: answer.promise })
+    const finished = rig.finish(authorization.id, back)
+    await expect.poll(() => rig.notes.of('/me').length).toBe(asked + 1)
+    await rig.runner.client.ok('deleteCredential', { params: { credentialId } })
+    answer.resolve()
+    expect((await finished).status).not.toBe(200)
+    expect(await rig.runner.vault.get(`credential:${credentialId}`)).toBeNull()
+  })
+
   it('pasted by hand is checked like one that came by itself', async () => {
     const { authorization, url } = await rig.begin()
     const back = await rig.notes.agree(url)
@@ -216,8 +270,17 @@ describe('a request for a sign-in', () => {
       },
     ],
     ['no hosts', { connector: 'generic-oauth2', clientId: 'a', endpoints }],
-    ['an address in place of a host', { connector: 'generic-oauth2', clientId: 'a', hosts: ['https://a.example/x'], endpoints }],
+    [
+      'something else in place of a host',
+      { connector: 'generic-oauth2', clientId: 'a', hosts: ['https://a.example@b.example'], endpoints },
+    ],
     ['a host of all hosts', { connector: 'generic-oauth2', clientId: 'a', hosts: ['*'], endpoints }],
+    ['hosts of strangers', { connector: 'generic-oauth2', clientId: 'a', hosts: ['*.example.com'], endpoints }],
+    ['a host of this machine', { connector: 'generic-oauth2', clientId: 'a', hosts: ['127.0.0.1:3001'], endpoints }],
+    [
+      'an issuer without encryption',
+      { connector: 'generic-oauth2', clientId: 'a', hosts: ['a.example'], endpoints: { issuer: 'http://id.example' } },
+    ],
     ['an unknown field of the address', { connector: 'notes', clientId: 'a', fields: { domain: 'evil.example' } }],
   ])('with %s is refused', async (_name, body) => {
     const answer = await rig.runner.client.ask('createAuthorization', { body })
@@ -233,6 +296,25 @@ describe('a request for a sign-in', () => {
     expect(one.searchParams.get('code_challenge_method')).toBe('S256')
     expect(one.searchParams.get('redirect_uri')).toBe('http://127.0.0.1:3000/api/oauth/notes/callback')
     expect(one.href).not.toContain(rig.notes.clientSecret)
+  })
+
+  it('leaves no secret behind when it is cancelled while its browser opens', async () => {
+    const { clientId, clientSecret } = rig.notes
+    const { authorization } = await rig.runner.client.ok('createAuthorization', { body: { connector: 'notes', clientId, clientSecret } })
+    const params = { authorizationId: authorization.id }
+    const { vault } = rig.runner
+    const { set } = vault
+    vault.set = async (name, value) => {
+      vault.set = set
+      await rig.runner.client.ok('cancelAuthorization', { params })
+      await set(name, value)
+    }
+    const begun = await createRunnerClient(rig.runner.url, TEST_SECRET).ask('beginAuthorization', {
+      params,
+      body: { provider: 'notes', session: SESSION },
+    })
+    expect(begun).toMatchObject({ body: { error: 'authorization_over' } })
+    expect(await vault.get(`authorization:${authorization.id}`)).toBeNull()
   })
 
   it('sends no request to a private address that nobody opened', async () => {

@@ -18,6 +18,7 @@ import {
   findAuthorizationRow,
   getAuthorization,
   insertAuthorization,
+  isAuthorizationOpen,
   listExpired,
   listInterrupted,
   pruneAuthorizations,
@@ -164,9 +165,14 @@ export function createAuthorizations(deps: AuthorizationsDeps) {
     const { scopes } = row.plan
     const request = { redirectUri: row.redirectUri, scopes, state, verifier: secret.verifier, nonce }
     const url = await client.authorizationUrl(signInService(row, secret), request)
-    await writeAuthorizationSecret(vault, row.id, secret)
     const digests = { stateDigest: digestOf(state), sessionDigest: digestOf(session) }
     if (!transact(db, (tx) => beginAuthorization(tx, row.id, digests, clock.now()))) throw new AppError('authorization_over')
+    await writeAuthorizationSecret(vault, row.id, secret)
+    if (!isAuthorizationOpen(db, row.id)) {
+      // It was cancelled meanwhile, and its secret was deleted before it was written.
+      await forgetSecret(row.id)
+      throw new AppError('authorization_over')
+    }
     return { url: url.href, state }
   }
 

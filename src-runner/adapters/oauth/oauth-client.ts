@@ -4,6 +4,7 @@ import type { OAuthEndpoints } from '../../contract/connectors.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createMessage } from '../../lib/messages.ts'
+import { readAccountName } from '../../execution/account-call.ts'
 import { normalTokenResponse } from './token-response.ts'
 
 /** A service as one client of it. `resource`: what the tokens are for (RFC 8707). */
@@ -37,6 +38,8 @@ const load = () => import('openid-client')
 
 const ANSWER_WITHIN_MS = 20_000
 const MAX_ANSWER_BYTES = 256 * 1024
+/** Ten years. More would not fit into a moment. */
+const MAX_EXPIRY_S = 10 * 365 * 24 * 3600
 /** Errors that pass. All others need a person. */
 const PASSING = new Set(['temporarily_unavailable', 'server_error', 'slow_down', 'rate_limited', 'ratelimited', 'timeout'])
 const WORDS = /[^\p{L}\p{N}\p{P}\p{Zs}\p{S}]/gu
@@ -208,13 +211,17 @@ function resourceOf({ resource }: OAuthService): Record<string, string> {
 type Given = { access_token: string; refresh_token?: string; expires_in?: number; scope?: string }
 
 function tokensOf(given: Given, claims?: Record<string, unknown>): IssuedTokens {
-  const name = [claims?.['email'], claims?.['preferred_username'], claims?.['name']].find((claim) => typeof claim === 'string')
+  // They are sent in headers and forms, where other characters would begin something else (RFC 6749, appendix A).
+  if (![given.access_token, given.refresh_token ?? ''].every((token) => /^[\x20-\x7e]*$/.test(token))) {
+    throw new TypeError('a token has characters that tokens cannot have')
+  }
+  const names = [claims?.['email'], claims?.['preferred_username'], claims?.['name']].map(readAccountName)
   return {
     accessToken: given.access_token,
     refreshToken: given.refresh_token ?? null,
-    expiresInMs: given.expires_in === undefined ? null : given.expires_in * 1000,
+    expiresInMs: given.expires_in === undefined ? null : Math.min(given.expires_in, MAX_EXPIRY_S) * 1000,
     scope: given.scope ?? null,
-    accountName: name?.slice(0, MAX_WORDS) ?? null,
+    accountName: names.find((name) => name !== null) ?? null,
   }
 }
 

@@ -4,13 +4,15 @@ import type { CreateAuthorization } from '../../contract/credentials.ts'
 import { AppError, issueAt, required } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import type { Vault } from '../../lib/vault.ts'
-import { fillIn, isGeneral } from '../../domain/connectors/connectors.ts'
+import { fillIn, isGeneral, nameFor } from '../../domain/connectors/connectors.ts'
 import { readCredentialSecret } from '../../domain/credentials/credential-secret.ts'
 import { findCredentialRow, listCredentials, type CredentialRow } from '../../domain/credentials/credentials.ts'
 import type { AuthorizationPlan, TokenSource } from '../../domain/credentials/credentials-table.ts'
+import { readHosts } from '../../domain/credentials/read-key.ts'
 import { findDefaultEntity } from '../../domain/entities/entities.ts'
+import { readSettings } from '../../domain/settings/settings.ts'
 import type { OAuthClient } from './oauth-client.ts'
-import { requireSafe } from './safe-endpoints.ts'
+import { isSafeAddress, requireSafe } from './safe-endpoints.ts'
 
 /** The connector of MCP servers, which is in no catalogue. */
 export const MCP_CONNECTOR = 'mcp'
@@ -52,7 +54,7 @@ export async function planAuthorization(deps: Deps, input: CreateAuthorization):
   const endpoints = await sourceOf(deps, input.endpoints, connector, { credential, fields })
   const hosts =
     connector === null || isGeneral(connector)
-      ? (input.hosts ?? credential?.hosts ?? [])
+      ? (givenHosts(deps.db, input, connector) ?? credential?.hosts ?? [])
       : connector.hosts.map((host) => fillIn(host, connector, fields).toLowerCase())
   refuseUnless(hosts.length > 0 && hosts.every((host) => HOST.test(host)), 'hosts', 'oauth_hosts')
   const clientId = input.clientId ?? before?.clientId
@@ -61,7 +63,7 @@ export async function planAuthorization(deps: Deps, input: CreateAuthorization):
   return {
     entityId: credential?.entityId ?? findDefaultEntity(deps.db).id,
     plan: {
-      name: input.name ?? credential?.name ?? connector?.name ?? input.connector,
+      name: input.name ?? credential?.name ?? (connector === null ? input.connector : nameFor(connector, hosts)),
       endpoints: requireSafe(endpoints),
       scopes: [...new Set(input.scopes ?? credential?.scopes ?? presets)],
       hosts,
@@ -74,6 +76,11 @@ export async function planAuthorization(deps: Deps, input: CreateAuthorization):
     resource: input.resource ?? credential?.resource ?? null,
     credential,
   }
+}
+
+/** Those of an MCP server are its own address; others are as careful as those of a key. */
+function givenHosts(db: Db, { hosts }: CreateAuthorization, connector: Connector | null): string[] | undefined {
+  return connector === null ? hosts : hosts && readHosts(hosts, readSettings(db).openedHosts)
 }
 
 function requireConnector({ findConnector }: Deps, slug: string): Connector {
@@ -96,6 +103,8 @@ async function sourceOf(
     return { ...PLAIN, namesItself: false, ...known, ...given, authorizationUrl, tokenUrl, fields }
   }
   refuseUnless(issuer !== null && URL.canParse(issuer), 'endpoints', 'oauth_endpoints_missing')
+  // Whoever could change the metadata on its way would choose where tokens go.
+  refuseUnless(isSafeAddress(issuer!), 'endpoints.issuer', 'oauth_address')
   const found = await client.discover(issuer!, new URL(issuer!).host)
   if ('problem' in found) throw new AppError('authorization_refused', found.problem)
   return { ...found.endpoints, ...given, fields, namesItself: found.namesItself }
@@ -135,6 +144,7 @@ type FieldProblem =
   | 'oauth_endpoints_fixed'
   | 'oauth_endpoints_missing'
   | 'oauth_field'
+  | 'oauth_address'
 
 function refuseUnless(isFine: boolean, path: string, code: FieldProblem): void {
   if (isFine) return

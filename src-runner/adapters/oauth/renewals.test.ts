@@ -37,6 +37,17 @@ async function open(options: { refreshTokens?: 'rotate' | 'keep' | 'none' } = {}
   return rig.signIn()
 }
 
+/** An account whose renewal is under way at the service, which answers when it is told. */
+async function openWhileRenewing() {
+  const id = await open()
+  records.clock.advance(HOUR_MS)
+  const { promise: until, resolve: answer } = Promise.withResolvers<void>()
+  notes.fail('/token', { kind: 'late', until })
+  const late = use(id)
+  await expect.poll(() => renewals().length).toBe(1)
+  return { id, late, answer }
+}
+
 const use = (id: string, options = {}) => rig.credentials.use(id, null, 'read', options)
 const tokensOf = async (id: string) => JSON.parse((await kept.get(`credential:${id}`))!) as Record<'accessToken' | 'refreshToken', string>
 const renewals = () => notes.of('/token').filter(({ body }) => body.includes('grant_type=refresh_token'))
@@ -138,28 +149,18 @@ describe('an access token', () => {
   })
 
   it('does not come back after the account was disconnected', async () => {
-    const id = await open()
-    records.clock.advance(HOUR_MS)
-    const answer = Promise.withResolvers<void>()
-    notes.fail('/token', { kind: 'late', until: answer.promise })
-    const late = use(id)
-    await expect.poll(() => renewals().length).toBe(1)
+    const { id, late, answer } = await openWhileRenewing()
     await rig.authorizations.disconnect(id)
-    answer.resolve()
+    answer()
     await expect(late).rejects.toMatchObject({ code: 'credential_not_found' })
     expect(await kept.get(`credential:${id}`)).toBeNull()
   })
 
   it('does not replace that of a person who signed in meanwhile', async () => {
-    const id = await open()
-    records.clock.advance(HOUR_MS)
-    const answer = Promise.withResolvers<void>()
-    notes.fail('/token', { kind: 'late', until: answer.promise })
-    const late = use(id)
-    await expect.poll(() => renewals().length).toBe(1)
+    const { id, late, answer } = await openWhileRenewing()
     await rig.signIn(['notes:read'], id)
     const { accessToken } = await tokensOf(id)
-    answer.resolve()
+    answer()
     await expect(late).resolves.toMatchObject({ headers: { authorization: `Bearer ${accessToken}` } })
     expect((await tokensOf(id)).accessToken).toBe(accessToken)
   })

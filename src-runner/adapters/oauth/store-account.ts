@@ -3,7 +3,7 @@ import { transact } from '../../platform/db/transact.ts'
 import { GuardedFetchError, type GuardedFetch } from '../../platform/net/guarded-fetch.ts'
 import type { Connector } from '../../contract/connectors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { AppError } from '../../lib/errors.ts'
+import { AppError, required } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { credentialKey, type Vault } from '../../lib/vault.ts'
@@ -15,6 +15,7 @@ import {
   findCredentialRow,
   insertCredential,
   reconnectCredential,
+  type CredentialRow,
 } from '../../domain/credentials/credentials.ts'
 import { signMcpServerIn } from '../../domain/mcp/mcp-servers.ts'
 import { callAccount } from '../../execution/account-call.ts'
@@ -44,13 +45,9 @@ export function createStoreAccount({ db, vault, clock, ids, fetch, findConnector
   return async (row: AuthorizationRow, service: OAuthService, issued: IssuedTokens): Promise<void> => {
     const { plan, connector, entityId, mcpServerId, resource } = row
     const accountName = await nameOf(row, service, issued)
-    const before =
-      findCredentialRow(db, row.credentialId ?? '') ?? (mcpServerId === null ? null : findCredentialOfMcpServer(db, mcpServerId))
-    // Its agents were chosen for the other account.
-    if (before?.accountName != null && accountName !== null && before.accountName !== accountName) {
-      const names = { name: before.name, account: accountName, expected: before.accountName }
-      throw new AppError('authorization_refused', createMessage('oauth_other_account', names))
-    }
+    const signedInAgain = row.credentialId === null ? null : required(findCredentialRow(db, row.credentialId), 'authorization_over')
+    const before = signedInAgain ?? (mcpServerId === null ? null : findCredentialOfMcpServer(db, mcpServerId))
+    requireSameAccount(before, accountName, service)
     const tokens: Tokens = {
       ...{ kind: 'tokens', accessToken: issued.accessToken, refreshToken: issued.refreshToken },
       ...{ clientId: service.clientId, clientSecret: service.clientSecret },
@@ -63,8 +60,8 @@ export function createStoreAccount({ db, vault, clock, ids, fetch, findConnector
     // First the secret: a row without it looks connected and is not.
     await writeCredentialSecret(vault, id, tokens)
     const isStored = transact(db, (tx) => {
-      // It was cancelled, or its time was over, while the service was asked.
-      if (!isAuthorizationOpen(tx, row.id)) return false
+      // It was cancelled, its time was over, or the account was disconnected, while the service and the vault were asked.
+      if (!isAuthorizationOpen(tx, row.id) || (before !== null && findCredentialRow(tx, id) === null)) return false
       const agents = plan.agents.filter(({ agentId }) => findAgent(tx, agentId) !== null)
       if (before !== null) reconnectCredential(tx, id, given)
       else insertCredential(tx, { clock }, { id, entityId, connector, kind: 'oauth2', name: plan.name, mcpServerId, agents, ...given })
@@ -73,9 +70,21 @@ export function createStoreAccount({ db, vault, clock, ids, fetch, findConnector
       return true
     })
     if (isStored) return
-    if (before === null) await vault.delete(credentialKey(id))
+    if (findCredentialRow(db, id) === null) await vault.delete(credentialKey(id))
     throw new AppError('authorization_over')
   }
+}
+
+/** The agents of an account were chosen for it, so no other one takes its place. */
+function requireSameAccount(before: CredentialRow | null, account: string | null, { name: service }: OAuthService): void {
+  if (before?.accountName == null || before.accountName === account) return
+  const { name, accountName: expected } = before
+  throw new AppError(
+    'authorization_refused',
+    account === null
+      ? createMessage('oauth_account_unknown', { service, name, expected })
+      : createMessage('oauth_other_account', { name, account, expected }),
+  )
 }
 
 /** As the service granted them, else as they were asked for. */

@@ -56,7 +56,7 @@ function hostsOf(
 ): string[] {
   if (isGeneral(connector)) {
     if (hosts === undefined) throw refusal('hosts', createMessage('credential_needs_hosts'))
-    return [...new Set(hosts.map((host, at) => readOrRefuse(`hosts.${at}`, host, opened)))]
+    return readHosts(hosts, opened)
   }
   const known = new Map(connector.fields.map(({ name, preset }) => [name, preset]))
   for (const [name, value] of Object.entries(fields)) {
@@ -64,6 +64,11 @@ function hostsOf(
     known.set(name, readOrRefuse(`fields.${name}`, value, opened))
   }
   return connector.hosts.map((host) => fillIn(host, connector, Object.fromEntries(known)))
+}
+
+/** The hosts that a person names, each once. Throws AppError invalid_request with what is wrong with which. */
+export function readHosts(hosts: readonly string[], opened: readonly string[]): string[] {
+  return [...new Set(hosts.map((host, at) => readOrRefuse(`hosts.${at}`, host, opened)))]
 }
 
 function readOrRefuse(path: string, given: string, opened: readonly string[]): string {

@@ -175,6 +175,9 @@ function createProvider(url: string, client: { clientId: string; clientSecret: s
     scopes: ['openid', 'offline_access', 'notes:read', 'notes:write'],
     interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
     findAccount: (_: unknown, id: string) => ({ accountId: id, claims: () => ({ sub: id, email: `${id}@notes.example` }) }),
+    // Names in the ID token, as most services give them.
+    claims: { openid: ['sub', 'email'] },
+    conformIdTokenClaims: false,
     issueRefreshToken: () => kind !== 'none',
     rotateRefreshToken: kind === 'rotate',
     ttl: { AccessToken: options.accessTokenS ?? 3600 },

@@ -98,7 +98,8 @@ const NO_LONGER_KEPT = 'The rest of that response is no longer kept. The call wa
 
 function descriptionOf(connections: readonly Connection[]): string {
   const lines = connections.map(({ name, service, accountName, access, hosts, docsUrl }) => {
-    const account = accountName === null ? '' : `, account ${shownName(accountName)}`
+    // The service chose it, so it is told apart from our words.
+    const account = accountName === null ? '' : `, account ${JSON.stringify(shownName(accountName))}`
     const docs = docsUrl === null ? '' : ` Documentation: ${docsUrl}`
     return `- ${JSON.stringify(name)}: ${service}${account}, ${access === 'read' ? 'reading only' : 'reading and writing'}, hosts ${hosts.join(', ')}.${docs}`
   })
