@@ -15,7 +15,12 @@ const MOST_CHARS = 10_000_000
  * The difference of two texts as a unified diff. For very different or very large texts it is correct but not the shortest: everything
  * between the equal beginning and the equal end is then shown as replaced.
  */
-export function diffTexts(names: { before: string; after: string }, before: string, after: string): TextChange {
+export function diffTexts(
+  names: { before: string; after: string },
+  before: string,
+  after: string,
+  { maxEdits = MAX_EDITS }: { maxEdits?: number } = {},
+): TextChange {
   const [from, to] = [headerName(names.before), headerName(names.after)]
   if (before === after) return { text: `--- ${from}\n+++ ${to}\n`, truncated: false }
   if (before.length + after.length > MOST_CHARS) {
@@ -26,7 +31,7 @@ export function diffTexts(names: { before: string; after: string }, before: stri
   const patch = structuredPatch(from, to, before, after, undefined, undefined, {
     context: CONTEXT_LINES,
     timeout: COMPARE_MS,
-    maxEditLength: MAX_EDITS,
+    maxEditLength: maxEdits,
   })
   if (patch === undefined) return cut(replaceMiddle(from, to, before, after))
   return cut(formatPatch(patch, { includeIndex: false, includeUnderline: false, includeFileHeaders: true }))

@@ -72,4 +72,11 @@ describe('what a coding program asks for', () => {
     expect(recordedCall('1.c', { ...EMPTY, command: 'npm test' }, PLACE).args).toEqual({ title: 'Something', command: 'npm test' })
     expect(nameOfCall(EMPTY)).toBe('code_other')
   })
+
+  it('compares no more files than a record has room for', () => {
+    const long = { path: `${folder}/a.ts`, before: null, after: `${'x'.repeat(100)}\n`.repeat(300) }
+    const unread = { path: `${folder}/b.ts`, before: null, get after(): string { throw new Error('compared in vain') } } // prettier-ignore
+    const { args } = recordedCall('c', { ...EMPTY, kind: 'edit', diffs: [long, unread] }, PLACE)
+    expect(args).toMatchObject({ paths: ['a.ts', 'b.ts'], diff: expect.stringContaining('[… cut]') })
+  })
 })

@@ -20,6 +20,8 @@ export type CodeCallName = 'code_read' | 'code_edit' | 'code_command' | 'code_fe
 export type CodePlace = Pick<CodeTask, 'cli' | 'repository' | 'sandboxed' | 'internet'> & { folder: string }
 
 const MAX_DIFF_CHARS = 20_000
+/** Of one diff. A reply can have many, and the time grows with the square of the edits. More would not be shown anyway. */
+const MAX_EDITS = 300
 const MAX_INPUT_CHARS = 20_000
 const MAX_SUMMARY_CHARS = 600
 const MAX_SHOWN_PATHS = 50
@@ -43,11 +45,15 @@ export function recordedCall(callId: string, call: CodingCall, { folder }: CodeP
     case 'code_read':
       return { callId, name, args: { ...title, ...places } }
     case 'code_edit': {
-      const diff = call.diffs.map(({ path, before, after }) => {
+      let diff = ''
+      for (const change of call.diffs) {
+        if (diff.length > MAX_DIFF_CHARS) break
+        const { path, before, after } = change
         const shown = shownPath(folder, path)
-        return diffTexts({ before: before === null ? '/dev/null' : `a/${shown}`, after: `b/${shown}` }, before ?? '', after).text
-      })
-      return { callId, name, args: { ...title, ...places, action: call.kind, diff: cutText(diff.join(''), MAX_DIFF_CHARS, '\n[… cut]') } }
+        const names = { before: before === null ? '/dev/null' : `a/${shown}`, after: `b/${shown}` }
+        diff += diffTexts(names, before ?? '', after, { maxEdits: MAX_EDITS }).text
+      }
+      return { callId, name, args: { ...title, ...places, action: call.kind, diff: cutText(diff, MAX_DIFF_CHARS, '\n[… cut]') } }
     }
     case 'code_command':
       return { callId, name, args: { ...title, command: call.command } }
