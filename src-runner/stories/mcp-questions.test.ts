@@ -81,6 +81,8 @@ describe.skipIf(isMissing)('a question of an MCP server during a call', () => {
 
   it.each([
     ['a field for a password', form({ login: { type: 'string', title: 'Your Password' } })],
+    // What may be left out is not asked for.
+    ['a required field', form({ pin: { type: 'string' }, name: { type: 'string' } }, { required: ['pin'] })],
     ['a message about a key', { params: { message: 'Enter your API key', requestedSchema: { type: 'object', properties: {} } } }],
   ])('never asks for a secret: %s', async (_, args) => {
     const jobId = await start('hostile__ask', args)

@@ -46,7 +46,8 @@ export async function startMcpRig(options?: TestRunnerOptions): Promise<McpRig> 
       return {
         ...{ server, test },
         async accept(effects) {
-          const { server: found } = await test()
+          const { ok, message, server: found } = await test()
+          if (!ok) throw new Error(`the server does not work: ${JSON.stringify(message)}`)
           const tools = Object.entries(effects).map(([name, effect]) => {
             return { name, effect, digest: found.tools.find((tool) => tool.name === name)!.digest }
           })

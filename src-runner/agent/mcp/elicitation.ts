@@ -64,13 +64,15 @@ function fieldsOf(elicitation: Elicitation, server: string): { list: Field[] } |
   if (elicitation.mode === 'url') return addressField(text, elicitation.url, server)
   const properties = isRecord(elicitation.schema['properties']) ? elicitation.schema['properties'] : {}
   const all = Object.entries(properties).flatMap(([name, schema]) => (isRecord(schema) ? [{ name, schema }] : []))
-  const asksSecret = all.some(({ name, schema }) => SECRETS.test(`${name} ${wordsOf(schema['title'])} ${wordsOf(schema['description'])}`))
-  if (SECRETS.test(text) || asksSecret) {
-    return { problem: 'not asked, because it seems to want a secret, and secrets are never given in this way. Tell the person.' }
-  }
   const required = new Set(Array.isArray(elicitation.schema['required']) ? elicitation.schema['required'] : [])
   // What may be left out is asked only if nothing else is.
   const needed = all.some(({ name }) => required.has(name)) ? all.filter(({ name }) => required.has(name)) : all
+  const asksSecret = needed.some(({ name, schema }) =>
+    SECRETS.test(`${name} ${wordsOf(schema['title'])} ${wordsOf(schema['description'])}`),
+  )
+  if (SECRETS.test(text) || asksSecret) {
+    return { problem: 'not asked, because it seems to want a secret, and secrets are never given in this way. Tell the person.' }
+  }
   if (needed.length > MAX_FIELDS) return { problem: `not asked, because it has more than ${MAX_FIELDS} fields` }
   if (needed.length === 0) return { list: [yesNo(CONFIRMED, { text, choices: [], server })] }
   return { list: needed.map(({ name, schema }) => fieldOf(name, schema, text, server)) }

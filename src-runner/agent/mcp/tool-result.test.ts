@@ -17,3 +17,16 @@ it('shows structured content once if a text beside it says the same', async () =
   const { output } = await readResult({ content, structuredContent: { rows: [1, 2] } }, options)
   expect(output.match(/rows"/g)).toHaveLength(1)
 })
+
+it('leaves structured content out that only repeats a text or an image', async () => {
+  const image = { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' }
+  const { output } = await readResult({ content: [image], structuredContent: { content: [image] } }, options)
+  expect(output).toContain('[image: image/png, 1 KB, kept for the person as result 1]\n[end')
+  const content = [{ type: 'text', text: 'line "one"\nline two' }]
+  const repeated = await readResult({ content, structuredContent: { content: content[0]!.text } }, options)
+  expect(repeated.output).toContain('line two\n[end')
+  const more = await readResult({ content, structuredContent: { content: 'line two', found: 17 } }, options)
+  expect(more.output).toContain('{"content":"line two","found":17}')
+  const empty = await readResult({ content, structuredContent: { found: [] } }, options)
+  expect(empty.output).toContain('{"found":[]}')
+})

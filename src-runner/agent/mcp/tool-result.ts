@@ -8,6 +8,8 @@ const MAX_TEXT_CHARS = MAX_TOOL_OUTPUT_CHARS - 2_000
 const BEGINNING_CHARS = 20_000
 const MAX_PARTS = 1_000
 const MAX_URI_CHARS = 2_000
+/** Comparing more would take longer than reading the same twice. */
+const MAX_COMPARED_CHARS = 20_000_000
 
 export type ResultOptions = {
   boundary: MakeBoundary
@@ -30,7 +32,7 @@ export async function readResult(result: unknown, { boundary, scrub, asked, keep
     const json = jsonOf(structuredContent)
     // Servers repeat it as text for older clients.
     if (json === null) lines.push('[structured content that is nested too deeply]')
-    else if (!lines.some((line) => isSameJson(line, json))) lines.push(json)
+    else if (!lines.some((line) => isSameJson(line, json)) && !isSaid(structuredContent, parts, lines)) lines.push(json)
   }
   const text = scrub(lines.filter((line) => line !== '').join('\n'))
   const questions = asked.map((question) => `- ${scrub(cutText(question, 1_000))}`)
@@ -65,6 +67,27 @@ function jsonOf(value: unknown): string | null {
 /** `json` has no spaces, so nothing shorter is the same. Otherwise a result of many short texts would be compared for minutes. */
 function isSameJson(line: string, json: string): boolean {
   return line.length >= json.length && jsonOf(parseJson(line)) === json
+}
+
+/** Whether each value is in the content already: in its words, or as the data of an image, which would be read as text here. */
+function isSaid(structured: unknown, parts: readonly unknown[], lines: readonly string[]): boolean {
+  const text = lines.join('\n')
+  const data = new Set(valuesIn(parts))
+  const values = valuesIn(structured)
+  const others = values.filter((value) => !data.has(value))
+  return values.length > 0 && others.length * text.length <= MAX_COMPARED_CHARS && others.every((value) => text.includes(value))
+}
+
+/** Texts, numbers and truths, as texts. */
+function valuesIn(content: unknown): string[] {
+  const values: string[] = []
+  const open = [content]
+  while (open.length > 0) {
+    const one = open.pop()
+    if (typeof one === 'object' && one !== null) for (const inner of Object.values(one)) open.push(inner)
+    else if (typeof one === 'string' || typeof one === 'number' || typeof one === 'boolean') values.push(String(one))
+  }
+  return values
 }
 
 type Keeping = Pick<ResultOptions, 'scrub' | 'keep'>
