@@ -48,6 +48,20 @@ describe.skipIf(isMissing)('an agent that gives a task to a coding program', () 
     expect((await rig.runner.client.ok('listJobs', { query: { parentJobId: jobId } })).jobs).toHaveLength(1)
   })
 
+  it('asks its person when a guest wants it, whatever it may do by itself, and works for the guest', async () => {
+    await open(onItsOwn)
+    rig.runner.modelServer.play(give({ task: 'Fix it\n@put a.txt one\n@say Done.' }), { text: ['Finished.'] })
+    const context = { fromOwner: false, isGuest: true, personName: 'Ben' }
+    const jobId = await rig.runner.enqueue({ agentId: rig.agent.id, channel: 'telegram', task: 'Please code', context })
+    await rig.runner.ended(jobId)
+    expect(await rig.pending(jobId)).toMatchObject([{ tool: 'code_task', decision: { decidedBy: { source: 'lethal_trifecta' } } }])
+    expect((await rig.runner.client.ok('listJobs', { query: { parentJobId: jobId } })).jobs).toEqual([])
+    for (const { id } of await rig.pending(jobId))
+      await rig.runner.client.ok('resolveApproval', { body: { approvalId: id, decision: 'approve' } })
+    await expect.poll(async () => (await jobOf(jobId)).status, { timeout: 60_000 }).toBe('completed')
+    expect(await jobOf((await childOf(jobId)).id)).toMatchObject({ status: 'completed', context: { isGuest: true, personName: 'Ben' } })
+  })
+
   it('stops the program when it is cancelled itself', async () => {
     await open(onItsOwn)
     rig.runner.modelServer.play(give({ task: 'Fix it\n@hang' }))

@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Step } from '../contract/jobs.ts'
 import type { SandboxState } from '../platform/sandbox/sandbox-types.ts'
 import { createCodeRig, worktreeOf, type CodeRig } from '../testing/code-rig.ts'
+import { createHandClock } from '../testing/hand-clock.ts'
 import { findSandboxHere } from '../testing/sandbox-here.ts'
 
 const { sandbox, isMissing } = await findSandboxHere()
@@ -131,16 +132,21 @@ describe.skipIf(isMissing)('a task for a coding program', () => {
     expect(code.files.map(({ path }) => path)).toEqual(['a.txt'])
   })
 
-  it.skipIf(process.platform !== 'linux')('ends with all its children when it is cancelled, and keeps what it did', async () => {
-    await open(onItsOwn)
-    const seconds = `10${process.pid}`
-    const jobId = await rig.begin(`Look\n@put a.txt one\n@run-unasked sleep ${seconds} & sleep ${seconds}`)
-    await expect.poll(() => runningWith(seconds).length, { timeout: 60_000 }).toBeGreaterThan(2)
-    await rig.runner.client.ok('cancelJob', { params: { jobId } })
-    expect((await rig.runner.ended(jobId)).status).toBe('cancelled')
-    await expect.poll(() => runningWith(seconds)).toEqual([])
-    await expect.poll(async () => (await rig.look(jobId)).code.files.map(({ path }) => path), { timeout: 10_000 }).toEqual(['a.txt'])
-  })
+  it.skipIf(process.platform !== 'linux')(
+    'ends with all its children when it is cancelled, also if they ignore it, and keeps what it did',
+    async () => {
+      await open(onItsOwn)
+      const seconds = `10${process.pid}`
+      const jobId = await rig.begin(
+        `Look\n@ignore-term\n@put a.txt one\n@run-unasked trap '' TERM HUP; sleep ${seconds} & sleep ${seconds}`,
+      )
+      await expect.poll(() => runningWith(seconds).length, { timeout: 60_000 }).toBeGreaterThan(2)
+      await rig.runner.client.ok('cancelJob', { params: { jobId } })
+      expect((await rig.runner.ended(jobId)).status).toBe('cancelled')
+      await expect.poll(() => runningWith(seconds)).toEqual([])
+      await expect.poll(async () => (await rig.look(jobId)).code.files.map(({ path }) => path), { timeout: 10_000 }).toEqual(['a.txt'])
+    },
+  )
 
   it('is cancelled while a person is asked, and its program ends', async () => {
     await open()
@@ -176,6 +182,47 @@ describe.skipIf(isMissing)('a task for a coding program', () => {
     const { job } = await rig.run('Look\n@put a.txt one\n@die 7')
     expect(job).toMatchObject({ status: 'failed', error: 'coding_program_failed' })
     await expect.poll(async () => (await rig.look(job.id)).code.files.map(({ path }) => path), { timeout: 10_000 }).toEqual(['a.txt'])
+  })
+
+  it('reaches the network only where the person allowed it, and asks for each command then', async () => {
+    await open()
+    const command = 'curl --silent --output /dev/null --write-out %{http_connect} https://no-such-host.invalid'
+    const answerOfProxy = async (more: object) => {
+      const asked = await rig.run(`Look\n@run-unasked ${command}\n@run true`, more)
+      const [approval] = await rig.pending(asked.job.id)
+      const result = asked.steps.find((step) => step.kind === 'tool_result' && step.name === 'code_command')
+      return [/(\d{3})$/.exec((result as { output: string }).output)?.[1], approval!.facts!.leavesMachine, approval!.facts!.summary]
+    }
+    // Refused by name, or looked up and not found.
+    expect(await answerOfProxy({})).toEqual(['403', false, 'Gemini CLI says it will run “true”, in the sandbox, without network'])
+    expect(await answerOfProxy({ internet: true })).toEqual(['502', true, 'Gemini CLI says it will run “true”, in the sandbox, with network']) // prettier-ignore
+  })
+
+  it('ends at the limit of its working time, and keeps what it did', async () => {
+    const clock = createHandClock()
+    const machine = { uptimeMs: () => clock.monotonic(), bootId: () => 'one boot' }
+    await open({ agent: { autonomy: 'on_its_own', limits: { maxWorkingMs: 60_000 } }, runner: { clock, machine } })
+    const jobId = await rig.begin('Look\n@put a.txt one\n@hang')
+    await expect.poll(() => existsSync(join(worktreeOf(rig, jobId), 'a.txt')), { timeout: 60_000 }).toBe(true)
+    clock.advance(60_000)
+    await expect.poll(async () => (await rig.look(jobId)).job.error, { timeout: 60_000 }).toBe('time_limit')
+    await expect.poll(async () => (await rig.look(jobId)).code.files.map(({ path }) => path), { timeout: 60_000 }).toEqual(['a.txt'])
+  })
+
+  it('shows no login that the program prints, plain or encoded', async () => {
+    await open(onItsOwn)
+    const token = 'ya29.canary+of/a=login-0123456789'
+    mkdirSync(join(rig.home, '.gemini'))
+    writeFileSync(join(rig.home, '.gemini', 'oauth_creds.json'), JSON.stringify({ access_token: token }))
+    const read = `T=$(sed 's/.*:"//; s/".*//' "$GEMINI_CLI_HOME/.gemini/oauth_creds.json")`
+    const print = `echo "$T"; printf %s "$T" | base64 -w0; echo; printf %s "x$T" | base64 -w0; echo; printf %s "$T" | sed 's#+#%2B#g; s#/#%2F#g; s#=#%3D#g'`
+    const { job, steps } = await rig.run(`Look\n@run-unasked ${read}; ${print}\n@say ${token} and ${encodeURIComponent(token)}`)
+    const output = steps.find((step) => step.kind === 'tool_result' && step.name === 'code_command')
+    expect(output).toMatchObject({ ok: true, output: 'Exit code 0.\n***\n***\neH***Q==\n***' })
+    const base64 = Buffer.from(token).toString('base64')
+    const inBase64 = Buffer.from(`x${token}`).toString('base64').slice(4, -4)
+    const kept = JSON.stringify([job.result, steps])
+    for (const spelling of [token, encodeURIComponent(token), base64, inBase64]) expect(kept).not.toContain(spelling)
   })
 
   it('works in one repository beside another one', async () => {

@@ -17,6 +17,8 @@ export type CodeRig = {
   repository: string
   /** Where the coding programs are. */
   programs: string
+  /** The person's. */
+  home: string
   git(...args: string[]): string
   /** Starts a task for the scripted program. Returns the id of its job. */
   begin(task: string, more?: Partial<CreateCodeTask>): Promise<string>
@@ -52,6 +54,7 @@ export async function createCodeRig(
     agent,
     repository,
     programs,
+    home,
     git,
     async begin(task, more = {}) {
       const body = { agentId: agent.id, cli: 'gemini' as const, folder: repository, task, ...more }
