@@ -1747,6 +1747,8 @@ export type TextParams = {
   'skills.verdict.found': { count: number }
   'skills.verdict.many': { count: number }
   'skills.verdict.more': { count: number }
+  'skills.verdict.nothingNew': NoParams
+  'skills.verdict.foundNew': { count: number }
   'skills.findings.hidden_text': NoParams
   'skills.findings.invisible_characters': NoParams
   'skills.findings.encoded_blob': NoParams
@@ -1788,6 +1790,7 @@ export type TextParams = {
   'skills.update.noDiff': NoParams
   'skills.update.checkFailed': { problem: string }
   'skills.update.fromFile': NoParams
+  'skills.update.oldFindings': { count: number }
   'skills.consent.title': NoParams
   'skills.consent.why': NoParams
   'skills.consent.allow': NoParams

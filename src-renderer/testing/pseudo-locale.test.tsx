@@ -96,6 +96,8 @@ const data = {
     changed: false,
     files: [],
     permissionsAdded: [],
+    newFindings: { findings: [], findingsCut: false },
+    findingCount: 0,
     currentDigest: skill.digest,
     upstreamDigest: skill.digest,
   }),

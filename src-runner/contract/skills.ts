@@ -149,6 +149,10 @@ export const SkillUpdatePreview = z.object({
   changed: z.boolean(),
   files: z.array(SkillFileChange),
   permissionsAdded: z.array(SkillPermission),
+  /** Of the new version: what the installed one does not have. */
+  newFindings: SkillContents.pick({ findings: true, findingsCut: true }),
+  /** How many there are in the new version, old ones included. */
+  findingCount: z.number().int(),
   currentDigest: SkillDigest,
   upstreamDigest: SkillDigest,
 })

@@ -15,6 +15,7 @@ import { FoldIcon } from '../../ui/Fold.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 import { permissionText } from './skill.ts'
+import { Verdict } from './Verdict.tsx'
 
 /** What an update would change, and the button that takes exactly this version. What it newly asks for is off until allowed. */
 export function UpdateDialog(props: {
@@ -109,6 +110,12 @@ export function UpdateDialog(props: {
           {(one) => (
             <div class="flex flex-col gap-5">
               <NewPermissions permissions={one().permissionsAdded} allows={allows()} onAllows={setAllows} />
+              <Verdict contents={one().newFindings} isUpdate />
+              <Show when={one().findingCount > one().newFindings.findings.length}>
+                <p class="-mt-3 text-xs text-ink-3">
+                  {t('skills.update.oldFindings', { count: one().findingCount - one().newFindings.findings.length })}
+                </p>
+              </Show>
               <Changes files={one().files} />
               <FormProblem error={update.error ?? later.error} />
             </div>

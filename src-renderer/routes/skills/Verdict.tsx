@@ -9,8 +9,8 @@ import { groupFindings, placeOf } from './skill.ts'
 /** More of the same kind are shown when the person asks. */
 const AT_ONCE = 3
 
-/** What a look at all files found, in a sentence for each kind. It decides nothing. */
-export function Verdict(props: { contents: Pick<SkillContents, 'findings' | 'findingsCut'> }): JSX.Element {
+/** What a look at all files found, in a sentence for each kind. It decides nothing. `isUpdate`: only what is new in an update. */
+export function Verdict(props: { contents: Pick<SkillContents, 'findings' | 'findingsCut'>; isUpdate?: boolean }): JSX.Element {
   const count = () => props.contents.findings.length
   return (
     <section aria-label={t('skills.verdict.title')}>
@@ -20,7 +20,8 @@ export function Verdict(props: { contents: Pick<SkillContents, 'findings' | 'fin
           <div class="flex items-start gap-2.5 rounded-lg border border-line bg-inset px-4 py-3">
             <ShieldCheck size={17} class="mt-0.5 shrink-0 text-ok" aria-hidden="true" />
             <p class="text-sm text-ink">
-              {t('skills.verdict.nothing')} <span class="text-ink-2">{t('skills.verdict.noProof')}</span>
+              {t(props.isUpdate ? 'skills.verdict.nothingNew' : 'skills.verdict.nothing')}{' '}
+              <span class="text-ink-2">{t('skills.verdict.noProof')}</span>
             </p>
           </div>
         }
@@ -29,7 +30,9 @@ export function Verdict(props: { contents: Pick<SkillContents, 'findings' | 'fin
           <div class="flex items-start gap-2.5 bg-warn-soft px-4 py-3">
             <ShieldAlert size={17} class="mt-0.5 shrink-0 text-warn" aria-hidden="true" />
             <p class="text-sm font-medium text-ink">
-              {t(props.contents.findingsCut ? 'skills.verdict.many' : 'skills.verdict.found', { count: count() })}
+              {t(props.contents.findingsCut ? 'skills.verdict.many' : props.isUpdate ? 'skills.verdict.foundNew' : 'skills.verdict.found', {
+                count: count(),
+              })}
             </p>
           </div>
           <ul>

@@ -22,7 +22,7 @@ import { createMessage, quote } from '../../lib/messages.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 import { findDefaultEntity, findEntity } from '../../domain/entities/entities.ts'
 import { compareSkills } from '../../domain/skills/compare-skills.ts'
-import { examineSkill, revealText } from '../../domain/skills/examine-skill.ts'
+import { examineSkill, findNew, revealText } from '../../domain/skills/examine-skill.ts'
 import { loadSkill, type LoadDeps } from '../../domain/skills/load-skill.ts'
 import { readSkillHead, SKILL_FILE } from '../../domain/skills/skill-head.ts'
 import { isScript, type SkillPackage, SkillRefused, textOf } from '../../domain/skills/skill-package.ts'
@@ -149,11 +149,13 @@ export function createSkillInstaller(deps: InstallerDeps) {
     return inTurn(async () => {
       const before = getSkill(db, id)
       requireName(before, contents)
-      const { changes } = await compareSkills(await loadSkill(deps, before), skill)
+      const installed = await loadSkill(deps, before)
+      const { changes } = await compareSkills(installed, skill)
       if (upload === undefined) transact(db, (tx) => recordCheck(tx, deps, before.id, { digest: contents.digest }))
       return {
         ...{ ok: true as const, changed: changes.length > 0, files: changes },
         permissionsAdded: contents.permissions.filter((permission) => !before.contents.permissions.includes(permission)),
+        ...{ newFindings: await findNew(installed, skill), findingCount: contents.findings.length },
         ...{ currentDigest: before.digest, upstreamDigest: contents.digest },
       }
     })

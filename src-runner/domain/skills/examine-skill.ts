@@ -21,9 +21,8 @@ const CHARS_PER_LINE = 20
 export async function examineSkill(skill: SkillPackage): Promise<SkillContents> {
   const { head } = readSkillHead(skill)
   const files = skill.files.map((file) => ({ path: file.path, bytes: file.bytes.length, isScript: isScript(file) }))
-  const found: Examined[] = []
+  const found: Awaited<ReturnType<typeof examineFile>>[] = []
   for (const file of skill.files) found.push(await examineFile(file))
-  const findings = found.flatMap((file) => file.findings)
   const named = (part: 'hosts' | 'programs') => [...new Set(found.flatMap((file) => file[part]))].sort().slice(0, MAX_NAMED)
   const hosts = named('hosts')
   const hasScripts = files.some((file) => file.isScript)
@@ -39,8 +38,7 @@ export async function examineSkill(skill: SkillPackage): Promise<SkillContents> 
     ],
     hosts,
     programs: named('programs'),
-    findings: findings.slice(0, MAX_FINDINGS),
-    findingsCut: findings.length > MAX_FINDINGS,
+    ...cutFindings(found.flatMap((file) => file.findings)),
   }
 }
 
@@ -50,18 +48,51 @@ export function revealText(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(/[^\n\t]/gu, (c) => (visibleText(c) === c ? c : `\\u{${c.codePointAt(0)!.toString(16)}}`))
 }
 
-type Examined = { findings: SkillFinding[]; hosts: string[]; programs: string[] }
-
-async function examineFile(file: SkillPackage['files'][number]): Promise<Examined> {
-  const { path, bytes } = file
-  if (isNativeProgram(bytes)) return { findings: [{ kind: 'native_program', path, line: null, excerpt: '' }], hosts: [], programs: [] }
-  const text = textOf(file)?.slice(0, MAX_FILE_CHARS) ?? null
-  if (text === null) return { findings: [], hosts: [], programs: [] }
+/** What of the version that is installed is not to be read again: lines that were in this file before, and files that are the same. */
+export async function findNew(before: SkillPackage | null, after: SkillPackage): Promise<Pick<SkillContents, 'findings' | 'findingsCut'>> {
+  const old = new Map(before?.files.map((file) => [file.path, file]))
   const findings: SkillFinding[] = []
-  const add = (kind: SkillFindingKind, line: number, at: string) => {
-    if (findings.length < MAX_PER_FILE && !findings.some((one) => one.kind === kind && one.line === line))
-      findings.push({ kind, path, line, excerpt: revealText(at.trim()).slice(0, EXCERPT_CHARS) })
+  for (const file of after.files) {
+    const was = old.get(file.path)
+    if (was?.bytes.equals(file.bytes) === true) continue
+    // All of them: the first ones must not keep a new one out of sight.
+    const known = new Set<string>()
+    if (was !== undefined) await lookThrough(was, (kind, _, text) => known.add(`${kind} ${text}`))
+    known.delete('native_program ')
+    findings.push(...(await examineFile(file, known)).findings)
   }
+  return cutFindings(findings)
+}
+
+function cutFindings(findings: readonly SkillFinding[]): Pick<SkillContents, 'findings' | 'findingsCut'> {
+  return { findings: findings.slice(0, MAX_FINDINGS), findingsCut: findings.length > MAX_FINDINGS }
+}
+
+type Named = { hosts: string[]; programs: string[] }
+
+/** Without what is known: `<kind> <text>`. */
+async function examineFile(
+  file: SkillPackage['files'][number],
+  known: ReadonlySet<string> = new Set(),
+): Promise<Named & { findings: SkillFinding[] }> {
+  const findings: SkillFinding[] = []
+  const named = await lookThrough(file, (kind, line, text) => {
+    if (findings.length >= MAX_PER_FILE || known.has(`${kind} ${text}`)) return
+    if (findings.some((one) => one.kind === kind && one.line === line)) return
+    findings.push({ kind, path: file.path, line, excerpt: revealText(text).slice(0, EXCERPT_CHARS) })
+  })
+  return { findings, ...named }
+}
+
+/** `add` may be called several times for one line. */
+async function lookThrough(
+  file: SkillPackage['files'][number],
+  add: (kind: SkillFindingKind, line: number | null, text: string) => void,
+): Promise<Named> {
+  const { path, bytes } = file
+  const text = isNativeProgram(bytes) ? null : (textOf(file)?.slice(0, MAX_FILE_CHARS) ?? null)
+  if (isNativeProgram(bytes)) add('native_program', null, '')
+  if (text === null) return { hosts: [], programs: [] }
   const hosts = new Set<string>()
   const lines = text.split(/\r\n|\n|\r/)
   const isMarkdown = /\.(md|markdown|mdx)$/i.test(path)
@@ -77,19 +108,19 @@ async function examineFile(file: SkillPackage['files'][number]): Promise<Examine
         looked = 0
         await breathe()
       }
-      for (const [kind, pattern] of patterns) if (pattern.test(piece)) add(kind, i + 1, piece)
+      for (const [kind, pattern] of patterns) if (pattern.test(piece)) add(kind, i + 1, piece.trim())
       for (const { 1: host, index } of piece.matchAll(HOST)) {
         // It may be cut here, and is whole in the next piece.
         if (index >= STEP_CHARS && at + PIECE_CHARS < line.length) break
         if (hosts.size < MAX_NAMED) hosts.add(host!.toLowerCase())
       }
     }
-    if (visibleText(line) !== line.toWellFormed()) add('invisible_characters', i + 1, line.slice(0, EXCERPT_CHARS))
+    if (visibleText(line) !== line.toWellFormed()) add('invisible_characters', i + 1, line.trim())
   }
   await breathe()
   const isShell = /\.(sh|bash|zsh)$/i.test(path) || /^#!.{0,40}\b(ba|z|da)?sh\b/.test(lines[0]!)
   const shell = isMarkdown ? shellLines(lines) : isShell ? lines : null
-  return { findings, hosts: [...hosts], programs: shell === null ? interpreterIn(lines[0]!) : programsIn(shell) }
+  return { hosts: [...hosts], programs: shell === null ? interpreterIn(lines[0]!) : programsIn(shell) }
 }
 
 /**
