@@ -1851,6 +1851,8 @@ export type TextParams = {
   'skills.imported.why.file': NoParams
   'skills.imported.why.own': NoParams
   'skills.imported.otherVersion': NoParams
+  'skills.folderTooLarge': { count: number; size: string }
+  'skills.folderUnreadable': NoParams
   'code.title': NoParams
   'code.about': NoParams
   'code.new': NoParams

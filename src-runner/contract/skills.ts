@@ -6,6 +6,9 @@ import { Id, Moment } from './primitives.ts'
 /** Of one skill, and of the archive that it comes in. */
 export const SKILL_LIMITS = { packedBytes: 20_000_000, bytes: 100_000_000, files: 2_000, entries: 20_000 }
 
+/** Kept by systems and tools beside the files of a skill, and no part of it. Names without case. */
+export const NO_SKILL_FILES = ['.git', '.ds_store', 'thumbs.db', 'desktop.ini', '__macosx', 'node_modules', '__pycache__']
+
 /** `sha256:` and hexadecimal digits: of all paths and contents. */
 export const SkillDigest = z.string().regex(/^sha256:[0-9a-f]{64}$/)
 

@@ -1,9 +1,14 @@
 import { createSignal, type JSX, onCleanup, onMount, Show } from 'solid-js'
-import { t } from '../../lib/language.ts'
+import { NO_SKILL_FILES, SKILL_LIMITS } from '../../../src-runner/contract/skills.ts'
+import { bytesText } from '../../../resources/locales/numbers.ts'
+import { FolderTooLarge, zipFolder } from '../../lib/dropped-folder.ts'
+import { locale, t } from '../../lib/language.ts'
+import { toast } from '../../ui/Toasts.tsx'
 
-/** Takes a file that is dropped anywhere on the window. */
+/** Takes a file that is dropped anywhere on the window, or a folder, as an archive of it. */
 export function DropArea(props: { onFile: (file: File) => void }): JSX.Element {
   const [isOver, setOver] = createSignal(false)
+  const [isReading, setReading] = createSignal(false)
   const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true
   const onDragOver = (event: DragEvent) => {
     if (!hasFiles(event)) return
@@ -18,8 +23,24 @@ export function DropArea(props: { onFile: (file: File) => void }): JSX.Element {
     if (!hasFiles(event)) return
     event.preventDefault()
     setOver(false)
-    const file = event.dataTransfer!.files[0]
-    if (file !== undefined) props.onFile(file)
+    const { files, items } = event.dataTransfer!
+    // Both are empty once this has returned.
+    const entry = items?.[0]?.webkitGetAsEntry() ?? null
+    if (entry?.isDirectory === true) void takeFolder(entry as FileSystemDirectoryEntry)
+    else if (files[0] !== undefined) props.onFile(files[0])
+  }
+  const takeFolder = async (folder: FileSystemDirectoryEntry) => {
+    if (isReading()) return
+    setReading(true)
+    try {
+      props.onFile(await zipFolder(folder, { ...SKILL_LIMITS, leftOut: NO_SKILL_FILES }))
+    } catch (thrown) {
+      const most = { size: bytesText(SKILL_LIMITS.bytes, locale()), count: SKILL_LIMITS.files }
+      const text = thrown instanceof FolderTooLarge ? t('skills.folderTooLarge', most) : t('skills.folderUnreadable')
+      toast({ tone: 'bad', text })
+    } finally {
+      setReading(false)
+    }
   }
   onMount(() => {
     document.addEventListener('dragover', onDragOver)
@@ -32,9 +53,9 @@ export function DropArea(props: { onFile: (file: File) => void }): JSX.Element {
     document.removeEventListener('drop', onDrop)
   })
   return (
-    <Show when={isOver()}>
+    <Show when={isOver() || isReading()}>
       <div class="pointer-events-none fixed inset-3 z-30 flex items-center justify-center rounded-2xl border-2 border-dashed border-accent bg-accent-soft text-lg font-semibold text-accent-ink">
-        {t('skills.drop')}
+        {t(isReading() ? 'skills.install.reading' : 'skills.drop')}
       </div>
     </Show>
   )

@@ -1,4 +1,5 @@
 import { fireEvent, screen, waitFor, within } from '@solidjs/testing-library'
+import { unzipSync } from 'fflate'
 import { expect, it } from 'vitest'
 import type { FoundSkill, Skill } from '../../../src-runner/contract/skills.ts'
 import { type Answers, createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
@@ -203,6 +204,47 @@ it('reads a file that was dropped on the window, and installs one of its skills'
   await waitFor(() =>
     expect(runner.callsOf('installSkill')[0]!.body).toMatchObject({ upload: { fileName: 'shells.zip', base64: btoa('PK'), folder: 'a' } }),
   )
+})
+
+/** As the browser gives it: some entries at a time. */
+function droppedFolder(path: string, content: Record<string, string>, perRead = 1): FileSystemDirectoryEntry {
+  const names = [...new Set(Object.keys(content).map((file) => file.split('/')[0]!))]
+  const entries = names.map((name) => {
+    const text = content[name]
+    const fullPath = `${path}/${name}`
+    if (text !== undefined)
+      return { name, fullPath, isDirectory: false, file: (done: (file: File) => void) => done(new File([text], name)) }
+    const below = Object.entries(content).filter(([file]) => file.startsWith(`${name}/`))
+    return droppedFolder(fullPath, Object.fromEntries(below.map(([file, inside]) => [file.slice(name.length + 1), inside])), perRead)
+  })
+  const createReader = () => {
+    const left = [...entries]
+    return { readEntries: (done: (some: unknown[]) => void) => done(left.splice(0, perRead)) }
+  }
+  return { name: path.split('/').at(-1), fullPath: path, isDirectory: true, createReader } as unknown as FileSystemDirectoryEntry
+}
+
+const dropFolder = (folder: FileSystemDirectoryEntry) =>
+  fireEvent.drop(document.body, {
+    dataTransfer: { types: ['Files'], files: [new File([], 'shells')], items: [{ webkitGetAsEntry: () => folder }] },
+  })
+
+it('reads a folder that was dropped on the window as an archive of it, without what tools leave beside it', async () => {
+  const { runner } = open([], { previewSkill: () => ({ preview: makeSkillPreview({ source: 'shells.zip' }) }) })
+  await screen.findByText(/A skill is a folder with instructions/)
+  dropFolder(droppedFolder('/shells', { 'SKILL.md': '---\n', 'docs/a.md': 'a', '.git/config': 'x', 'docs/b.md': 'b' }))
+  expect(await screen.findByRole('button', { name: 'Install' })).toBeVisible()
+  const { fileName, base64 } = runner.callsOf('previewSkill')[0]!.body.upload!
+  const files = unzipSync(Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0)))
+  expect([fileName, Object.keys(files).sort()]).toEqual(['shells.zip', ['shells/SKILL.md', 'shells/docs/a.md', 'shells/docs/b.md']])
+})
+
+it('says that a dropped folder is too large, and sends nothing', async () => {
+  const { runner } = open([])
+  await screen.findByText(/A skill is a folder with instructions/)
+  dropFolder(droppedFolder('/much', Object.fromEntries(Array.from({ length: 2_001 }, (_, i) => [`${i}.md`, 'x'])), 100))
+  expect(await screen.findByText(/more than 2,000 files/)).toBeVisible()
+  expect(runner.callsOf('previewSkill')).toEqual([])
 })
 
 it('shows the skill again when it has changed since the preview', async () => {

@@ -3,15 +3,13 @@ import { lstat, open, opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createBudget, refuseDamaged, refuseLink, type PackedFile } from '../../platform/archives/archive-entries.ts'
 import { readPortablePath, refuseTwins } from '../../platform/archives/portable-path.ts'
-import { SKILL_LIMITS } from '../../contract/skills.ts'
+import { NO_SKILL_FILES, SKILL_LIMITS } from '../../contract/skills.ts'
 
 const READ_ONLY = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
-/** Kept by systems and tools beside a person's files. Names without case. */
-const LEFT_OUT = new Set(['.git', '.ds_store', 'thumbs.db', 'desktop.ini', '__macosx', 'node_modules', '__pycache__'])
 
 /** Whether a name on the path belongs to the machine or the tools of its author, and not to the skill. */
 export function isLeftOut(path: string): boolean {
-  return path.split('/').some((name) => LEFT_OUT.has(name.toLowerCase()))
+  return path.split('/').some((name) => NO_SKILL_FILES.includes(name.toLowerCase()))
 }
 
 /**
