@@ -1084,6 +1084,8 @@ export type TextParams = {
   'agents.problems.folderTwice': NoParams
   'agents.notFound': NoParams
   'agents.notFoundWhy': NoParams
+  'agents.skills.about': NoParams
+  'agents.skills.none': NoParams
   'rules.title': NoParams
   'rules.intro': NoParams
   'rules.everyone': NoParams

@@ -126,6 +126,21 @@ describe('a person', () => {
     expect((await runner.client.ok('getSkill', { params: { skillId: skill.id } })).skill.agents).toEqual([])
   })
 
+  it('gives a skill to one agent after the other, and takes it away from one alone', async () => {
+    await worker().ok('installSkillBySource', { body: { source: place.path } })
+    const skillId = (await runner.client.ok('listSkills')).skills[0]!.id
+    const [one, two] = [await runner.addAgent(), await runner.addAgent()]
+    const give = (agentId: string, has: boolean) =>
+      runner.client.ask('updateSkillSettings', { params: { skillId }, body: { agent: { agentId, has } } })
+    // At once, as two windows do.
+    await Promise.all([give(one.id, true), give(two.id, true), give(one.id, true)])
+    const agents = async () => (await runner.client.ok('listSkills')).skills[0]!.agents.map(({ agentId }) => agentId)
+    expect((await agents()).sort()).toEqual([one.id, two.id].sort())
+    await give(one.id, false)
+    expect(await agents()).toEqual([two.id])
+    expect(await give(skillId, true)).toMatchObject({ status: 404, body: { error: 'agent_not_found' } })
+  })
+
   it('is told that files were changed on the disk, and gets them back by installing again', async () => {
     const { skill } = await worker().ok('installSkillBySource', { body: { source: place.path } })
     const file = join(runner.dataDir, 'skills', skill.digest.slice(7), 'SKILL.md')

@@ -96,7 +96,7 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
             </Show>
           </Show>
         </Line>
-        <Line label={t('agents.reach.skills')} href="/skills" link={t('agents.reach.change')}>
+        <Line label={t('agents.reach.skills')} href={`/agents/${props.agent.id}#skills`} link={t('agents.reach.change')}>
           <Show when={skills.data?.skills.length} fallback={<None text={t('agents.reach.none')} />}>
             <For each={skills.data!.skills}>
               {(skill) => (
@@ -107,7 +107,9 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
                       <span class="text-ink-3">{t('connections.mcp.perTurn', { tokens: compactText(skill.tokens, locale()) })}</span>
                     }
                   >
-                    <Pill tone={skill.status === 'changed' ? 'bad' : 'warn'}>{t(`skills.status.${skill.status}`)}</Pill>
+                    <Pill tone={skill.status === 'changed' || skill.status === 'missing' ? 'bad' : 'warn'}>
+                      {t(`skills.status.${skill.status}`)}
+                    </Pill>
                   </Show>
                 </Item>
               )}

@@ -20,6 +20,7 @@ import { Screen } from '../../ui/Screen.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 import { type AgentForm, bodyOf, fieldOfIssue, formOf, problemsOf } from './agent-form.ts'
 import { AgentReach } from './AgentReach.tsx'
+import { SkillsPanel } from './SkillsPanel.tsx'
 import { GeneralPanel, LimitsPanel, ModelPanel, SpendingPanel } from './AgentPanels.tsx'
 import { AutonomyField } from './AutonomyField.tsx'
 import { DefaultAndDelete } from './DefaultAndDelete.tsx'
@@ -141,6 +142,7 @@ function SavedApart(props: { agent: Agent }): JSX.Element {
       onKeyDown={(event) => event.key === 'Enter' && event.target instanceof HTMLInputElement && event.preventDefault()}
     >
       <AgentReach agent={props.agent} />
+      <SkillsPanel agent={props.agent} />
       <RulesPanel agent={props.agent} />
       <MemoryPanel agent={props.agent} />
     </div>

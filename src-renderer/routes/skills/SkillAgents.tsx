@@ -1,25 +1,16 @@
 import { For, type JSX, Show } from 'solid-js'
 import type { Skill } from '../../../src-runner/contract/skills.ts'
 import { compactText } from '../../../resources/locales/numbers.ts'
-import { useAction } from '../../api/mutations.ts'
 import { useAgents } from '../../api/queries.ts'
-import { toastError } from '../../api/toast-error.ts'
+import { SkillSwitch } from '../../features/skills/SkillSwitch.tsx'
 import { locale, t } from '../../lib/language.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Panel } from '../../ui/Panel.tsx'
-import { Switch } from '../../ui/Switch.tsx'
 
 /** Which agents have a skill. */
 export function SkillAgents(props: { skill: Skill }): JSX.Element {
   const agents = useAgents()
-  const change = useAction('updateSkillSettings')
-  const has = (agentId: string) => props.skill.agents.some((one) => one.agentId === agentId)
-  const give = (agentId: string, on: boolean) => {
-    const others = props.skill.agents.filter((one) => one.agentId !== agentId).map((one) => ({ agentId: one.agentId }))
-    const body = { agents: on ? [...others, { agentId }] : others }
-    return change.run({ params: { skillId: props.skill.id }, body })
-  }
   return (
     <Panel title={t('skills.agents.title')} description={t('skills.agents.about', { tokens: compactText(props.skill.tokens, locale()) })}>
       <Show when={(agents.data?.agents.length ?? 0) > 0} fallback={<p class="text-sm text-ink-3">{t('connections.agents.none')}</p>}>
@@ -29,12 +20,7 @@ export function SkillAgents(props: { skill: Skill }): JSX.Element {
               <li class="flex items-center gap-2.5">
                 <Avatar size="sm" name={agent.name} text={agent.avatar} />
                 <div class="min-w-0 flex-1">
-                  <Switch
-                    label={visibleText(agent.name)}
-                    checked={has(agent.id)}
-                    disabled={change.isRunning}
-                    onChecked={(on) => void give(agent.id, on).catch(toastError)}
-                  />
+                  <SkillSwitch skill={props.skill} agentId={agent.id} label={visibleText(agent.name)} />
                 </div>
               </li>
             )}

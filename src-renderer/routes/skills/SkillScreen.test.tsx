@@ -23,7 +23,7 @@ function open(skill: Skill, answers: Answers = {}, { text = '# Forms', query = '
     readSkillFiles: () => ({ files: [], digest: skill.digest, isChanged: false }),
     updateSkillSettings: ({ body }) =>
       change({
-        ...(body.agents && { agents: body.agents.map(({ agentId }) => ({ agentId, agentName: 'Agent' })) }),
+        ...(body.agent && { agents: body.agent.has ? [...current.agents, { agentId: body.agent.agentId, agentName: 'Agent' }] : [] }),
         ...(body.allowedDigest && { status: 'ready', newPermissions: [] }),
       }),
     ...answers,
@@ -53,10 +53,10 @@ it('gives the skill to an agent and takes it away again', async () => {
   expect(await screen.findByRole('switch', { name: 'Ada' })).toBeChecked()
   expect(screen.getByText(/about 24 tokens a turn/)).toBeVisible()
   await user.click(screen.getByRole('switch', { name: 'Bo' }))
-  await waitFor(() => expect(runner.callsOf('updateSkillSettings')[0]!.body).toEqual({ agents: [{ agentId: ada.id }, { agentId: bo.id }] }))
+  await waitFor(() => expect(runner.callsOf('updateSkillSettings')[0]!.body).toEqual({ agent: { agentId: bo.id, has: true } }))
   await waitFor(() => expect(screen.getByRole('switch', { name: 'Bo' })).toBeChecked())
   await user.click(screen.getByRole('switch', { name: 'Ada' }))
-  await waitFor(() => expect(runner.callsOf('updateSkillSettings')[1]!.body).toEqual({ agents: [{ agentId: bo.id }] }))
+  await waitFor(() => expect(runner.callsOf('updateSkillSettings')[1]!.body).toEqual({ agent: { agentId: ada.id, has: false } }))
 })
 
 it('names what an update newly asks for, and allows exactly this version', async () => {

@@ -80,7 +80,7 @@ const BODIES: Partial<Record<RouteName, unknown>> = {
   createSkill: { files: [] },
   saveSkill: { files: [], expectedDigest: `sha256:${'0'.repeat(64)}` },
   previewSkillUpdate: {},
-  updateSkillSettings: { agents: [] },
+  updateSkillSettings: { agent: { agentId: ID, has: false } },
   updateSkill: { expectedDigest: `sha256:${'0'.repeat(64)}` },
   startPairing: { agentId: ID },
   updatePublicAddress: { url: null },

@@ -119,9 +119,9 @@ export const skillRoutes = {
   updateSkillSettings: patch('/api/skills/:skillId', {
     ownerOnly: true,
     reach: 'machine',
-    summary: 'Say which agents get a skill, or allow what the version with this digest asks for.',
+    summary: 'Give a skill to an agent or take it away, or allow what the version with this digest asks for.',
     params: skillParams,
-    body: z.object({ agents: Agents, allowedDigest: SkillDigest }).partial(),
+    body: z.object({ agent: z.object({ agentId: Id, has: z.boolean() }), allowedDigest: SkillDigest }).partial(),
     answer: z.object({ skill: Skill }),
     errors: ['skill_not_found', 'agent_not_found', 'skill_has_changed'],
   }),

@@ -45,10 +45,13 @@ export function skillHandlers(deps: HandlerDeps) {
     browseSkills: async ({ body }) => ({ skills: await skills.browse(originOf(body)) }),
     listSkillCatalogues: () => ({ catalogues: listSkillCatalogues() }),
     installSkill: async ({ body }) => ({ skill: await skills.install(originOf(body), { ...body, agents: idsOf(body.agents) }) }),
-    updateSkillSettings: ({ params: { skillId }, body: { agents, allowedDigest } }) => ({
+    updateSkillSettings: ({ params: { skillId }, body: { agent, allowedDigest } }) => ({
       skill: transact(db, (tx) => {
         if (allowedDigest !== undefined) allowPermissions(tx, skillId, allowedDigest)
-        return agents === undefined ? getSkill(tx, skillId) : selectSkill(tx, skillId, idsOf(agents)!)
+        const skill = getSkill(tx, skillId)
+        if (agent === undefined) return skill
+        const others = skill.agents.map(({ agentId }) => agentId).filter((id) => id !== agent.agentId)
+        return selectSkill(tx, skillId, agent.has ? [...others, agent.agentId] : others)
       }),
     }),
     deleteSkill: async ({ params }) => {
