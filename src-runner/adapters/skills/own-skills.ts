@@ -1,4 +1,3 @@
-import { zipSync } from 'fflate'
 import { refuseTooLarge } from '../../platform/archives/archive-entries.ts'
 import { transact } from '../../platform/db/transact.ts'
 import { MAX_EXPORTED_SKILL_CHARS } from '../../contract/export.ts'
@@ -44,6 +43,7 @@ export function createOwnSkills({ alone, sweep, ...deps }: OwnSkillsDeps) {
   async function packZip(skill: Skill): Promise<Buffer | null> {
     const found = await loadSkill(deps, skill)
     if (found === null) return null
+    const { zipSync } = await import('fflate/browser')
     return Buffer.from(zipSync(Object.fromEntries(found.files.map(({ path, bytes }) => [`${skill.slug}/${path}`, bytes]))))
   }
 

@@ -6,7 +6,6 @@ import { PROGRAM_FOLDERS, SHIM_FOLDERS } from './known-locations.ts'
 
 const MAX_FOLDERS = 100
 const MAX_FOLDER_CHARS = 4_096
-const byVersion = new Intl.Collator('en', { numeric: true }).compare
 
 /**
  * The folders of PATH and the well-known ones: the person's before the system's. An app that was started from a launcher has only
@@ -25,7 +24,7 @@ async function expand(folder: string, [part, ...rest]: string[]): Promise<string
   if (part === undefined) return [folder]
   if (part !== '*' && part !== '^') return expand(join(folder, part), rest)
   const names = await readdir(folder).catch((): string[] => [])
-  const versions = names.filter((name) => /^v?\d/.test(name)).toSorted(byVersion)
+  const versions = names.filter((name) => /^v?\d/.test(name)).toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true }))
   const chosen = part === '*' ? names : versions.slice(-1)
   return (await Promise.all(chosen.map((name) => expand(join(folder, name), rest)))).flat()
 }
