@@ -102,7 +102,7 @@ function wrecksMachine(words: readonly string[]): boolean {
   const [program = '', ...args] = words
   const name = programOf(program)
   const targets = args.filter((word) => !word.startsWith('-'))
-  const isRecursive = args.some((word) => /^(-[a-z]*r[a-z]*|--recursive|\/s)$/i.test(word))
+  const isRecursive = args.some((word) => (/^-[a-z]+$/i.test(word) && /r/i.test(word)) || /^(--recursive|\/s)$/i.test(word))
   switch (name) {
     case 'rm':
     case 'rmdir':

@@ -120,5 +120,5 @@ function readScalar(text: string, line: number): string {
   // Anchors, aliases, tags, directives and nested flow would mean something in YAML. A `: ` inside, or a `@` or backtick at the start,
   // would not be YAML, but many write it.
   if (/^[&*!%{|>]/.test(value)) refuse('unsupported', line)
-  return value.replace(/\s+#.*$/, '')
+  return value.replace(/\s#.*$/, '').trimEnd()
 }

@@ -63,7 +63,7 @@ function clean(text: string | null): string | null {
 function toolsOf(front: FrontMatter): string[] {
   const value = front.get('allowed-tools') ?? ''
   if (value instanceof Map) throw new SkillRefused(createMessage('skill_field_invalid', { field: 'allowed-tools' }))
-  const listed = typeof value === 'string' ? (value.match(/[^\s,(]+(?:\([^)]*\))?/g) ?? []) : value
+  const listed = typeof value === 'string' ? (value.match(/[^\s,(]+(?:\([^)]*\)?)?/g) ?? []) : value
   const tools = [...new Set(listed.map((tool) => visibleText(tool).trim()).filter((tool) => tool !== ''))]
   if (tools.length > MAX_TOOLS || tools.some((tool) => tool.length > MAX_OTHER))
     throw new SkillRefused(createMessage('skill_field_invalid', { field: 'allowed-tools' }))

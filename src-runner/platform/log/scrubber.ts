@@ -19,7 +19,8 @@ const BY_PLACE: [RegExp, string][] = [
   [/(?<!\d)(\d{6,12}:)[\w-]{30,}/g, `$1${MASK}`],
   [/\b(Bearer|Basic)(\s+|%20)[\w.~+/=-]+/gi, `$1$2${MASK}`],
   [/([?&](?:key|api_?key|token|access_token|refresh_token|secret|client_secret|code|password)=)[^&\s"#\\]+/gi, `$1${MASK}`],
-  [/(\b[a-z][a-z0-9+.-]*:\/\/)[^/\s"@\\]+@/gi, `$1${MASK}@`],
+  // Names of schemes are short. Without a bound, a line like `a.a.a…` would be read from each of its letters to its end.
+  [/(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^/\s"@\\]+@/gi, `$1${MASK}@`],
 ]
 
 export function createScrubber(): Scrubber {

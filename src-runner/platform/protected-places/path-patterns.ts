@@ -7,9 +7,16 @@ export function foldName(name: string): string {
   const plain = name.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '')
   // Upper case first: such disks treat `ß` as `ss`.
   const folded = plain.toUpperCase().toLowerCase().normalize('NFKC')
-  const [bare = ''] = folded.replace(/^(.+?)[. ]+$/, '$1').split(/(?<=.):/)
-  const ended = bare.replace(/:$/, '').replace(/^(.+?)[. ]+$/, '$1')
+  const [bare = ''] = withoutEnding(folded).split(/(?<=.):/)
+  const ended = withoutEnding(bare.replace(/:$/, ''))
   return ended.replace(/^(git|gi[0-9a-f]{4})~\d$/, '.git')
+}
+
+/** Without dots and spaces at the end. An expression would take the square of the length, and others choose names. */
+function withoutEnding(name: string): string {
+  let end = name.length
+  while (end > 1 && (name[end - 1] === '.' || name[end - 1] === ' ')) end--
+  return name.slice(0, end)
 }
 
 export function foldParts(path: string): string[] {

@@ -32,6 +32,10 @@ describe('folding a name', () => {
     expect(foldName('.\u017F\u017Fh')).toBe('.ssh')
     expect(foldName('.\u212Aube')).toBe('.kube')
   })
+  it('reads a long name once', () => {
+    const name = `${'. '.repeat(200_000)}x`
+    expect(foldName(name)).toBe(name)
+  })
   it.each(['.gitignore', '.github', 'git', 'a.git', '.git2', 'x~1'])('does not treat %j as .git', (name) =>
     expect(foldName(name)).not.toBe('.git'),
   )
