@@ -56,14 +56,14 @@ test('a code task: a person starts it, approves a command, and applies what it l
   await setUpAgent(deckhand.client, models, { folders: [shop.path] })
   await start(page, FIX_THE_TAX)
   const card = page.getByRole('article')
-  await expect(card).toContainText('Gemini CLI asks, working for Ada')
+  await expect(card).toContainText('Gemini CLI asks on behalf of Ada')
   await expect(card.getByRole('group', { name: 'Command' })).toHaveText('echo tested')
   const path = new URL(page.url()).pathname
   await lookAt(
     deckhand,
     [
       { name: 'new', path: '/code?new=1', shows: (on) => on.getByText('Where it runs') },
-      { name: 'asks', path, shows: (on) => on.getByText('It waits for you.', { exact: false }) },
+      { name: 'asks', path, shows: (on) => on.getByText('It is waiting for you.', { exact: false }) },
     ],
     'code-work',
   )
@@ -133,7 +133,7 @@ test.describe('with code tasks', () => {
       [
         { name: 'list', path: '/code', shows: text('Ready to review') },
         { name: 'ready', path: jobOf(/empty cart/), shows: text('Not on the branch') },
-        { name: 'waiting', path: jobOf(/search field/), shows: text('It waits for you.') },
+        { name: 'waiting', path: jobOf(/search field/), shows: text('It is waiting for you.') },
         { name: 'nothing', path: jobOf(/nightly build/), shows: text('It ended without changing a file.') },
         { name: 'discarded', path: jobOf(/Rename money/), shows: text('The changes were discarded.') },
         { name: 'home', path: '/', shows: text('Claude Code changed 5 files in shop.') },
@@ -145,7 +145,7 @@ test.describe('with code tasks', () => {
       deckhand,
       [
         { name: 'list', path: '/code', shows: text('Bereit zur Prüfung') },
-        { name: 'ready', path: jobOf(/empty cart/), shows: text('Läuft von selbst') },
+        { name: 'ready', path: jobOf(/empty cart/), shows: text('Läuft automatisch') },
         { name: 'stopped', path: jobOf(/Portuguese/), shows: text('Es wurde nicht fertig.') },
       ],
       'code-german',

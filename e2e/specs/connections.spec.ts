@@ -190,7 +190,7 @@ test('a person connects services by key, password and header, and each gets what
     return api.asked.pop()!
   }
   expect(await connect('api-key', 'By key', { Key: 'key-canary-91b2' })).toMatchObject({ authorization: 'Bearer key-canary-91b2' })
-  expect(await connect('basic-auth', 'By password', { 'User name': 'ada', Password: 'password canary 3c' })).toMatchObject({
+  expect(await connect('basic-auth', 'By password', { Username: 'ada', Password: 'password canary 3c' })).toMatchObject({
     authorization: `Basic ${Buffer.from('ada:password canary 3c').toString('base64')}`,
   })
   const sent = await connect('header-auth', 'By header', { Header: 'X-Notes-Key', Value: 'header-canary-77d0' })
@@ -224,7 +224,7 @@ test('a phone on the network connects an account, and pastes the address that it
   await tab.waitForURL(`${redirectUri}*`)
   await expect(tab.getByRole('heading', { name: 'Not connected' })).toBeVisible()
   await expect(phone.getByText('Waiting for your browser')).toBeVisible()
-  await phone.getByText('The browser is on another device?').click()
+  await phone.getByText('Browser on another device?').click()
   const paste = phone.getByLabel('Address', { exact: true })
   await paste.fill('https://evil.example/api/oauth/oauth2/callback?code=a&state=b')
   await phone.getByRole('button', { name: 'Continue' }).click()

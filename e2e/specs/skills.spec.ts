@@ -92,7 +92,7 @@ test('an update that asks for more is off until the person allows it', async ({ 
 
   await page.goto(`app://deckhand/skills/${skill.id}`)
   await page.getByRole('button', { name: 'Actions for shell-sorter' }).click()
-  await page.getByRole('menuitem', { name: 'Look for an update' }).click()
+  await page.getByRole('menuitem', { name: 'Check for updates' }).click()
   const dialog = page.getByRole('dialog', { name: 'Update shell-sorter' })
   await expect(dialog.getByText('Has scripts to run')).toBeVisible()
   await expect(dialog.getByText('Names the host shells.example')).toBeVisible()
@@ -105,7 +105,7 @@ test('an update that asks for more is off until the person allows it', async ({ 
     'skill-update',
   )
   await dialog.getByRole('button', { name: 'Update', exact: true }).click()
-  await expect(page.getByRole('alert')).toContainText('Agents do not have this skill until you allow it.')
+  await expect(page.getByRole('alert')).toContainText('Agents cannot use this skill until you allow it.')
 
   const isOffered = async () => {
     models.received.length = 0
@@ -118,7 +118,7 @@ test('an update that asks for more is off until the person allows it', async ({ 
   await lookAt(
     deckhand,
     [
-      { name: 'consent', path: `/skills/${skill.id}`, shows: (on) => on.getByText('The update asks for something new') },
+      { name: 'consent', path: `/skills/${skill.id}`, shows: (on) => on.getByText('The update requests new access') },
       { name: 'skills', path: '/skills', shows: (on) => on.getByText('Needs your consent') },
     ],
     'skill-consent',

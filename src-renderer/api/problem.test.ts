@@ -9,7 +9,7 @@ afterEach(() => changeLanguage('system'))
 it('describes an error code in the language of the page', () => {
   expect(problemOf(new ApiError('schedule_is_running', 409, 'A run of this schedule is still active.'))).toEqual({
     title: 'Etwas ist schiefgegangen',
-    why: 'Ein Lauf dieses Zeitplans ist noch aktiv. Stoppe ihn, oder warte, bis er endet.',
+    why: 'Ein Lauf dieses Zeitplans ist noch aktiv. Stoppe ihn oder warte, bis er endet.',
     code: 'schedule_is_running',
   })
   expect(problemOf(new ApiError('trigger_not_found', 404, 'There is no such webhook.'))).toMatchObject({

@@ -138,7 +138,7 @@ describe('the work of a coding program', () => {
     expect(rig.git.gitIn('show', `${one.branch}:new.txt`)).toBe('x')
     const two = await rig.addTask((write) => write('new.txt', 'x'), 'two')
     await rename(rig.git.repository, `${rig.git.repository}-moved`)
-    const gone = { status: 409, body: { error: 'code_not_available', message: 'The repository is no longer in its place.' } }
+    const gone = { status: 409, body: { error: 'code_not_available', message: 'The repository was not found in its place.' } }
     expect(await rig.apply(two.jobId)).toMatchObject(gone)
     expect(await rig.removeFolder(two.jobId)).toMatchObject(gone)
     expect(existsSync(two.folder)).toBe(true)

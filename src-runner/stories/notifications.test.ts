@@ -206,7 +206,7 @@ describe('notifications', () => {
         .toMatchObject([
           {
             kind: 'channel_request',
-            title: saying('Somebody wants to talk to Ada'),
+            title: saying('Someone wants to talk to Ada'),
             body: saying('Bo wrote on Telegram and waits for your decision.'),
             path: '/channels',
           },

@@ -36,7 +36,7 @@ describe('a tool call in words', () => {
     ['code_fetch', { title: 'Fetch', url: 'https://x.test/a' }, 'done', 'Fetched x.test/a'],
     ['code_other', { title: 'Update the plan', input: '{}' }, 'done', '“Update the plan”'],
     ['code_other', { title: 7 }, 'done', 'Used code other'],
-    ['code_task', { task: 'Fix the cart' }, 'done', 'Had a coding agent do “Fix the cart”'],
+    ['code_task', { task: 'Fix the cart' }, 'done', 'Gave a coding agent “Fix the cart”'],
     ['write_file', undefined, 'running', 'Using write file'],
     ['read_file', 'not json', 'failed', 'Using read file'],
     ['read_file', { path: 7 }, 'failed', 'Using read file'],

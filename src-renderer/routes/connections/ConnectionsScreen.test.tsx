@@ -52,7 +52,7 @@ it('explains connections when there are none, and finds a service by words and c
   expect(await within(catalogue).findByRole('button', { name: /GitHub/ })).toBeVisible()
   expect(within(catalogue).queryByRole('button', { name: /Todoist/ })).toBeNull()
   await user.type(within(catalogue).getByRole('searchbox'), 'zzz')
-  expect(await within(catalogue).findByText(/No service matches/)).toBeVisible()
+  expect(await within(catalogue).findByText(/No matching services/)).toBeVisible()
   expect(within(catalogue).getByRole('button', { name: /^MCP server/ })).toBeVisible()
 })
 
@@ -218,7 +218,7 @@ it('offers a token first where a service takes one, because it needs no app', as
 it('adds an MCP server that is not started', async () => {
   const { user, runner, path } = open({ answers: { createMcpServer: () => ({ server: makeMcpServer() }) } })
   await user.click(await screen.findByRole('button', { name: 'Add MCP server' }))
-  await user.click(await screen.findByRole('button', { name: 'Program on this machine' }))
+  await user.click(await screen.findByRole('button', { name: 'Program on this computer' }))
   await user.type(await screen.findByLabelText('Program'), 'npx')
   await user.type(screen.getByLabelText(/Arguments/), '-y{Enter}notes server')
   await user.click(screen.getByRole('button', { name: 'Add variable' }))

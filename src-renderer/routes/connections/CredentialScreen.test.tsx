@@ -63,8 +63,8 @@ it('offers to sign in again where the service refuses the account', async () => 
 
 it.each([
   [true, 'The service revoked the access.'],
-  [false, 'did not confirm that it revoked the access'],
-  [null, 'offers no way to revoke the access'],
+  [false, 'did not confirm the revocation'],
+  [null, 'does not support revocation'],
 ])('asks before it disconnects, and says what the service did (%s)', async (revoked, words) => {
   const { user, runner, path } = open(makeCredential({ name: 'Work' }), { deleteCredential: () => ({ ok: true, revoked }) })
   await user.click(await screen.findByRole('button', { name: 'Actions for Work' }))
@@ -78,7 +78,7 @@ it.each([
 
 it('says that an account is gone', async () => {
   open(null)
-  expect(await screen.findByText('This account is no longer connected')).toBeVisible()
+  expect(await screen.findByText('Account not found')).toBeVisible()
 })
 
 it('gives an account a new key, and keeps the rest', async () => {

@@ -73,6 +73,6 @@ it('lists tokens with their last use and expiry, and revokes one after a questio
 
 it('says when tokens are not accepted, and that there are none', async () => {
   open({ accepted: false })
-  expect(await screen.findByText(/accepts tokens only when it runs with AUTH_MODE=bearer-token/)).toBeInTheDocument()
+  expect(await screen.findByText(/accepted only if Deckhand runs with AUTH_MODE=bearer-token/)).toBeInTheDocument()
   expect(screen.getByText('No access tokens yet')).toBeInTheDocument()
 })

@@ -78,7 +78,7 @@ it('adds only the history if wanted, a few lines at a time', async () => {
 
 it('says why the history could not be added, and does not make the set-up again', async () => {
   const { user, runner } = show()
-  runner.answer({ importHistory: () => new Refusal('import_refused', 'The file does not fit at “lines.0”.') })
+  runner.answer({ importHistory: () => new Refusal('import_refused', 'The file is not valid at “lines.0”.') })
   await user.upload(await screen.findByLabelText('Export file'), file(`${JSON.stringify(HEAD)}\n{}\n`))
   await user.click(await screen.findByRole('button', { name: 'Import' }))
   expect(await screen.findByText(/cannot be imported/)).toBeInTheDocument()

@@ -85,7 +85,7 @@ it('invites with a link to the dashboard, and removes people after a question', 
 
   await user.click(await screen.findByRole('button', { name: 'Remove Anna' }))
   await user.click(await screen.findByRole('button', { name: 'Delete account' }))
-  expect(await screen.findByText('This is the only owner. Make somebody else an owner first.')).toBeVisible()
+  expect(await screen.findByText('This is the only owner. Make someone else an owner first.')).toBeVisible()
   await user.click(screen.getByRole('button', { name: 'Cancel' }))
   await user.click(await screen.findByRole('button', { name: 'Remove Ben' }))
   await user.click(await screen.findByRole('button', { name: 'Delete account' }))

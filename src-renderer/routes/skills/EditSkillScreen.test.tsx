@@ -96,7 +96,7 @@ it('waits for the draft that an agent writes, and says where its words may come 
     },
   })
   expect(await screen.findByLabelText('SKILL.md')).toHaveValue('description: Drafted.')
-  expect(screen.getByRole('alert')).toHaveTextContent('some of their words may be in this draft')
+  expect(screen.getByRole('alert')).toHaveTextContent('some of it may be in this draft')
 })
 
 it('offers to write a skill by hand when the agent wrote none', async () => {

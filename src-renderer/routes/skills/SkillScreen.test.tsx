@@ -45,7 +45,7 @@ it('shows the instructions formatted and as they are, and what the skill asks fo
   const source = await screen.findByRole('group', { name: 'SKILL.md' })
   expect(within(source).getByText('# Fill in')).toBeVisible()
   for (const words of ['forms.example', 'pdftk', 'MIT', 'Ada']) expect(screen.getAllByText(words)[0]).toBeVisible()
-  expect(screen.getByText(/no proof/)).toBeVisible()
+  expect(screen.getByText(/does not prove/)).toBeVisible()
 })
 
 it('gives the skill to an agent and takes it away again', async () => {
@@ -94,7 +94,7 @@ it('shows the difference of an update with its new permissions first, which stay
   expect(await within(dialog).findByText(/No diff/)).toBeVisible()
   await user.click(within(dialog).getByRole('button', { name: 'Update' }))
   await waitFor(() => expect(runner.callsOf('updateSkill')[0]!.body).toEqual({ expectedDigest: digest('b'), allowsPermissions: false }))
-  expect(await screen.findByText(/Agents have it again when you allow/)).toBeVisible()
+  expect(await screen.findByText(/Agents can use it again once you allow/)).toBeVisible()
   expect(screen.queryByRole('dialog')).toBeNull()
 })
 
@@ -116,7 +116,7 @@ it('takes no other version than the one that was shown', async () => {
   await user.click(screen.getByRole('button', { name: 'Update' }))
   expect(await screen.findByText(/has changed in the meantime/)).toBeVisible()
   await user.click(screen.getByRole('button', { name: 'Look again' }))
-  expect(await screen.findByText('It asks for nothing new.')).toBeVisible()
+  expect(await screen.findByText('It requests no new access.')).toBeVisible()
   await user.click(screen.getByRole('button', { name: 'Update' }))
   // What was allowed for the other version is not carried over.
   await waitFor(() => expect(runner.callsOf('updateSkill').at(-1)!.body).toEqual({ expectedDigest: digest('c'), allowsPermissions: false }))
@@ -142,7 +142,7 @@ it('repairs a skill whose files were changed, and says why its source cannot be 
     },
     { text: null },
   )
-  expect(await screen.findByText('The files of this skill were changed on the disk')).toBeVisible()
+  expect(await screen.findByText('The files of this skill were changed outside Deckhand')).toBeVisible()
   expect(screen.getByText(/The source took too long/)).toBeVisible()
   expect(screen.queryByRole('radio', { name: 'Source' })).toBeNull()
   await user.click(screen.getByRole('button', { name: 'Install again' }))
@@ -164,7 +164,7 @@ it('asks before it removes a skill', async () => {
 
 it('says that a skill is gone', async () => {
   open(makeSkill(), { getSkill: () => new Refusal('skill_not_found') })
-  expect(await screen.findByText('This skill is not installed')).toBeVisible()
+  expect(await screen.findByText('Skill not found')).toBeVisible()
 })
 
 it('updates a skill that came from a file with another file only', async () => {
@@ -176,7 +176,7 @@ it('updates a skill that came from a file with another file only', async () => {
   expect(await screen.findByText('From the file forms.zip')).toBeVisible()
   await user.click(screen.getByRole('button', { name: 'Actions for pdf-forms' }))
   expect(await screen.findByRole('menuitem', { name: 'Update from a file…' })).toBeVisible()
-  expect(screen.queryByRole('menuitem', { name: 'Look for an update' })).toBeNull()
+  expect(screen.queryByRole('menuitem', { name: 'Check for updates' })).toBeNull()
   await user.keyboard('{Escape}')
   await user.upload(screen.getByLabelText('Archive'), new File(['PK'], 'forms-2.zip'))
   await user.click(await screen.findByRole('button', { name: 'Update' }))
@@ -190,7 +190,7 @@ it('leads to the editor of an own skill, and exports it', async () => {
   const { user, runner } = open(skill, { exportSkill: () => ({ fileName: 'pdf-forms.zip', base64: btoa('PK') }) })
   expect(await screen.findByRole('link', { name: 'Edit' })).toHaveAttribute('href', `/skills/${skill.id}/edit`)
   expect(screen.getByText('Written in Deckhand')).toBeVisible()
-  expect(screen.queryByText('Last look for updates')).toBeNull()
+  expect(screen.queryByText('Last update check')).toBeNull()
   const saved: Blob[] = []
   vi.stubGlobal('URL', Object.assign(URL, { createObjectURL: (blob: Blob) => (saved.push(blob), 'blob:x'), revokeObjectURL: () => {} }))
   await user.click(screen.getByRole('button', { name: 'Actions for pdf-forms' }))

@@ -57,7 +57,7 @@ it('shows branch, files with their diff, commands with exit status, and cost', a
   expect(screen.getByRole('link', { name: 'Code' })).toHaveAttribute('href', '/code')
   expect(shown.getByText('$0.42')).toBeVisible()
   expect(shown.getByText('5 files changed')).toBeVisible()
-  expect(shown.getByText('Runs by itself')).toBeVisible()
+  expect(shown.getByText('Runs automatically')).toBeVisible()
   expect(shown.getByText('a⟨U+202E⟩b.ts')).toBeVisible()
   expect(shown.getByText(/^2 more files are not listed/)).toBeVisible()
   const commands = within(shown.getByRole('region', { name: 'Commands it ran' })).getAllByRole('listitem')
@@ -81,7 +81,7 @@ it('applies after it has said what changes, and says why if it does not fit', as
   await user.click(shown.getByRole('button', { name: 'Apply to my checkout' }))
   const dialog = within(await screen.findByRole('alertdialog', { name: 'Apply to shop?' }))
   expect(dialog.getByText(/2 files change in \/home\/ada\/shop/)).toBeVisible()
-  expect(dialog.getByText('1 of them runs by itself:')).toBeVisible()
+  expect(dialog.getByText('1 of them runs automatically:')).toBeVisible()
   expect(dialog.getByText('package.json')).toBeVisible()
   await user.click(dialog.getByRole('button', { name: 'Apply' }))
   expect(await dialog.findByRole('alert')).toHaveTextContent(
@@ -152,8 +152,8 @@ it('removes the folder and keeps the branch', async () => {
 })
 
 it.each([
-  ['a running task', { jobStatus: 'running', result: 'none' }, 'It works on a branch of its own.'],
-  ['a waiting task', { jobStatus: 'awaiting_approval', result: 'none' }, 'It waits for you.'],
+  ['a running task', { jobStatus: 'running', result: 'none' }, 'It is working on its own branch.'],
+  ['a waiting task', { jobStatus: 'awaiting_approval', result: 'none' }, 'It is waiting for you.'],
   ['a task that changed nothing', { result: 'none', files: [], fileCount: 0 }, 'It ended without changing a file.'],
   ['a stopped task with changes', { jobStatus: 'cancelled' }, 'It did not finish.'],
 ] as const)('says how things stand: %s', async (_name, fields, text) => {
@@ -163,7 +163,7 @@ it.each([
 
 it('says that the program told no cost', async () => {
   const { panel } = open({ priced: false, costUsd: 0 })
-  expect((await panel()).getByText('Claude Code did not say')).toBeVisible()
+  expect((await panel()).getByText('Not reported by Claude Code')).toBeVisible()
 })
 
 it('shows nothing of it for another job', async () => {
