@@ -2,7 +2,7 @@
 import { begin, capture } from './run.mjs'
 import { setUp } from './setup.mjs'
 
-const SOURCES = ['src-main', 'src-renderer', 'src-runner', 'resources', 'build', 'e2e', 'electron.vite.config.ts']
+const CACHE = 'node_modules/.cache'
 
 /** What the compiler has seen before it does not look at again. */
 const types = (project) => [
@@ -11,8 +11,18 @@ const types = (project) => [
   project,
   '--incremental',
   '--tsBuildInfoFile',
-  `node_modules/.cache/tsc/${project.replaceAll(/[./]+/g, '-')}.json`,
+  `${CACHE}/tsc/${project.replaceAll(/[./]+/g, '-')}.json`,
 ]
+
+/** What has passed is not checked again while its content stays the same. */
+function byContent(location) {
+  return ['--cache', location, '--cache-strategy', 'content']
+}
+
+function spelling(language) {
+  const cache = ['--cache', '--cache-location', `${CACHE}/spelling-${language}`, '--cache-strategy', 'content']
+  return ['cspell', 'lint', '--config', `build/cspell-${language}.json`, ...cache, '--no-progress', '--no-summary']
+}
 
 const CHECKS = {
   format: ['oxfmt', '-c', 'build/oxfmt.json', '--check', '.'],
@@ -24,12 +34,21 @@ const CHECKS = {
   'types of src-main': types('src-main'),
   'types of src-renderer': types('src-renderer'),
   'types of build and e2e': types('.'),
-  lint: ['oxlint', '--type-aware', '-c', 'build/oxlint.json', ...SOURCES],
-  borders: ['depcruise', '-c', 'build/borders.mjs', 'src-main', 'src-renderer', 'src-runner', 'resources'],
+  lint: ['node', 'build/lint.mjs'],
+  borders: [
+    'depcruise',
+    ...byContent(`${CACHE}/borders`),
+    '-c',
+    'build/borders.mjs',
+    'src-main',
+    'src-renderer',
+    'src-runner',
+    'resources',
+  ],
   'old terms': ['node', 'build/old-terms.mjs'],
-  'English spelling': ['cspell', 'lint', '--config', 'build/cspell-english.json', '--no-progress', '--no-summary'],
-  'German spelling': ['cspell', 'lint', '--config', 'build/cspell-german.json', '--no-progress', '--no-summary'],
-  'dead code': ['knip', '--config', 'build/knip.json', '--no-progress'],
+  'English spelling': spelling('english'),
+  'German spelling': spelling('german'),
+  'dead code': ['knip', '--cache', '--cache-location', `${CACHE}/knip`, '--config', 'build/knip.json', '--no-progress'],
 }
 
 /** Runs all checks and prints a line for each, with the findings of those that fail. Gives `{ passed, failed }`. */
