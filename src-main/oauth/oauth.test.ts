@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { findConnector } from '../../src-runner/domain/connectors/connectors.ts'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { inEnglish } from '../../src-runner/lib/messages.ts'
 import { createTestRunner, TEST_SECRET, type TestRunner } from '../../src-runner/testing/create-test-runner.ts'
@@ -50,7 +51,8 @@ beforeEach(async () => {
   notes = await startOAuthServer({ redirectUris })
   runner = await createTestRunner({
     config: { appUrl: server.url },
-    findConnector: (slug) => (slug === 'notes' || slug === 'other' ? notes.connector(slug) : null),
+    findConnector: (slug) =>
+      slug === 'notes' || slug === 'other' ? notes.connector(slug) : slug === 'generic-oauth2' ? findConnector(slug) : null,
   })
   await runner.client.ok('updateSettings', { body: { openedHosts: [notes.host] } })
 })
@@ -111,6 +113,19 @@ describe('signing in at a service', () => {
     const page = await come(`${server.url}/connect/done`, '')
     expect(await page.text()).toContain('You can close this window.')
     expect(await accounts()).toMatchObject([{ connector: 'notes', accountName: 'ada', status: 'connected' }])
+  })
+
+  it.each(['oauth2', 'generic-oauth2'])('signs in at any service by the type of its credential (%s)', async (provider) => {
+    const { host } = new URL(notes.url)
+    const addresses = { authorization_url: `${notes.url}/auth`, token_url: `${notes.url}/token` }
+    const form = { ...client(), ...addresses, hosts: host, scope: 'notes:read', name: 'Other notes' }
+    const begun = await start(form, { provider })
+    const to = new URL(begun.headers.get('location')!)
+    expect([to.origin, to.searchParams.get('redirect_uri')]).toEqual([notes.url, `${server.url}/api/oauth/oauth2/callback`])
+    expect((await come(await notes.agree(to.href), cookieOf(begun))).status).toBe(303)
+    expect(await accounts()).toMatchObject([{ connector: 'generic-oauth2', name: 'Other notes', hosts: [host], scopes: ['notes:read'] }])
+    expect((await start({ ...form, hosts: 'http://evil.example@b' }, { provider })).status).toBe(400)
+    expect((await start({ ...form, token_url: 'http://id.example/token' }, { provider })).status).toBe(400)
   })
 
   it('returns to a path of its own only', async () => {

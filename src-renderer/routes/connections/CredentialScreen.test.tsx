@@ -49,6 +49,18 @@ it('shows what an account allows in words, and gives an agent access', async () 
   await waitFor(() => expect(screen.getByRole('button', { name: /Access of Emil/ })).toHaveTextContent('Read and write'))
 })
 
+it.each<[Partial<Credential>, RegExp, string]>([
+  [{ expiresAt: Date.UTC(2099, 0, 5), renews: false, lastUsedAt: null }, /^Expires(?!Never|Renewed)./, 'Never used'],
+  [{ expiresAt: Date.UTC(2099, 0, 5), renews: true, lastUsedAt: Date.now() - 1000 }, /^ExpiresRenewed automatically$/, 'now'],
+  [{ expiresAt: null, renews: false, lastUsedAt: null }, /^ExpiresNever$/, 'Never used'],
+])('shows when it expires and when it was used (%#)', async (fields, expires, used) => {
+  open(makeCredential({ kind: 'oauth2', ...fields }))
+  const value = (label: string) => screen.getByText(label, { exact: true }).parentElement!.parentElement!
+  expect(await screen.findByText('Expires')).toBeVisible()
+  expect(value('Expires')).toHaveTextContent(expires)
+  expect(value('Last used')).toHaveTextContent(used)
+})
+
 it('offers to sign in again where the service refuses the account', async () => {
   const { user, runner } = open(makeCredential({ name: 'Work', status: 'needs_sign_in', problem: quote('GitHub refused the renewal.') }), {
     createAuthorization: () => new Refusal('authorization_refused', undefined, undefined, quote('No answer.')),
