@@ -1661,6 +1661,7 @@ export type TextParams = {
   'connections.mcp.fields.folders': NoParams
   'connections.mcp.fields.foldersNone': NoParams
   'connections.mcp.fields.foldersHint': NoParams
+  'connections.mcp.fields.hiddenPath': { path: string }
   'connections.mcp.fields.unsandboxed': NoParams
   'connections.mcp.fields.unsandboxedHint': NoParams
   'connections.mcp.fields.env': NoParams

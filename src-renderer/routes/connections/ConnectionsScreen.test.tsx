@@ -238,7 +238,7 @@ it('adds a pasted MCP server after it was shown what would run', async () => {
     name: 'memory\u200B',
     description: null,
     transport: {
-      ...{ kind: 'stdio', command: 'npx', args: ['-y', 'server memory'], envNames: ['MEMORY_KEY'] },
+      ...{ kind: 'stdio', command: 'npx', args: ['-y', 'server memory', '/usr/share/x', '/data/notes'], envNames: ['MEMORY_KEY'] },
       ...{ folders: [], hosts: ['registry.npmjs.org'], allowsUnsandboxed: false },
     },
     values: [{ place: 'env', name: 'MEMORY_KEY', value: 'hush', description: 'From the settings.', isRequired: true }],
@@ -261,6 +261,7 @@ it('adds a pasted MCP server after it was shown what would run', async () => {
   await user.click(within(card).getByRole('button', { name: /^Review/ }))
   expect(await screen.findByText('Nothing is started yet.')).toBeVisible()
   expect(screen.getByLabelText('Value')).toHaveValue('hush')
+  expect(screen.getByText(/^An argument names/)).toHaveTextContent('/data/notes. The program cannot see it')
   await user.click(screen.getByRole('button', { name: 'Add server' }))
   await waitFor(() =>
     expect(runner.callsOf('createMcpServer')[0]!.body).toMatchObject({ transport: draft.transport, env: { MEMORY_KEY: 'hush' } }),

@@ -1,6 +1,6 @@
 import Plus from 'lucide-solid/icons/plus'
 import X from 'lucide-solid/icons/x'
-import { Index, type JSX, Show } from 'solid-js'
+import { For, Index, type JSX, Show } from 'solid-js'
 import { issueOf } from '../../../api/problem.ts'
 import { useSandbox } from '../../../api/queries.ts'
 import { t } from '../../../lib/language.ts'
@@ -12,7 +12,7 @@ import { Select } from '../../../ui/Select.tsx'
 import { TextArea } from '../../../ui/TextArea.tsx'
 import { TextField } from '../../../ui/TextField.tsx'
 import { FoldersField } from '../../../features/files/FoldersField.tsx'
-import type { ServerDraft } from './server-draft.ts'
+import { hiddenPaths, type ServerDraft } from './server-draft.ts'
 
 /** What runs or is called. */
 export function ServerFields(props: { draft: ServerDraft; error: unknown }): JSX.Element {
@@ -115,6 +115,11 @@ export function ReachFields(props: { draft: ServerDraft; error: unknown }): JSX.
           problem={issueOf(props.error, 'transport.folders')}
           problemAt={null}
         />
+        <For each={hiddenPaths(fields())}>
+          {(path) => (
+            <p class="mt-1 text-xs wrap-anywhere text-warn">{t('connections.mcp.fields.hiddenPath', { path: visibleText(path) })}</p>
+          )}
+        </For>
       </fieldset>
     </Show>
   )

@@ -67,6 +67,16 @@ export function transportOf(fields: ServerFields): McpTransport {
   }
 }
 
+/** The paths among the arguments that the sandbox hides, because they are in no folder that was given. Programs' own places are seen. */
+export function hiddenPaths({ args, folders, allowsUnsandboxed }: ServerFields): string[] {
+  const isIn = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`) || path.startsWith(`${folder}\\`)
+  return allowsUnsandboxed
+    ? []
+    : args
+        .split('\n')
+        .filter((arg) => /^(\/(?!(usr|opt|bin|lib)\/)|~\/|[a-z]:\\)./i.test(arg) && !folders.some((folder) => isIn(arg, folder)))
+}
+
 /** The body of a request: what runs, and the secrets that were typed. */
 export function bodyOf(fields: ServerFields) {
   const given = Object.fromEntries(namedSecrets(fields).flatMap(({ name, value }) => (value === '' ? [] : [[name.trim(), value]])))
