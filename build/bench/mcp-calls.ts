@@ -36,16 +36,22 @@ export async function benchMcpCalls(): Promise<void> {
     'HTTP, Deckhand': await openOurs({ kind: 'http', url: http.url, headerNames: [], credentialId: null }, 'echo', { message: 'tea' }),
     'HTTP, the bare client': await openBare(new StreamableHTTPClientTransport(new URL(http.url)), 'echo', { message: 'tea' }),
   }
-  const measured: Record<string, number[]> = {}
+  const measured: Record<string, { calls: number[]; cpu: number[] }> = {}
   for (let round = 0; round <= ROUNDS; round++) {
     for (const [name, side] of Object.entries(sides)) {
-      const startedAt = performance.now()
+      const [startedAt, cpu] = [performance.now(), process.cpuUsage()]
       for (let i = 0; i < CALLS; i++) await side.call()
-      if (round > 0) (measured[name] ??= []).push((CALLS * 1000) / (performance.now() - startedAt))
+      const { user, system } = process.cpuUsage(cpu)
+      const figures = (measured[name] ??= { calls: [], cpu: [] })
+      if (round === 0) continue
+      figures.calls.push((CALLS * 1000) / (performance.now() - startedAt))
+      figures.cpu.push((user + system) / CALLS)
     }
   }
+  console.log('client | calls a second | processor µs a call, of the client alone')
   for (const [name, side] of Object.entries(sides)) {
-    console.log(`${name} | ${spread(measured[name]!, 0)}`)
+    const { calls, cpu } = measured[name]!
+    console.log(`${name} | ${spread(calls, 0)} | ${spread(cpu, 0)}`)
     await side.close()
   }
   http.stop()
