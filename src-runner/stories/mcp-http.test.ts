@@ -111,6 +111,31 @@ describe('MCP servers over HTTP', () => {
     expect(JSON.stringify(message)).toContain('private address')
   })
 
+  it.each([
+    ['says', 200],
+    ['does not say', null],
+  ])('ends its session at a server that %s that it has', async (_, answer) => {
+    const asked: string[] = []
+    const url = await serve((request, response) => {
+      let body = ''
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+      request.on('end', () => {
+        asked.push(`${request.method} ${String(request.headers['mcp-session-id'])}`)
+        if (request.method === 'DELETE') return answer !== null && response.writeHead(answer).end()
+        if (request.method !== 'POST') return response.writeHead(405).end()
+        const { id, method } = JSON.parse(body) as { id?: number; method: string }
+        if (id === undefined) return response.writeHead(202).end()
+        const about = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'sessions', version: '1' } }
+        response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 's1' })
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, result: method === 'initialize' ? about : { tools: [] } }))
+      })
+    })
+    const { server, test } = await add({ kind: 'http', url: `${url}/mcp` })
+    expect((await test()).ok).toBe(true)
+    await runner.client.ok('updateMcpServer', { params: { mcpServerId: server.id }, body: { enabled: false } })
+    expect(asked.filter((one) => one.startsWith('DELETE'))).toEqual(['DELETE s1'])
+  })
+
   it('says that a sign-in is needed', async () => {
     const url = await serve((_, response) => response.writeHead(401, { 'www-authenticate': 'Bearer' }).end())
     const { test } = await add({ kind: 'http', url: `${url}/mcp` })

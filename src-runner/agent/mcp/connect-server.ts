@@ -1,4 +1,5 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { z } from 'zod'
 import type { RunningProgram } from '../../platform/sandbox/start-sandboxed.ts'
@@ -68,6 +69,7 @@ export type ConnectOptions = {
 export type McpLimits = { startMs: number; callMs: number; callTotalMs: number }
 const DEFAULT_LIMITS: McpLimits = { startMs: 30_000, callMs: 5 * 60_000, callTotalMs: 30 * 60_000 }
 const MAX_PAGES = 50
+const END_SESSION_MS = 1_000
 
 const ListedTools = z.looseObject({ tools: z.array(z.unknown()).max(5_000), nextCursor: z.string().max(10_000).optional() })
 const AnyResult = z.looseObject({})
@@ -118,6 +120,7 @@ export async function connectServer(options: ConnectOptions): Promise<McpConnect
     options.note(`[${params.level}] ${typeof params.data === 'string' ? params.data : JSON.stringify(params.data)}`)
   })
   const close = async () => {
+    await endSession(transport)
     await client.close().catch(() => {})
     await transport.close().catch(() => {})
     ended.resolve()
@@ -211,6 +214,13 @@ async function openTransport({ way, monotonic, note }: ConnectOptions): Promise<
   }
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js')
   return new StreamableHTTPClientTransport(url, { fetch })
+}
+
+/** A server keeps a session over HTTP until it is told. One that does not answer holds up nobody. */
+async function endSession(transport: Transport & Partial<Pick<StreamableHTTPClientTransport, 'terminateSession'>>): Promise<void> {
+  const ending = transport.terminateSession?.()
+  const { signal } = new AbortController()
+  if (ending !== undefined) await bounded(ending, END_SESSION_MS, signal, () => new Error('no answer')).catch(() => {})
 }
 
 const CONNECTION_CLOSED = -32_000
