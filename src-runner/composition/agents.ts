@@ -5,7 +5,7 @@ import type { Settings } from '../contract/settings.ts'
 import { AppError } from '../lib/errors.ts'
 import { createMessage } from '../lib/messages.ts'
 import { providerKey, WEB_SEARCH_KEY } from '../lib/vault.ts'
-import { findAgent, getAgent, listAgentFolders } from '../domain/agents/agents.ts'
+import { getAgent, listAgentFolders } from '../domain/agents/agents.ts'
 import { createWorker } from '../domain/jobs/worker.ts'
 import { findPrice } from '../domain/prices/prices.ts'
 import { findProvider } from '../domain/providers/providers.ts'
@@ -43,7 +43,7 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
   const closedFolders = () => [dataDir, ...listAgentFolders(db)]
   const git = createGit({ ...core, home: join(dataDir, 'code'), closedFolders })
   const codingPrograms = createCodingProgramFinder({ ...core, closedFolders })
-  const codeTasks = createCodeTasks({ db, git, rules, programs: codingPrograms })
+  const codeTasks = createCodeTasks({ db, git, rules, clock, programs: codingPrograms })
   const agentTools = createTools({
     clock,
     fetch: fetchGuarded,
@@ -57,7 +57,7 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
     skills: createAgentSkills({ clock, ...storage }),
     codeTasks: {
       installed: codingPrograms.installed,
-      foldersOf: (agentId) => findAgent(db, agentId)?.folders ?? [],
+      hasRepository: codeTasks.hasRepository,
       examine: (agentId, given) => codeTasks.examine(getAgent(db, agentId), given),
     },
   })
@@ -96,6 +96,7 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
     perform: async (attempt) => {
       await programs.waitForScan(attempt.signal)
       await codingPrograms.look()
+      await codeTasks.look(attempt.job.agentId)
       await (codeWork.isOf(attempt.job.id) ? codeWork : { perform }).perform(attempt)
     },
   })

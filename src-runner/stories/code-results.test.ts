@@ -219,18 +219,20 @@ describe('the folders of code tasks', () => {
 })
 
 describe('the repositories of an agent', () => {
-  it('are its folders and those directly inside, with branch and state', async () => {
+  it('are its folders and those up to two levels below, with branch and state', async () => {
     const rig = await createResultsRig()
     await rig.git.write('README.md', 'changed\n')
     const parent = rig.git.scratch.at('parent')
-    for (const name of ['a', 'b', 'plain']) await mkdir(join(parent, name), { recursive: true })
-    for (const name of ['a', 'b']) gitIn(join(parent, name), 'init', '--quiet')
-    gitIn(join(parent, 'a'), 'commit', '--quiet', '--allow-empty', '-m', 'Begin')
+    for (const name of ['a', 'b', 'plain', 'of/c', 'of/more/d', 'node_modules/e']) await mkdir(join(parent, name), { recursive: true })
+    for (const name of ['a', 'b', 'of/c', 'of/more/d', 'node_modules/e']) gitIn(join(parent, name), 'init', '--quiet')
+    for (const name of ['a', 'of/c', 'of/more/d', 'node_modules/e'])
+      gitIn(join(parent, name), 'commit', '--quiet', '--allow-empty', '-m', 'Begin')
     const { id: agentId } = await rig.runner.addAgent({ name: 'Two', folders: [rig.git.repository, parent] })
     const { repositories } = await rig.runner.client.ok('listCodeRepositories', { query: { agentId } })
     expect(repositories).toEqual([
       { folder: rig.git.repository, branch: 'main', dirty: true },
       { folder: join(parent, 'a'), branch: 'main', dirty: false },
+      { folder: join(parent, 'of/c'), branch: 'main', dirty: false },
     ])
     const { id: narrow } = await rig.runner.addAgent({ name: 'Narrow', folders: [join(rig.git.repository, 'src')] })
     expect(await rig.runner.client.ok('listCodeRepositories', { query: { agentId: narrow } })).toEqual({ repositories: [] })

@@ -1,3 +1,5 @@
+import { cpSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createCodeRig, type CodeRig } from '../testing/code-rig.ts'
 import { findSandboxHere } from '../testing/sandbox-here.ts'
@@ -74,11 +76,15 @@ describe.skipIf(isMissing)('an agent that gives a task to a coding program', () 
 
 describe('the tool for coding programs', () => {
   it.each([
-    ['an agent with a repository', 'repository', true],
+    ['an agent with a repository', '.', true],
+    ['an agent with a folder that has one', '../below', true],
+    ['an agent with a part of one alone', 'docs', false],
     ['an agent without one', 'plain', false],
   ])('is offered to %s: %s', async (_, which, isOffered) => {
     await open()
-    const folders = [which === 'plain' ? rig.runner.makeFolder() : rig.repository]
+    mkdirSync(join(rig.repository, 'docs'))
+    cpSync(rig.repository, join(rig.repository, '../below/shop'), { recursive: true })
+    const folders = [which === 'plain' ? rig.runner.makeFolder() : join(rig.repository, which)]
     await rig.runner.client.ok('updateAgent', { params: { agentId: rig.agent.id }, body: { folders } })
     rig.runner.modelServer.play({ text: ['Hello.'] })
     await rig.runner.ended(await submit())

@@ -42,7 +42,7 @@ export const codeResultRoutes = {
   listCodeRepositories: get('/api/code-repositories', {
     ownerOnly: true,
     reach: 'machine',
-    summary: 'The Git repositories among the folders of an agent, and directly in them.',
+    summary: 'The Git repositories among the folders of an agent, and up to two levels below them.',
     query: z.object({ agentId: Id }),
     answer: z.object({ repositories: z.array(CodeRepository) }),
     errors: ['agent_not_found', 'git_missing'],

@@ -1,5 +1,4 @@
-import { lstat, readdir, realpath } from 'node:fs/promises'
-import { join } from 'node:path'
+import { realpath } from 'node:fs/promises'
 import type { Database } from '../../platform/db/database.ts'
 import { commitSoon } from '../../platform/db/transact.ts'
 import type { createGit } from '../../platform/git/create-git.ts'
@@ -10,6 +9,7 @@ import { AppError, issueAt } from '../../lib/errors.ts'
 import { createMessage, quote } from '../../lib/messages.ts'
 import { getAgent } from '../../domain/agents/agents.ts'
 import { changeCodeTask, getCodeTask, type CodeTaskChange } from '../../domain/code-tasks/code-tasks.ts'
+import { findRepositories } from './find-repositories.ts'
 import type { WorkKeeper } from './work-keeper.ts'
 
 type Git = ReturnType<typeof createGit>
@@ -18,7 +18,6 @@ export type CodeResults = ReturnType<typeof createCodeResults>
 
 const MAX_ISSUES = 50
 const MAX_REPOSITORIES = 50
-const MAX_LOOKED_AT = 1_000
 const SIDE_BY_SIDE = 4
 
 /**
@@ -104,11 +103,10 @@ export function createCodeResults({ db, git, clock, keeper }: CodeResultsDeps) {
     /** Deletes the folder. The branch keeps all work, or it throws AppError code_folder_unsaved. Throws AppError job_not_finished. */
     removeFolder: (jobId: string): Promise<void> => inTurn(jobId, () => removeFolder(jobId)),
 
-    /** Those among the agent's folders, and directly in them. None that is larger than the folder that the agent has. */
+    /** Those among the agent's folders, and a little below them. None that is larger than the folder that the agent has. */
     async listRepositories(agentId: string): Promise<CodeRepository[]> {
       const { folders } = getAgent(db, agentId)
-      const inside = await Promise.all(folders.map(repositoriesIn))
-      const candidates = [...new Set([...folders, ...inside.flat()])].slice(0, MAX_REPOSITORIES)
+      const candidates = (await findRepositories(folders)).slice(0, MAX_REPOSITORIES)
       const found = new Map<string, CodeRepository>()
       for (let at = 0; at < candidates.length; at += SIDE_BY_SIDE) {
         const looked = await Promise.all(candidates.slice(at, at + SIDE_BY_SIDE).map(look))
@@ -128,13 +126,6 @@ export function createCodeResults({ db, git, clock, keeper }: CodeResultsDeps) {
       throw explained(thrown)
     }
   }
-}
-
-async function repositoriesIn(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch((): string[] => [])
-  const folders = names.slice(0, MAX_LOOKED_AT).map((name) => join(folder, name))
-  const isOne = await Promise.all(folders.map((one) => lstat(join(one, '.git')).then((stats) => stats.isDirectory(), () => false))) // prettier-ignore
-  return folders.filter((_, at) => isOne[at])
 }
 
 function explained(thrown: unknown): unknown {

@@ -8,16 +8,20 @@ import type { Agent } from '../../contract/agents.ts'
 import type { CodingCli } from '../../contract/coding-programs.ts'
 import type { CreateCodeTask } from '../../contract/code-tasks.ts'
 import type { Job } from '../../contract/jobs.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createMessage, quote } from '../../lib/messages.ts'
+import { findAgent } from '../../domain/agents/agents.ts'
 import { findCodeTask, insertCodeTask, type NewCodeTask } from '../../domain/code-tasks/code-tasks.ts'
 import { closedFoldersOf, type RuleSet } from '../../domain/rules/rule-set.ts'
+import { findRepositories } from './find-repositories.ts'
 
 export type CodeTasksDeps = {
   db: Database
   git: Pick<ReturnType<typeof createGit>, 'findRepository'>
   rules: { read(): RuleSet }
   programs: { find(cli: CodingCli): Promise<object | null>; installed(): readonly CodingCli[] }
+  clock: Pick<Clock, 'monotonic'>
 }
 
 /** A task that could be started now. */
@@ -26,11 +30,22 @@ export type PreparedCodeTask = Omit<NewCodeTask, 'branch'>
 export type CodeTasks = ReturnType<typeof createCodeTasks>
 
 const MAX_BRANCH_WORDS = 40
+const LOOK_EVERY_MS = 60_000
 
 /** What is checked before a coding program gets a task. */
-export function createCodeTasks({ db, git, rules, programs }: CodeTasksDeps) {
+export function createCodeTasks({ db, git, rules, programs, clock }: CodeTasksDeps) {
+  const looks = new Map<string, { folders: string; at: number; found: boolean }>()
   return {
     installed: programs.installed,
+    /** Looks for repositories that the agent could give to a program, if the last look is not recent. */
+    async look(agentId: string): Promise<void> {
+      const open = findAgent(db, agentId)?.folders ?? []
+      const [folders, at, last] = [JSON.stringify(open), clock.monotonic(), looks.get(agentId)]
+      if (programs.installed().length === 0 || (last?.folders === folders && at - last.at < LOOK_EVERY_MS)) return
+      looks.set(agentId, { folders, at, found: (await findRepositories(open)).length > 0 })
+    },
+    /** As of the last look. */
+    hasRepository: (agentId: string): boolean => looks.get(agentId)?.found === true,
     /**
      * Throws AppError folder_not_open, not_a_repository, repository_has_no_commits, git_missing or program_missing. The whole repository
      * must be open to the agent.

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { CODING_PROGRAM_NAMES, CodingCli } from '../../../contract/coding-programs.ts'
@@ -19,7 +18,8 @@ export const CodeTaskArgs = z.object({
 export type CodeTaskToolDeps = {
   /** Programs of this machine, as of the last look. */
   installed: () => readonly CodingCli[]
-  foldersOf: (agentId: string) => readonly string[]
+  /** Whether one of its folders is a repository or has one, as of the last look. */
+  hasRepository: (agentId: string) => boolean
   /** Throws AppError if no task can be given there. Returns the root of the repository. */
   examine(agentId: string, given: { cli: CodingCli; folder: string; internet: boolean }): Promise<{ repository: string }>
 }
@@ -29,7 +29,7 @@ const DESCRIPTION =
   'the branch. A person takes the branch over. Its costs count against your limits.'
 
 /** Never runs: the tool policy starts a job of the program, and this job waits until that one has ended. */
-export function codeTaskTool({ installed, foldersOf, examine }: CodeTaskToolDeps): Tool {
+export function codeTaskTool({ installed, hasRepository, examine }: CodeTaskToolDeps): Tool {
   const tool = defineTool({
     name: CODE_TASK,
     description: DESCRIPTION,
@@ -57,7 +57,7 @@ export function codeTaskTool({ installed, foldersOf, examine }: CodeTaskToolDeps
     /** Others pay no tokens for it. */
     forAgent(agentId) {
       const programs = installed()
-      if (programs.length === 0 || !foldersOf(agentId).some(looksLikeRepository)) return null
+      if (programs.length === 0 || !hasRepository(agentId)) return null
       const key = programs.join()
       if (!made.has(key)) made.set(key, { ...tool, description: `${DESCRIPTION} Installed: ${key}.` })
       return made.get(key)!
@@ -77,8 +77,4 @@ export function folderFor(text: string, { folders, closedFolders }: Pick<ToolCon
   const place = parsePath(text, nameFolders(folders, { closedFolders }))
   if (place === null) throw new PathRefused("Name the folder: one of the agent's folders or a folder inside it.")
   return join(place.folder.path, ...place.parts)
-}
-
-function looksLikeRepository(folder: string): boolean {
-  return existsSync(join(folder, '.git', 'HEAD'))
 }
