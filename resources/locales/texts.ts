@@ -1836,6 +1836,7 @@ export type TextParams = {
   'skills.edit.notText': NoParams
   'skills.edit.changed': NoParams
   'skills.edit.template': NoParams
+  'skills.edit.renameFile': { path: string }
   'skills.draft.gone': NoParams
   'skills.draft.goneWhy': NoParams
   'skills.draft.writing': NoParams

@@ -174,9 +174,10 @@ export type SkillUpdated = z.infer<typeof SkillUpdated>
 export const SkillEditFile = z.object({ path: z.string(), text: z.string().nullable(), bytes: z.number().int() })
 export type SkillEditFile = z.infer<typeof SkillEditFile>
 
-/** A file to save. With neither `text` nor `base64`, the file of this path stays as it is in the version that is edited. */
+/** A file to save. With neither `text` nor `base64`, it is the file `from` of the version that is edited, by default that of this path. */
 export const SkillFileInput = z.object({
   path: z.string().min(1).max(400),
+  from: z.string().max(400).optional(),
   text: z.string().max(1_000_000).optional(),
   base64: z.string().max(MAX_SKILL_BODY_BYTES).optional(),
 })

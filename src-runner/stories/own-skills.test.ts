@@ -50,7 +50,11 @@ describe('an own skill', () => {
       ],
     })
 
-    const edited = [head('shell-painter'), { path: 'assets/shell.png' }, { path: 'scripts/paint.sh', text: '#!/bin/sh\n' }]
+    const edited = [
+      head('shell-painter'),
+      { path: 'assets/renamed.png', from: 'assets/shell.png' },
+      { path: 'scripts/paint.sh', text: '#!/bin/sh\n' },
+    ]
     const body = { files: edited, expectedDigest: opened.digest }
     const { skill: saved } = await runner.client.ok('saveSkill', { params, body })
     expect(saved).toMatchObject({
@@ -62,7 +66,7 @@ describe('an own skill', () => {
     })
     expect(saved.contents.files).toEqual([
       { path: 'SKILL.md', bytes: expect.any(Number) as number, isScript: false },
-      { path: 'assets/shell.png', bytes: 3, isScript: false },
+      { path: 'assets/renamed.png', bytes: 3, isScript: false },
       { path: 'scripts/paint.sh', bytes: 10, isScript: true },
     ])
     expect(kept()).toEqual([saved.digest.slice(7)])

@@ -63,8 +63,16 @@ it('saves exactly the version that was opened, and keeps what is not text', asyn
   expect(await screen.findByText(/changed outside Deckhand/)).toBeVisible()
   await user.click(screen.getByRole('button', { name: 'logo.png' }))
   expect(screen.getByText('This file is not text. It stays as it is.')).toBeVisible()
+  // Left with Escape, nothing is renamed.
+  for (const [written, name] of [
+    ['x{Escape}', 'logo.png'],
+    ['{Backspace>8/}assets/shell.png{Enter}', 'assets/shell.png'],
+  ] as const) {
+    await user.click(screen.getByRole('button', { name: 'Rename logo.png' }))
+    await user.type(screen.getByLabelText('Rename logo.png'), written)
+    expect(await screen.findByRole('button', { name })).toBeVisible()
+  }
   await user.click(screen.getByRole('button', { name: 'SKILL.md' }))
-  expect(screen.getByRole('button', { name: 'Save' })).toBeDisabled()
   await user.type(screen.getByLabelText('SKILL.md'), ' New.')
   await user.click(screen.getByRole('button', { name: 'Save' }))
   expect(await screen.findByText(/has changed in the meantime/)).toBeVisible()
@@ -74,7 +82,10 @@ it('saves exactly the version that was opened, and keeps what is not text', asyn
   await waitFor(() => expect(path()).toBe(`/skills/${own.id}`))
   expect(runner.callsOf('saveSkill').at(-1)!.body).toEqual({
     expectedDigest: opened,
-    files: [{ path: 'SKILL.md', text: 'description: Old. New.' }, { path: 'logo.png' }],
+    files: [
+      { path: 'SKILL.md', text: 'description: Old. New.' },
+      { path: 'assets/shell.png', from: 'logo.png' },
+    ],
   })
 })
 

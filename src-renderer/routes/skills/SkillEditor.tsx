@@ -1,4 +1,5 @@
 import FilePlus from 'lucide-solid/icons/file-plus'
+import PenLine from 'lucide-solid/icons/pen-line'
 import Trash from 'lucide-solid/icons/trash'
 import { createMemo, createSignal, For, type JSX, Show } from 'solid-js'
 import { createStore, unwrap } from 'solid-js/store'
@@ -18,6 +19,9 @@ import { Verdict } from './Verdict.tsx'
 
 export const SKILL_FILE = 'SKILL.md'
 
+/** `from`: its path before it was renamed. Its content stays there until the skill is saved, if it is not text. */
+type OpenFile = SkillEditFile & { from?: string }
+
 /** The files of an own skill, checked while the person writes. */
 export function SkillEditor(props: {
   files: readonly SkillEditFile[]
@@ -31,11 +35,13 @@ export function SkillEditor(props: {
   onSave: (files: SkillFileInput[]) => Promise<() => void>
   onCancel: () => void
 }): JSX.Element {
-  const [files, setFiles] = createStore<SkillEditFile[]>(props.files.map((file) => ({ ...file })))
+  const [files, setFiles] = createStore<OpenFile[]>(props.files.map((file) => ({ ...file })))
   const [openPath, setOpenPath] = createSignal(files.find(({ path }) => path === SKILL_FILE)?.path ?? files[0]?.path ?? '')
   const [isSaved, setSaved] = createSignal(false)
   const open = () => files.findIndex(({ path }) => path === openPath())
-  const written = createMemo((): SkillFileInput[] => files.map(({ path, text }) => (text === null ? { path } : { path, text })))
+  const written = createMemo((): SkillFileInput[] =>
+    files.map(({ path, text, from }) => (text !== null ? { path, text } : from === undefined ? { path } : { path, from })),
+  )
   const before = JSON.stringify(unwrap(files))
   const isDirty = createMemo(() => !isSaved() && JSON.stringify(files) !== before)
   const check = useSkillCheck(() => ({ body: { files: written(), ...(props.skillId && { skillId: props.skillId }) } }))
@@ -56,6 +62,14 @@ export function SkillEditor(props: {
     setFiles((all) => all.filter((file) => file.path !== path))
     setOpenPath(SKILL_FILE)
   }
+  const rename = (path: string, to: string) => {
+    if (files.some((file) => file.path === to)) return
+    setFiles(
+      (file) => file.path === path,
+      (file) => ({ path: to, from: file.from ?? path }),
+    )
+    setOpenPath(to)
+  }
   return (
     <div>
       <Show when={props.warning}>
@@ -71,6 +85,7 @@ export function SkillEditor(props: {
           openPath={openPath()}
           onOpen={setOpenPath}
           onRemove={remove}
+          onRename={rename}
           onAdd={(path) => {
             if (files.every((file) => file.path !== path)) setFiles(files.length, { path, text: '', bytes: 0 })
             setOpenPath(path)
@@ -136,9 +151,11 @@ function FileChoice(props: {
   openPath: string
   onOpen: (path: string) => void
   onRemove: (path: string) => void
+  onRename: (path: string, to: string) => void
   onAdd: (path: string) => void
 }): JSX.Element {
   const [path, setPath] = createSignal('')
+  const [renamed, setRenamed] = createSignal<string | null>(null)
   const add = () => {
     const wanted = path().trim()
     if (wanted === '') return
@@ -151,24 +168,45 @@ function FileChoice(props: {
         <For each={props.files}>
           {(file) => (
             <li class="flex items-center gap-1">
-              <button
-                type="button"
-                aria-pressed={file.path === props.openPath}
-                class={`min-h-8 min-w-0 flex-1 rounded-md px-2 py-1 text-left font-mono text-xs wrap-anywhere hover:bg-hover max-md:min-h-10 ${
-                  file.path === props.openPath ? 'bg-pressed font-medium text-ink' : 'text-ink-2'
-                }`}
-                onClick={() => props.onOpen(file.path)}
+              <Show
+                when={renamed() !== file.path}
+                fallback={
+                  <PathForm
+                    label={t('skills.edit.renameFile', { path: file.path })}
+                    path={file.path}
+                    onPath={(to) => {
+                      setRenamed(null)
+                      if (to !== '' && to !== file.path) props.onRename(file.path, to)
+                    }}
+                  />
+                }
               >
-                {visibleText(file.path)}
-              </button>
-              <Show when={file.path !== SKILL_FILE}>
-                <IconButton
-                  size="sm"
-                  icon={Trash}
-                  label={t('skills.edit.removeFile', { path: file.path })}
-                  class="max-md:size-10"
-                  onClick={() => props.onRemove(file.path)}
-                />
+                <button
+                  type="button"
+                  aria-pressed={file.path === props.openPath}
+                  class={`min-h-8 min-w-0 flex-1 rounded-md px-2 py-1 text-left font-mono text-xs wrap-anywhere hover:bg-hover max-md:min-h-10 ${
+                    file.path === props.openPath ? 'bg-pressed font-medium text-ink' : 'text-ink-2'
+                  }`}
+                  onClick={() => props.onOpen(file.path)}
+                >
+                  {visibleText(file.path)}
+                </button>
+                <Show when={file.path !== SKILL_FILE}>
+                  <IconButton
+                    size="sm"
+                    icon={PenLine}
+                    label={t('skills.edit.renameFile', { path: file.path })}
+                    class="max-md:size-10"
+                    onClick={() => setRenamed(file.path)}
+                  />
+                  <IconButton
+                    size="sm"
+                    icon={Trash}
+                    label={t('skills.edit.removeFile', { path: file.path })}
+                    class="max-md:size-10"
+                    onClick={() => props.onRemove(file.path)}
+                  />
+                </Show>
               </Show>
             </li>
           )}
@@ -194,5 +232,39 @@ function FileChoice(props: {
         <IconButton type="submit" icon={FilePlus} label={t('skills.edit.addFile')} class="max-md:size-10" />
       </form>
     </div>
+  )
+}
+
+/** In place of a path while it is changed. Enter and leaving the field take it, Escape does not. */
+function PathForm(props: { label: string; path: string; onPath: (path: string) => void }): JSX.Element {
+  const [path, setPath] = createSignal(props.path)
+  let isDone = false
+  const finish = (to: string) => {
+    // Leaving the field follows from each of them.
+    if (isDone) return
+    isDone = true
+    props.onPath(to.trim())
+  }
+  return (
+    <form
+      class="min-w-0 flex-1"
+      onSubmit={(event) => {
+        event.preventDefault()
+        finish(path())
+      }}
+    >
+      <TextField
+        mono
+        isFirst
+        label={props.label}
+        hideLabel
+        value={path()}
+        onValue={setPath}
+        onBlur={() => finish(path())}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') finish(props.path)
+        }}
+      />
+    </form>
   )
 }

@@ -10,7 +10,7 @@ export function packEdited(files: readonly SkillFileInput[], before: SkillPackag
   const budget = createBudget(SKILL_LIMITS)
   const packed = files.map((file) => {
     const path = readPortablePath(file.path)
-    const bytes = bytesOf(file) ?? before?.files.find((one) => one.path === path)?.bytes
+    const bytes = bytesOf(file) ?? before?.files.find((one) => one.path === (file.from ?? path))?.bytes
     if (bytes === undefined) throw new SkillRefused(createMessage('skill_edit_missing', { path }))
     budget.take(bytes.length)
     return { path, bytes }
