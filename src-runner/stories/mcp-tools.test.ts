@@ -52,6 +52,11 @@ describe.skipIf(isMissing)('tools of an MCP server', () => {
     await runner.ended(jobId)
   })
 
+  it.each([-32_000, -32_001, 404, 500])('takes an error of a server with the code %i for its answer, and calls it again', async (code) => {
+    expect(await callOnce('refuse', { code })).toMatch(/^Hostile refused the call\./)
+    expect(await callOnce('look', { word: 'tea' })).toContain('You said tea.')
+  })
+
   it('does not say that a call has failed because its result is nested too deeply to write it down', async () => {
     expect(await callOnce('bottomless', { levels: 100_000 })).toContain('[structured content that is nested too deeply]')
     // Reading so many would take seconds, so the connection ends before.

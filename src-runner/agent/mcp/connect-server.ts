@@ -269,11 +269,15 @@ function asServerError(thrown: unknown): McpServerError {
   return new McpServerError(troubleOf(thrown), messageOf(thrown).replace(/^MCP error -?\d+: /, ''), { cause: thrown })
 }
 
+/** How the library describes its own errors. A server may use the same codes for what it refuses, and its connection goes on. */
+const OF_THE_LIBRARY = /: (Connection closed|Request timed out|Maximum total timeout exceeded|Request was cancelled)$/
+
 /** Codes are those of JSON-RPC, of the library, or of HTTP. */
 function troubleOf(thrown: unknown): McpTrouble {
   if (thrown instanceof GuardedFetchError) return UNSENT.has(thrown.kind) ? 'refused' : 'gone'
   const { code } = thrown as { code?: unknown }
   if (code === 401 || (thrown as Error).name === 'UnauthorizedError') return 'unauthorized'
+  if ((thrown as Error).name === 'McpError' && !OF_THE_LIBRARY.test((thrown as Error).message)) return 'refused'
   if (code === REQUEST_TIMEOUT) return 'timeout'
   // 404: the server has forgotten the session. From 500: nobody knows how far the request got.
   return typeof code !== 'number' || code === CONNECTION_CLOSED || code === 404 || code >= 500 ? 'gone' : 'refused'

@@ -156,7 +156,7 @@ function call(id, name, args, token) {
       if (modes.has('lists-late')) return void (onList = () => answer(text('changed')))
       return answer(text('changed'))
     case 'refuse':
-      return send({ id, error: { code: -32_602, message: `Wrong key ${process.env.KEY}. ${INJECTION}` } })
+      return send({ id, error: { code: args.code ?? -32_602, message: `Wrong key ${process.env.KEY}. ${INJECTION}` } })
     case 'bottomless':
       return process.stdout.write(
         `{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":${'['.repeat(args.levels)}${']'.repeat(args.levels)}}}\n`,
