@@ -16,8 +16,9 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createHandClock } from '../../testing/hand-clock.ts'
+import { mountSmallDisk } from '../../testing/small-disk.ts'
 import { APPLICATION_ID } from './integrity.ts'
 import { createBackups } from './backups.ts'
 import { openDatabase } from './database.ts'
@@ -29,6 +30,10 @@ import { transact } from './transact.ts'
 /** `npm run test:long`: 240 files and 1,000 cuts. */
 const FILES = Number(process.env['DAMAGED_FILES'] ?? 18)
 const CUTS = Number(process.env['CUTS'] ?? 24)
+const FULL_DISKS = Math.ceil(CUTS / 20)
+const probe = mountSmallDisk(1)
+const canMount = probe !== null
+probe?.remove()
 const clock = createHandClock()
 
 /** The same damage in each run, spread over the file. */
@@ -110,14 +115,28 @@ describe(`${FILES} damaged databases`, () => {
   )
 })
 
-describe(`${CUTS} cuts through each migration`, () => {
+describe('a migration that is interrupted', () => {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-cuts-'))
+  const made = new Map<number, ReturnType<typeof migrateInLog>>()
+  const later = MIGRATIONS.slice(1).map(({ version }) => version)
+  const isOf = (version: number) => MIGRATIONS.filter((migration) => migration.version === version)
+  const agentsIn = (connection: Pick<Sqlite.Database, 'prepare'>) =>
+    connection.prepare('SELECT id, name, instructions FROM agents ORDER BY id').all()
   afterAll(() => rmSync(folder, { recursive: true }))
+
+  /** The next start brings it to the newest version, with all rows. */
+  function expectWhole(file: string, rows: unknown[]): void {
+    const db = openDatabase({ file, clock, keepsBallast: false })
+    expect(db.connection.pragma('user_version', { simple: true })).toBe(LATEST_VERSION)
+    expect(agentsIn(db.connection)).toEqual(rows)
+    db.close()
+  }
 
   /** A database of the version before, whose migration is in its log and nowhere else. */
   function migrateInLog(version: number): { file: string; log: Buffer; rows: unknown[] } {
     const file = join(folder, `before-${version}.db`)
     const connection = new Sqlite(file)
+    connection.pragma('auto_vacuum = INCREMENTAL')
     connection.pragma('journal_mode = WAL')
     connection.pragma('wal_autocheckpoint = 0')
     let ids = 0
@@ -135,12 +154,9 @@ describe(`${CUTS} cuts through each migration`, () => {
     )
     for (let n = 0; n < 40; n++) agent.run(`agent-${n}`, entity, `a${n}`, `Agent ${n}`, 'x'.repeat(n * 50))
     connection.pragma('wal_checkpoint(TRUNCATE)')
-    const rows = connection.prepare('SELECT id, name, instructions FROM agents ORDER BY id').all()
+    const rows = agentsIn(connection)
     // Many pages, so that a cut can be anywhere in between.
-    runMigrations(
-      connection,
-      MIGRATIONS.filter((migration) => migration.version === version),
-    )
+    runMigrations(connection, isOf(version))
     const kept = `${file}.kept`
     cpSync(file, kept)
     const log = readFileSync(`${file}-wal`)
@@ -148,8 +164,14 @@ describe(`${CUTS} cuts through each migration`, () => {
     return { file: kept, log, rows }
   }
 
-  it.each(MIGRATIONS.slice(1).map(({ version }) => version))('leave version %i undone or done, with all rows', (version) => {
-    const { file, log, rows } = migrateInLog(version)
+  function before(version: number) {
+    const known = made.get(version) ?? migrateInLog(version)
+    made.set(version, known)
+    return known
+  }
+
+  it.each(later)(`by ${CUTS} cuts leaves version %i undone or done, with all rows`, (version) => {
+    const { file, log, rows } = before(version)
     expect(log.length).toBeGreaterThan(4096)
     const found = new Set<number>()
     for (let round = 0; round < CUTS; round++) {
@@ -159,17 +181,46 @@ describe(`${CUTS} cuts through each migration`, () => {
       // The first and the last cut are at the ends.
       const at = round === 0 ? 0 : round === 1 ? log.length : placeOf(round, log.length)
       writeFileSync(`${cut}-wal`, log.subarray(0, at))
-      const probe = new Sqlite(cut)
-      found.add(probe.pragma('user_version', { simple: true }) as number)
-      expect(probe.prepare('SELECT id, name, instructions FROM agents ORDER BY id').all()).toEqual(rows)
-      expect(probe.pragma('integrity_check(1)', { simple: true })).toBe('ok')
-      probe.close()
-      const db = openDatabase({ file: cut, clock, keepsBallast: false })
-      expect(db.connection.pragma('user_version', { simple: true })).toBe(LATEST_VERSION)
-      expect(db.prepare('SELECT id, name, instructions FROM agents ORDER BY id').all()).toEqual(rows)
-      db.close()
+      const left = new Sqlite(cut)
+      found.add(left.pragma('user_version', { simple: true }) as number)
+      expect(agentsIn(left)).toEqual(rows)
+      expect(left.pragma('integrity_check(1)', { simple: true })).toBe('ok')
+      left.close()
+      expectWhole(cut, rows)
       rmSync(scene, { recursive: true })
     }
     expect([...found].toSorted((a, b) => a - b)).toEqual([version - 1, version])
   })
+
+  describe.skipIf(!canMount)(
+    `${FULL_DISKS} times by a full disk${canMount ? '' : ' (skipped: this account may not mount a small disk)'}`,
+    () => {
+      it.each(later)('leaves version %i undone, and is done when there is room', (version) => {
+        const { file, log, rows } = before(version)
+        const disk = mountSmallDisk(8)!
+        onTestFinished(() => disk.remove())
+        const filler = join(disk.folder, 'filler')
+        const full = join(disk.folder, 'deckhand.db')
+        for (let round = 0; round < FULL_DISKS; round++) {
+          cpSync(file, full)
+          const connection = new Sqlite(full)
+          let ids = 0
+          connection.function('new_id', () => `id-${++ids}`)
+          connection.function('now_ms', () => 0)
+          expect(agentsIn(connection)).toEqual(rows)
+          disk.fill()
+          // What the log needs, but for its last pages; and from round to round less.
+          const room = Math.max(0, log.length - 16_384 - (round === 0 ? 0 : placeOf(round, log.length)))
+          truncateSync(filler, statSync(filler).size - room)
+          expect(() => runMigrations(connection, isOf(version))).toThrow(/full|disk I\/O error/)
+          expect(connection.pragma('user_version', { simple: true })).toBe(version - 1)
+          expect(agentsIn(connection)).toEqual(rows)
+          connection.close()
+          disk.free()
+          expectWhole(full, rows)
+          for (const name of readdirSync(disk.folder)) rmSync(join(disk.folder, name), { recursive: true })
+        }
+      })
+    },
+  )
 })
