@@ -1885,8 +1885,6 @@ export type TextParams = {
   'code.form.chooseRepository': NoParams
   'code.form.noRepository': { agent: string }
   'code.form.other': NoParams
-  'code.form.otherPath': NoParams
-  'code.form.otherPlaceholder': NoParams
   'code.form.opens': { agent: string; folder: string }
   'code.form.onBranch': { branch: string }
   'code.form.detached': NoParams
@@ -1903,7 +1901,6 @@ export type TextParams = {
   'code.form.problems.program': NoParams
   'code.form.problems.repository': NoParams
   'code.form.problems.task': NoParams
-  'code.form.problems.absolute': NoParams
   'code.task.title': NoParams
   'code.task.summary': { count: number }
   'code.task.program': NoParams

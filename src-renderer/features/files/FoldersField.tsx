@@ -6,10 +6,7 @@ import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { IconButton } from '../../ui/IconButton.tsx'
-import { TextField } from '../../ui/TextField.tsx'
-
-/** Absolute on any system: `/home/me`, `C:\\Users\\me`, `\\\\server\\share`. */
-const ABSOLUTE = /^(?:\/|[a-z]:[\\/]|\\\\)/i
+import { TypedFolder } from './TypedFolder.tsx'
 
 /** A list of folders: chosen in the system's dialog in the app, typed in a browser. */
 export function FoldersField(props: {
@@ -22,26 +19,16 @@ export function FoldersField(props: {
   problemAt: number | null
 }): JSX.Element {
   const desktop = useDesktop()
-  const [typed, setTyped] = createSignal('')
   const [own, setOwn] = createSignal<string | null>(null)
-  const add = (path: string): boolean => {
-    if (props.value.includes(path)) {
-      setOwn(t('agents.problems.folderTwice'))
-      return false
-    }
-    setOwn(null)
+  /** Returns why it is not added, or null. */
+  const add = (path: string): string | null => {
+    if (props.value.includes(path)) return t('agents.problems.folderTwice')
     props.onValue([...props.value, path])
-    return true
-  }
-  const addTyped = () => {
-    const path = typed().trim()
-    if (path === '') return
-    if (!ABSOLUTE.test(path)) return setOwn(t('agents.problems.folderAbsolute'))
-    if (add(path)) setTyped('')
+    return null
   }
   const pick = async () => {
     const path = await desktop.pickFolder()
-    if (path !== null) add(path)
+    if (path !== null) setOwn(add(path))
   }
   return (
     <div class="flex flex-col gap-3">
@@ -78,36 +65,7 @@ export function FoldersField(props: {
           {props.problem}
         </p>
       </Show>
-      <Show
-        when={desktop.inApp}
-        fallback={
-          <div class="flex items-start gap-2">
-            <div class="flex-1">
-              <TextField
-                mono
-                label={t('agents.folderPath')}
-                hideLabel
-                placeholder={t('agents.folderPlaceholder')}
-                hint={t('agents.folderTyped')}
-                problem={own()}
-                value={typed()}
-                onValue={(text) => {
-                  setTyped(text)
-                  setOwn(null)
-                }}
-                onKeyDown={(event) => {
-                  if (event.key !== 'Enter') return
-                  event.preventDefault()
-                  addTyped()
-                }}
-              />
-            </div>
-            <Button icon={FolderPlus} disabled={typed().trim() === ''} onClick={addTyped}>
-              {t('common.add')}
-            </Button>
-          </div>
-        }
-      >
+      <Show when={desktop.inApp} fallback={<TypedFolder onFolder={add} />}>
         <div class="flex flex-col gap-1">
           <Button icon={FolderPlus} class="self-start" onClick={() => void pick()}>
             {t('agents.addFolder')}

@@ -1,5 +1,5 @@
 import Undo2 from 'lucide-solid/icons/undo-2'
-import { createSignal, createUniqueId, For, type JSX, Match, Show, Switch } from 'solid-js'
+import { createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
 import type { WrittenFile } from '../../../src-runner/contract/files.ts'
 import { AnswerState } from '../../api/AnswerState.tsx'
 import { ApiError } from '../../api/client.ts'
@@ -12,7 +12,7 @@ import { locale, t } from '../../lib/language.ts'
 import { messageText } from '../../lib/message-text.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
-import { FoldIcon } from '../../ui/Fold.tsx'
+import { FoldRow } from '../../ui/FoldRow.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 import { toast } from '../../ui/Toasts.tsx'
@@ -53,19 +53,11 @@ function changeOf(file: WrittenFile): Change {
 }
 
 function FileLine(props: { jobId: string; file: WrittenFile; compact?: boolean }): JSX.Element {
-  const [open, setOpen] = createSignal(false)
-  const id = createUniqueId()
   return (
-    <li class="border-t border-line first:border-t-0">
-      <div class={`flex flex-wrap items-center gap-x-2.5 gap-y-1 ${props.compact ? 'px-3 py-1' : 'px-4 py-1.5'}`}>
-        <button
-          type="button"
-          aria-expanded={open()}
-          aria-controls={open() ? id : undefined}
-          class="flex min-w-0 flex-1 items-center gap-2 rounded-sm py-0.5 text-left hover:text-ink"
-          onClick={() => setOpen(!open())}
-        >
-          <FoldIcon open={open()} />
+    <FoldRow
+      compact={props.compact}
+      head={
+        <>
           <Pill tone={TONES[changeOf(props.file)]}>{t(`files.change.${changeOf(props.file)}`)}</Pill>
           <span class={`min-w-0 font-mono text-xs wrap-anywhere ${props.file.undone ? 'text-ink-3 line-through' : 'text-ink'}`}>
             {visibleText(props.file.path)}
@@ -73,7 +65,9 @@ function FileLine(props: { jobId: string; file: WrittenFile; compact?: boolean }
               {(from) => <span class="text-ink-3"> ({t('files.movedFrom', { path: visibleText(from()) })})</span>}
             </Show>
           </span>
-        </button>
+        </>
+      }
+      aside={
         <Switch fallback={<UndoButton jobId={props.jobId} file={props.file} />}>
           <Match when={props.file.undone}>
             <span class="text-xs text-ink-3">{t('files.undone')}</span>
@@ -86,13 +80,10 @@ function FileLine(props: { jobId: string; file: WrittenFile; compact?: boolean }
             )}
           </Match>
         </Switch>
-      </div>
-      <Show when={open()}>
-        <div id={id} class={props.compact ? 'px-3 pb-3' : 'px-4 pb-4'}>
-          <FileChanges jobId={props.jobId} file={props.file} />
-        </div>
-      </Show>
-    </li>
+      }
+    >
+      <FileChanges jobId={props.jobId} file={props.file} />
+    </FoldRow>
   )
 }
 

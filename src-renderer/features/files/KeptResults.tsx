@@ -1,13 +1,13 @@
-import { createSignal, createUniqueId, For, type JSX, Match, Show, Switch } from 'solid-js'
+import { For, type JSX, Match, Show, Switch } from 'solid-js'
 import type { KeptResult } from '../../../src-runner/contract/files.ts'
 import { bytesText } from '../../../resources/locales/numbers.ts'
 import { AnswerState } from '../../api/AnswerState.tsx'
 import { useKeptResult, useKeptResults } from '../../api/queries.ts'
-import { download } from '../../lib/files.ts'
+import { blobOf, download } from '../../lib/files.ts'
 import { locale, t } from '../../lib/language.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 import { Button } from '../../ui/Button.tsx'
-import { FoldIcon } from '../../ui/Fold.tsx'
+import { FoldRow } from '../../ui/FoldRow.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 
 /** These are only pixels. Others, such as SVG, can hold scripts and addresses. */
@@ -30,31 +30,21 @@ export function KeptResults(props: { jobId: string }): JSX.Element {
 }
 
 function ResultLine(props: { jobId: string; result: KeptResult }): JSX.Element {
-  const [open, setOpen] = createSignal(false)
-  const id = createUniqueId()
   return (
-    <li class="border-t border-line first:border-t-0">
-      <button
-        type="button"
-        aria-expanded={open()}
-        aria-controls={open() ? id : undefined}
-        class="flex w-full min-w-0 flex-wrap items-center gap-x-2 px-4 py-2 text-left text-sm hover:text-ink"
-        onClick={() => setOpen(!open())}
-      >
-        <FoldIcon open={open()} />
-        <span class="font-medium">{t('files.results.one', { number: String(props.result.number) })}</span>
-        <span class="min-w-0 font-mono text-xs wrap-anywhere text-ink-3">{props.result.tool}</span>
-        <span class="ml-auto text-xs text-ink-3">
-          {props.result.type} · {bytesText(props.result.size, locale())}
-        </span>
-      </button>
-      <Show when={open()}>
-        <div id={id} class="px-4 pb-3">
-          <Content jobId={props.jobId} result={props.result} />
-          <SaveButton jobId={props.jobId} result={props.result} />
-        </div>
-      </Show>
-    </li>
+    <FoldRow
+      head={
+        <>
+          <span class="text-sm font-medium">{t('files.results.one', { number: String(props.result.number) })}</span>
+          <span class="min-w-0 font-mono text-xs wrap-anywhere text-ink-3">{visibleText(props.result.tool)}</span>
+          <span class="ml-auto text-xs wrap-anywhere text-ink-3">
+            {visibleText(props.result.type)} · {bytesText(props.result.size, locale())}
+          </span>
+        </>
+      }
+    >
+      <Content jobId={props.jobId} result={props.result} />
+      <SaveButton jobId={props.jobId} result={props.result} />
+    </FoldRow>
   )
 }
 
@@ -68,7 +58,7 @@ function Content(props: { jobId: string; result: KeptResult }): JSX.Element {
       <Match when={answer.data && IMAGES.test(props.result.type) && answer.data}>
         {(data) => (
           <img
-            class="max-h-120 max-w-full rounded-md border border-line"
+            class="max-h-120 max-w-full self-start rounded-md border border-line"
             src={`data:${props.result.type};base64,${data().base64}`}
             alt={t('files.results.one', { number: String(props.result.number) })}
           />
@@ -97,10 +87,12 @@ function SaveButton(props: { jobId: string; result: KeptResult }): JSX.Element {
       {(data) => (
         <Button
           size="sm"
-          class="mt-2"
+          class="self-start"
           onClick={() => {
-            const content = new Blob([bytesIn(data().base64)], { type: 'application/octet-stream' })
-            download(content, `result-${props.result.number}.${extension().replace('plain', 'txt')}`)
+            download(
+              blobOf(data().base64, 'application/octet-stream'),
+              `result-${props.result.number}.${extension().replace('plain', 'txt')}`,
+            )
           }}
         >
           {t('common.save')}

@@ -34,6 +34,7 @@ export function CodeScreen(): JSX.Element {
         <PageHeader
           title={t('code.title')}
           description={t('code.about')}
+          isLong
           actions={
             <Show when={mayStart() && tasks.items.length > 0 && hasAgents()}>
               <Button variant="primary" icon={Plus} onClick={create}>

@@ -4,16 +4,13 @@ import type { CodeRepository } from '../../../src-runner/contract/code-tasks.ts'
 import type { Loaded } from '../../api/observe.ts'
 import { problemOf } from '../../api/problem.ts'
 import { baseName } from '../../features/coding/CodeResultPill.tsx'
+import { TypedFolder } from '../../features/files/TypedFolder.tsx'
 import { t } from '../../lib/language.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Select } from '../../ui/Select.tsx'
-import { TextField } from '../../ui/TextField.tsx'
-
-/** Absolute on any system: `/home/me`, `C:\\Users\\me`, `\\\\server\\share`. */
-const ABSOLUTE = /^(?:\/|[a-z]:[\\/]|\\\\)/i
 
 /** Choice of one of the agent's repositories, or of a folder that the agent does not have yet. */
 export function RepositoryField(props: {
@@ -24,9 +21,7 @@ export function RepositoryField(props: {
   problem: string | null
 }): JSX.Element {
   const desktop = useDesktop()
-  const [typed, setTyped] = createSignal('')
   const [isTyping, setTyping] = createSignal(false)
-  const [own, setOwn] = createSignal<string | null>(null)
   const repositories = () => props.answer.data?.repositories ?? []
   const chosen = () => repositories().find(({ folder }) => folder === props.value)
   /** Chosen here, and not one of the agent's folders. */
@@ -40,15 +35,9 @@ export function RepositoryField(props: {
     ...(isOther() ? [{ value: props.value!, label: visibleText(baseName(props.value!)), note: visibleText(props.value!) }] : []),
   ]
   const take = (folder: string) => {
-    setOwn(null)
     setTyping(false)
-    setTyped('')
     props.onValue(folder)
-  }
-  const takeTyped = () => {
-    const path = typed().trim()
-    if (!ABSOLUTE.test(path)) return setOwn(t('code.form.problems.absolute'))
-    take(path)
+    return null
   }
   const pick = async () => {
     if (!desktop.inApp) return setTyping(true)
@@ -80,30 +69,7 @@ export function RepositoryField(props: {
         </p>
       </Show>
       <Show when={isTyping()}>
-        <div class="flex items-start gap-2">
-          <TextField
-            mono
-            isFirst
-            class="flex-1"
-            label={t('code.form.otherPath')}
-            hideLabel
-            placeholder={t('code.form.otherPlaceholder')}
-            problem={own()}
-            value={typed()}
-            onValue={(text) => {
-              setTyped(text)
-              setOwn(null)
-            }}
-            onKeyDown={(event) => {
-              if (event.key !== 'Enter') return
-              event.preventDefault()
-              takeTyped()
-            }}
-          />
-          <Button disabled={typed().trim() === ''} onClick={takeTyped}>
-            {t('common.add')}
-          </Button>
-        </div>
+        <TypedFolder isFirst onFolder={take} />
       </Show>
       <Show when={props.answer.data !== undefined && repositories().length === 0 && !isOther()}>
         <p class="text-xs text-ink-3">{t('code.form.noRepository', { agent: props.agentName })}</p>

@@ -1,4 +1,3 @@
-import { A } from '@solidjs/router'
 import Globe from 'lucide-solid/icons/globe'
 import SquareTerminal from 'lucide-solid/icons/square-terminal'
 import { For, type JSX, Match, Show, Switch } from 'solid-js'
@@ -7,6 +6,7 @@ import { t } from '../../lib/language.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 import { ArrowList } from '../../ui/ArrowList.tsx'
 import { IconTile } from '../../ui/IconTile.tsx'
+import { LinkRow, LinkRowNames } from '../../ui/LinkRow.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { type Connection, serverState, serviceName, toReview } from './connection.ts'
@@ -29,34 +29,24 @@ export function ConnectedList(props: { connections: readonly Connection[]; conne
     <ArrowList label={t('connections.connected')} class="overflow-hidden rounded-xl border border-line bg-surface">
       <For each={props.connections}>
         {(connection) => (
-          <li class="border-t border-line first:border-t-0">
-            <A
-              href={connection.path}
-              data-row
-              class="flex items-center gap-3 px-4 py-2.5 hover:bg-hover focus-visible:-outline-offset-2 max-md:items-start"
-            >
-              <Logo connection={connection} connectors={props.connectors} />
-              <div class="flex min-w-0 flex-1 flex-wrap items-center gap-x-4 gap-y-1">
-                <div class="min-w-44 flex-1">
-                  <div class="truncate font-medium text-ink">{visibleText(connection.name)}</div>
-                  <div class="truncate text-xs text-ink-3">{subtitleOf(connection, props.connectors)}</div>
-                </div>
-                <div class="w-44 min-w-0 truncate text-xs text-ink-2 max-md:w-auto">
-                  <Show when={connection.agents.length > 0} fallback={<span class="text-ink-3">{t('connections.noAgent')}</span>}>
-                    {connection.agents.map(({ agentName }) => visibleText(agentName)).join(', ')}
-                  </Show>
-                </div>
-                <div class="w-24 text-xs text-ink-3 max-md:w-auto">
-                  <Show when={connection.lastUsedAt} fallback={t('connections.neverUsed')}>
-                    {(at) => <Time at={at()} />}
-                  </Show>
-                </div>
-                <div class="flex w-44 flex-wrap justify-end gap-1 max-md:w-full max-md:justify-start">
-                  <State connection={connection} />
-                </div>
-              </div>
-            </A>
-          </li>
+          <LinkRow
+            href={connection.path}
+            icon={<Logo connection={connection} connectors={props.connectors} />}
+            lead={
+              <>
+                <div class="truncate font-medium text-ink">{visibleText(connection.name)}</div>
+                <div class="truncate text-xs text-ink-3">{subtitleOf(connection, props.connectors)}</div>
+              </>
+            }
+            state={<State connection={connection} />}
+          >
+            <LinkRowNames names={connection.agents.map(({ agentName }) => visibleText(agentName))} none={t('connections.noAgent')} />
+            <div class="w-24 text-xs text-ink-3 max-md:w-auto">
+              <Show when={connection.lastUsedAt} fallback={t('connections.neverUsed')}>
+                {(at) => <Time at={at()} />}
+              </Show>
+            </div>
+          </LinkRow>
         )}
       </For>
     </ArrowList>

@@ -1,5 +1,5 @@
 import LoaderCircle from 'lucide-solid/icons/loader-circle'
-import { createSignal, createUniqueId, For, type JSX, Match, onMount, Show, Switch } from 'solid-js'
+import { createSignal, For, type JSX, Match, onMount, Show, Switch } from 'solid-js'
 import type { Skill, SkillUpdatePreview, SkillUpload } from '../../../src-runner/contract/skills.ts'
 import { ApiError } from '../../api/client.ts'
 import { useAction } from '../../api/mutations.ts'
@@ -11,7 +11,7 @@ import { visibleText } from '../../lib/visible-text.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
-import { FoldIcon } from '../../ui/Fold.tsx'
+import { FoldRow } from '../../ui/FoldRow.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 import { permissionText } from './skill.ts'
@@ -165,28 +165,20 @@ function Changes(props: { files: readonly FileChange[] }): JSX.Element {
 }
 
 function Change(props: { file: FileChange; isOpen: boolean }): JSX.Element {
-  const [open, setOpen] = createSignal(props.isOpen)
-  const id = createUniqueId()
   return (
-    <li class="border-t border-line first:border-t-0">
-      <button
-        type="button"
-        aria-expanded={open()}
-        aria-controls={open() ? id : undefined}
-        class="flex w-full items-center gap-2 px-3 py-1.5 text-left hover:bg-hover focus-visible:-outline-offset-2 max-md:min-h-10"
-        onClick={() => setOpen(!open())}
-      >
-        <FoldIcon open={open()} />
-        <Pill tone={TONES[props.file.change]}>{t(`files.change.${props.file.change}`)}</Pill>
-        <span class="min-w-0 font-mono text-xs wrap-anywhere text-ink">{visibleText(props.file.path)}</span>
-      </button>
-      <Show when={open()}>
-        <div id={id} class="px-3 pb-3">
-          <Show when={props.file.diff !== ''} fallback={<p class="text-sm text-ink-3">{t('skills.update.noDiff')}</p>}>
-            <DiffView path={props.file.path} diff={props.file.diff} height="max-h-96" />
-          </Show>
-        </div>
+    <FoldRow
+      compact
+      isOpen={props.isOpen}
+      head={
+        <>
+          <Pill tone={TONES[props.file.change]}>{t(`files.change.${props.file.change}`)}</Pill>
+          <span class="min-w-0 font-mono text-xs wrap-anywhere text-ink">{visibleText(props.file.path)}</span>
+        </>
+      }
+    >
+      <Show when={props.file.diff !== ''} fallback={<p class="text-sm text-ink-3">{t('skills.update.noDiff')}</p>}>
+        <DiffView path={props.file.path} diff={props.file.diff} height="max-h-96" />
       </Show>
-    </li>
+    </FoldRow>
   )
 }

@@ -1,4 +1,4 @@
-import { createSignal, createUniqueId, For, type JSX, Match, Show, Switch } from 'solid-js'
+import { createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
 import type { CodeTask, CodeTaskFile } from '../../../../src-runner/contract/code-tasks.ts'
 import { AnswerState } from '../../../api/AnswerState.tsx'
 import { useCodeDiff } from '../../../api/queries.ts'
@@ -7,7 +7,7 @@ import { DiffView } from '../../../features/files/DiffView.tsx'
 import { t } from '../../../lib/language.ts'
 import { visibleText } from '../../../lib/visible-text.ts'
 import { Button } from '../../../ui/Button.tsx'
-import { FoldIcon } from '../../../ui/Fold.tsx'
+import { FoldRow } from '../../../ui/FoldRow.tsx'
 import { Pill } from '../../../ui/Pill.tsx'
 
 const CHANGES = { added: 'added', modified: 'modified', deleted: 'deleted', renamed: 'moved' } as const
@@ -41,8 +41,6 @@ export function CodeFiles(props: { task: CodeTask }): JSX.Element {
 }
 
 function FileLine(props: { jobId: string; file: CodeTaskFile; /** Its branch is deleted. */ isGone: boolean }): JSX.Element {
-  const [open, setOpen] = createSignal(false)
-  const id = createUniqueId()
   const name = (
     <>
       <Pill tone={TONES[props.file.change]}>{t(`files.change.${CHANGES[props.file.change]}`)}</Pill>
@@ -59,32 +57,24 @@ function FileLine(props: { jobId: string; file: CodeTaskFile; /** Its branch is 
       </Show>
     </>
   )
+  const counts = <LineCounts additions={props.file.additions} deletions={props.file.deletions} />
   return (
-    <li class="border-t border-line first:border-t-0">
-      <div class="flex items-center gap-2.5 px-4 py-1.5 max-md:min-h-10">
-        <Show when={!props.isGone} fallback={<span class="flex min-w-0 flex-1 flex-wrap items-center gap-2">{name}</span>}>
-          <button
-            type="button"
-            aria-expanded={open()}
-            aria-controls={open() ? id : undefined}
-            class="flex min-w-0 flex-1 items-center gap-2 rounded-sm py-0.5 text-left hover:text-ink max-md:min-h-10"
-            onClick={() => setOpen(!open())}
-          >
-            <FoldIcon open={open()} />
-            <span class="flex min-w-0 flex-1 flex-wrap items-center gap-x-2 gap-y-0.5">{name}</span>
-          </button>
+    <Show
+      when={!props.isGone}
+      fallback={
+        <li class="flex items-center gap-2.5 border-t border-line px-4 py-2 first:border-t-0">
+          <span class="flex min-w-0 flex-1 flex-wrap items-center gap-x-2 gap-y-0.5">{name}</span>
+          {counts}
+        </li>
+      }
+    >
+      <FoldRow head={name} aside={counts}>
+        <Show when={props.file.runsByItself}>
+          <p class="text-xs text-warn">{t('code.task.runsByItselfWhy')}</p>
         </Show>
-        <LineCounts additions={props.file.additions} deletions={props.file.deletions} />
-      </div>
-      <Show when={open()}>
-        <div id={id} class="flex flex-col gap-2 px-4 pb-4">
-          <Show when={props.file.runsByItself}>
-            <p class="text-xs text-warn">{t('code.task.runsByItselfWhy')}</p>
-          </Show>
-          <Changes jobId={props.jobId} file={props.file} />
-        </div>
-      </Show>
-    </li>
+        <Changes jobId={props.jobId} file={props.file} />
+      </FoldRow>
+    </Show>
   )
 }
 
