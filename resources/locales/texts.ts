@@ -567,6 +567,7 @@ export type TextParams = {
   'job.isResult': NoParams
   'job.replyOnlyTools': NoParams
   'job.replyOnlyCost': NoParams
+  'job.replyToServer': { server: string }
   'job.context': NoParams
   'job.raw': NoParams
   'job.retry': NoParams
@@ -1613,6 +1614,8 @@ export type TextParams = {
   'connections.mcp.runs.unsandboxed': NoParams
   'connections.mcp.runs.url': NoParams
   'connections.mcp.runs.headers': NoParams
+  'connections.mcp.runs.mayAskModel': NoParams
+  'connections.mcp.runs.mayAskModelWhy': NoParams
   'connections.mcp.first.program': NoParams
   'connections.mcp.first.programWhy': NoParams
   'connections.mcp.first.openWhy': NoParams

@@ -428,6 +428,7 @@ export function makeMcpServer(fields: Partial<McpServer> = {}): McpServer {
       allowsUnsandboxed: false,
     },
     enabled: true,
+    mayAskModel: false,
     status: 'stopped',
     problem: null,
     sandboxed: true,

@@ -24,6 +24,7 @@ import { createLivePrograms } from '../execution/coding/live-programs.ts'
 import { createWorkKeeper } from '../execution/coding/work-keeper.ts'
 import { createAgentMcpTools } from '../execution/mcp/agent-mcp-tools.ts'
 import { createMcpPool } from '../execution/mcp/mcp-pool.ts'
+import { createSamplingModels } from '../execution/mcp/sampling.ts'
 import { createServerFolders } from '../execution/mcp/server-folders.ts'
 import { createParkedCalls } from '../execution/parked-calls.ts'
 import { createTools } from '../execution/tools.ts'
@@ -74,9 +75,10 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
     ...{ fetch, clock, demoWordMs: options.demoWordMs },
   })
   const parked = createParkedCalls<CallResult>()
-  const mcpTools = createAgentMcpTools({ db, pool: mcp, parked, sandbox: core.findSandbox, models })
+  const sampling = createSamplingModels({ ...core, ...storage, models })
+  const mcpTools = createAgentMcpTools({ db, pool: mcp, parked, sandbox: core.findSandbox, models, sampling })
   const perform = createAgentWork({
-    ...{ ...core, ...storage, models, tools, codeTasks, parked, trash: options.trash },
+    ...{ ...core, ...storage, models, tools, codeTasks, parked, sampling, trash: options.trash },
     mcpTools: mcpTools.toolsFor,
     ownPorts: () => ownPorts,
   })

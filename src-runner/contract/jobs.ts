@@ -135,6 +135,8 @@ export const ReplyStep = z.object({
   estimated: z.boolean(),
   /** Cut off by Stop or by the end of the process. Its tool calls never ran. */
   interrupted: z.boolean(),
+  /** The MCP server that asked the model for itself. Its text is not kept, and the reply is no part of the conversation. */
+  askedBy: z.string().optional(),
 })
 
 /** Written before a `once` tool runs, so that it never runs again after a crash. */

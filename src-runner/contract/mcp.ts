@@ -101,6 +101,8 @@ export const McpServer = z.object({
   slug: z.string(),
   transport: McpTransport,
   enabled: z.boolean(),
+  /** The server may ask the model of the job that calls it. */
+  mayAskModel: z.boolean(),
   /** stopped: it starts when it is needed. */
   status: McpServerStatus,
   problem: Message.nullable(),
@@ -136,7 +138,9 @@ export const CreateMcpServer = z.object({
 export type CreateMcpServer = z.infer<typeof CreateMcpServer>
 
 /** A name that is left out of `envNames` or `headerNames` loses its value; one without a new value keeps its own. */
-export const UpdateMcpServer = z.object({ name: Name, transport: McpTransport, ...secrets, enabled: z.boolean(), agents: grants }).partial()
+export const UpdateMcpServer = z
+  .object({ name: Name, transport: McpTransport, ...secrets, enabled: z.boolean(), mayAskModel: z.boolean(), agents: grants })
+  .partial()
 export type UpdateMcpServer = z.infer<typeof UpdateMcpServer>
 
 /** null: takes the tool away from all agents. */

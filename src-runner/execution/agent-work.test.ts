@@ -54,6 +54,7 @@ function openWork(options: { turns?: Turn[]; agent?: UpdateAgent; deps?: Partial
       const perform = createAgentWork({
         mcpTools: async () => [],
         parked: createParkedCalls(),
+        sampling: { during: (_, work) => work() },
         db,
         jobs: store,
         liveStreams: rig.liveStreams,

@@ -30,6 +30,7 @@ import { createAgentMemory, takePromptMemories } from './agent-memory.ts'
 import type { CodeTasks } from './coding/code-tasks.ts'
 import { createDelegation } from './delegation.ts'
 import { readEarlierTurns } from './earlier-turns.ts'
+import type { SamplingModels } from './mcp/sampling.ts'
 import { createFileJournal, resolveStartedChanges } from './file-journal.ts'
 import { createToolPolicy, type ToolPolicy, type ToolPolicyDeps } from './tool-policy.ts'
 import { createJobBudget } from './job-budget.ts'
@@ -64,6 +65,7 @@ export type AgentWorkDeps = {
   rules: { read(): RuleSet }
   parked: ToolPolicyDeps['parked']
   reservations: Reservations
+  sampling: Pick<SamplingModels, 'during'>
   /** Deckhand's own ports: closed to every tool. */
   ownPorts: () => readonly number[]
   /** IANA name. */
@@ -97,7 +99,8 @@ async function work(deps: AgentWorkDeps, windows: ContextWindows, attempt: Attem
   }
   const guardrails = () => ({ closedFolders: [deps.dataDir], ownPorts: deps.ownPorts() })
   const policy = createToolPolicy({ ...deps, delegation: createDelegation(deps), guardrails }, attempt.job, agent, attempt.claim)
-  return runLoop(await inputFor(deps, attempt, agent, models), {
+  const input = await inputFor(deps, attempt, agent, models)
+  const loopDeps: LoopDeps = {
     models: deps.models,
     windows,
     budget: createJobBudget(deps, attempt.claim),
@@ -106,7 +109,8 @@ async function work(deps: AgentWorkDeps, windows: ContextWindows, attempt: Attem
     progress: progressFor(deps, attempt),
     clock: deps.clock,
     random: deps.random,
-  })
+  }
+  return deps.sampling.during({ ...attempt, ...input }, () => runLoop(input, loopDeps))
 }
 
 function failed(error: 'agent_deleted' | 'agent_has_no_model', message: Message): LoopOutcome {

@@ -166,7 +166,8 @@ function recordedItems(steps: readonly Step[]): TurnItem[] {
         text: step.text,
         reasoning: step.reasoning ?? '',
         live: false,
-        interrupted: step.interrupted,
+        // What a server asked the model for was never meant to be a part of the conversation.
+        interrupted: step.interrupted && step.askedBy === undefined,
         step,
       })
       if (step.interrupted) continue

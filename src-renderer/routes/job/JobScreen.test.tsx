@@ -245,6 +245,15 @@ describe('the page of a job', () => {
     expect(screen.queryByText('Attempt 1')).not.toBeInTheDocument()
   })
 
+  it('says which server asked the model during a call, and what that cost', async () => {
+    const call = reply(1, 'I look.', { toolCalls: [{ callId: 'c1', name: 'notes__look', args: {} }] })
+    const { show } = open(makeJob(), [call, reply(2, '', { interrupted: true, askedBy: 'Notes\u200B', costUsd: 0.07 })])
+    show()
+    expect(await screen.findByText('Notes⟨U+200B⟩ asked the model')).toBeVisible()
+    expect(screen.getByText('$0.07')).toBeVisible()
+    expect(screen.queryByText('Interrupted')).toBeNull()
+  })
+
   it('copies the job as JSON with its steps', async () => {
     const job = makeJob()
     const { copied, show } = open(job, [reply(1, 'Done.')])

@@ -8,6 +8,7 @@ import { AnsweredLine } from '../../features/approvals/AnsweredLine.tsx'
 import { stepAnchor } from '../../features/approvals/Taints.tsx'
 import { DecisionLine } from '../../features/approvals/DecisionTrace.tsx'
 import { t } from '../../lib/language.ts'
+import { visibleText } from '../../lib/visible-text.ts'
 import { DemoPill } from '../../features/chat-turn/JobFigures.tsx'
 import { Reasoning } from '../../features/chat-turn/Reasoning.tsx'
 import { ReplyText } from '../../features/chat-turn/ReplyText.tsx'
@@ -139,6 +140,7 @@ function Reply(props: { item: TextItem; isResult: boolean }): JSX.Element {
 
 function headOf({ text, step }: TextItem): string {
   if (text !== '' || step === null) return t('job.reply')
+  if (step.askedBy !== undefined) return t('job.replyToServer', { server: visibleText(step.askedBy) })
   if (step.toolCalls.length > 0) return t('job.replyOnlyTools')
   // A coding program may tell its cost by itself.
   return step.costUsd > 0 && !hasTokens(step) ? t('job.replyOnlyCost') : t('job.reply')

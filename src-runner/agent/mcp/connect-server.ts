@@ -12,6 +12,7 @@ import { visibleText } from '../../lib/visible-text.ts'
 import { limitMessages } from './message-limit.ts'
 import { createProgramTransport } from './program-transport.ts'
 import { MAX_TOOLS, readTools, type ServerTool } from './read-tools.ts'
+import { readSampling, type Sampled, type Sampling } from './sampling.ts'
 
 /** `unauthorized`: the server wants a sign-in. `gone`: the connection ended, so nobody knows what became of a call. */
 export type McpTrouble = 'unauthorized' | 'gone' | 'timeout' | 'refused'
@@ -60,6 +61,8 @@ export type ConnectOptions = {
   onToolsChanged(): void
   /** Answers a question of the server while a call runs. */
   onElicitation(question: Elicitation): Promise<ElicitationAnswer>
+  /** Asks the agent's model for the server. Throws SamplingRefused. Absent: the server may not ask, and is told so at the start. */
+  onSampling?: (sampling: Sampling, signal: AbortSignal) => Promise<Sampled>
   /** For the log of the server. */
   note(text: string): void
   signal: AbortSignal
@@ -90,8 +93,7 @@ export async function connectServer(options: ConnectOptions): Promise<McpConnect
   const client: Client = new Client(
     { name: 'deckhand', version: '1' },
     {
-      // No sampling: no server uses the person's models.
-      capabilities: { roots: {}, elicitation: { form: {}, url: {} } },
+      capabilities: { roots: {}, elicitation: { form: {}, url: {} }, ...(options.onSampling !== undefined && { sampling: {} }) },
       // The library would compile schemas of the server. Results are read without them.
       jsonSchemaValidator: { getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }) },
     },
@@ -102,19 +104,7 @@ export async function connectServer(options: ConnectOptions): Promise<McpConnect
     // Otherwise the request would wait for its time limit.
     if (messageOf(error).includes(TOO_LONG)) void close()
   }
-  client.setRequestHandler(types.ListRootsRequestSchema, () => ({ roots: [...options.roots] }))
-  client.setRequestHandler(types.ElicitRequestSchema, async ({ params }) => {
-    const { message } = params
-    // Nobody knows how long a person takes.
-    for (const timer of timers) timer.hold()
-    try {
-      return await options.onElicitation(
-        params.mode === 'url' ? { mode: 'url', message, url: params.url } : { mode: 'form', message, schema: params.requestedSchema },
-      )
-    } finally {
-      for (const timer of timers) timer.release()
-    }
-  })
+  answerRequests(client, types, options, timers)
   client.setNotificationHandler(types.ToolListChangedNotificationSchema, () => options.onToolsChanged())
   client.setNotificationHandler(types.LoggingMessageNotificationSchema, ({ params }) => {
     options.note(`[${params.level}] ${typeof params.data === 'string' ? params.data : JSON.stringify(params.data)}`)
@@ -200,6 +190,38 @@ export async function connectServer(options: ConnectOptions): Promise<McpConnect
     closed: ended.promise,
     close,
   }
+}
+
+/** What the server may ask for itself. */
+function answerRequests(
+  client: Client,
+  types: typeof import('@modelcontextprotocol/sdk/types.js'),
+  { roots, onElicitation, onSampling }: ConnectOptions,
+  timers: ReadonlySet<CallTimer>,
+): void {
+  // Nobody knows how long a person or a model takes.
+  const held = async <T>(answer: () => Promise<T>): Promise<T> => {
+    for (const timer of timers) timer.hold()
+    try {
+      return await answer()
+    } finally {
+      for (const timer of timers) timer.release()
+    }
+  }
+  client.setRequestHandler(types.ListRootsRequestSchema, () => ({ roots: [...roots] }))
+  client.setRequestHandler(types.ElicitRequestSchema, ({ params }) => {
+    const { message } = params
+    const question: Elicitation =
+      params.mode === 'url' ? { mode: 'url', message, url: params.url } : { mode: 'form', message, schema: params.requestedSchema }
+    return held(() => onElicitation(question))
+  })
+  if (onSampling === undefined) return
+  client.setRequestHandler(types.CreateMessageRequestSchema, ({ params }, { signal }) =>
+    held(async () => {
+      const { text, model, isCut } = await onSampling(readSampling(params), signal)
+      return { role: 'assistant' as const, model, content: { type: 'text' as const, text }, stopReason: isCut ? 'maxTokens' : 'endTurn' }
+    }),
+  )
 }
 
 async function openTransport({ way, monotonic, note }: ConnectOptions): Promise<Transport> {

@@ -131,9 +131,9 @@ function insertSteps(tx: Tx, { clock }: Deps, jobSeq: number, job: Job, steps: r
     const costUsd = usdOf(step.costUsd)
     const { inputTokens, outputTokens, priced } = step
     const counts = { providerId, model, inputTokens, outputTokens, cachedTokens: Math.min(step.cachedTokens, inputTokens), priced }
-    const { estimated, interrupted, toolCalls, reasoning, text } = step
+    const { estimated, interrupted, toolCalls, reasoning, text, askedBy } = step
     tx.insert(jobSteps)
-      .values({ ...head, ...counts, costUsd, firstOfJob, firstOfModel, estimated, interrupted, toolCalls, reasoning, text })
+      .values({ ...head, ...counts, costUsd, firstOfJob, firstOfModel, estimated, interrupted, toolCalls, reasoning, text, askedBy })
       .run()
     const { agentId, channel } = job
     addImportedSpend(

@@ -100,13 +100,13 @@ const REFUSED = sql`CASE WHEN job_steps.ok = 0 THEN
   ELSE 0 END`
 
 const { seq, kind, attempt, createdAt, durationMs, callId, name, ok, text, reasoning, toolCalls } = jobSteps
-const { providerId, model, inputTokens, outputTokens, cachedTokens, costUsd, priced, estimated, interrupted } = jobSteps
+const { providerId, model, inputTokens, outputTokens, cachedTokens, costUsd, priced, estimated, interrupted, askedBy } = jobSteps
 
 export const STEPS_AFTER = prepareOnce((db: Db) =>
   db
     .select({
       ...{ seq, kind, attempt, createdAt, durationMs, callId, name, ok, text, reasoning, toolCalls },
-      ...{ providerId, model, inputTokens, outputTokens, cachedTokens, costUsd, priced, estimated, interrupted },
+      ...{ providerId, model, inputTokens, outputTokens, cachedTokens, costUsd, priced, estimated, interrupted, askedBy },
       refused: REFUSED.mapWith(Boolean),
     })
     .from(jobSteps)
@@ -136,6 +136,7 @@ export function stepOf(row: StepRow): Step {
         priced: row.priced!,
         estimated: row.estimated!,
         interrupted: row.interrupted!,
+        ...(row.askedBy === null ? {} : { askedBy: row.askedBy }),
       }
     case 'tool_started':
       return { ...head, kind: 'tool_started', callId: row.callId!, name: row.name! }

@@ -152,6 +152,8 @@ export const jobSteps = sqliteTable(
     priced: flag('priced'),
     estimated: flag('estimated'),
     interrupted: flag('interrupted'),
+    // The server that the model was asked for.
+    askedBy: text('asked_by'),
     // Spend counts a job with its first reply, and for each model with the first reply of that model.
     firstOfJob: flag('first_of_job'),
     firstOfModel: flag('first_of_model'),

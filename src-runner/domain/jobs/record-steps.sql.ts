@@ -18,19 +18,22 @@ const PLACE = `heartbeat_at = ?, working_ms = working_ms + ?, steps = steps + 1
 type Beat = { now: number; workedMs: number }
 type Tokens = Pick<ReplyStep, 'inputTokens' | 'outputTokens' | 'cachedTokens'>
 
+/** What a server made the model write is no progress: the call may be what kills the process. */
 const PLACE_REPLY = `
-  UPDATE agent_jobs SET turns = turns + 1, crashes = 0, provider_id = ?, model = ?, input_tokens = input_tokens + ?,
+  UPDATE agent_jobs SET turns = turns + ?, crashes = iif(?, 0, crashes), provider_id = ?, model = ?, input_tokens = input_tokens + ?,
     output_tokens = output_tokens + ?, cached_tokens = cached_tokens + ?, cost_micros = cost_micros + ?,
     unpriced_calls = unpriced_calls + ?, ${PLACE}`
 
 export function placeReply(
   tx: Tx,
   claim: Claim,
-  reply: ModelRef & Tokens & Beat & { costMicros: number; priced: boolean },
+  reply: ModelRef & Tokens & Beat & { costMicros: number; priced: boolean; turns: number },
 ): Place | undefined {
   return tx
     .prepare<Place>(PLACE_REPLY)
     .get(
+      reply.turns,
+      reply.turns,
       reply.providerId,
       reply.model,
       reply.inputTokens,

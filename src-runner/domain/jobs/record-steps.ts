@@ -24,6 +24,8 @@ export type NewReply = {
   costMicros: number
   priced: boolean
   interrupted: boolean
+  /** The server that asked the model for itself. Not a turn of the job. */
+  askedBy?: string
   durationMs: number
   /** What its provider expects back with it. Opaque here. */
   sent?: object
@@ -49,7 +51,7 @@ const STEP_KEYS = ['jobSeq', 'seq', 'kind', 'attempt', 'claim', 'createdAt', 'du
 const REPLIES = rowInsert(jobSteps, [
   ...STEP_KEYS,
   ...(['providerId', 'model', 'inputTokens', 'outputTokens', 'cachedTokens', 'costUsd', 'priced', 'estimated', 'interrupted'] as const),
-  ...(['firstOfJob', 'firstOfModel', 'toolCalls', 'reasoning'] as const),
+  ...(['firstOfJob', 'firstOfModel', 'toolCalls', 'reasoning', 'askedBy'] as const),
 ])
 const TOOL_STEPS = rowInsert(jobSteps, [...STEP_KEYS, 'callId', 'name', 'ok', 'addsTaint', 'leftMachine'])
 const REPLY_PARTS = rowInsert(replyParts, ['jobSeq', 'seq', 'parts'])
@@ -62,25 +64,31 @@ export function recordReply(tx: Tx, deps: JobDeps, claim: Claim, reply: NewReply
   const tokens = { inputTokens, outputTokens: count(reply.usage.output), cachedTokens }
   const costMicros = count(reply.costMicros)
   const durationMs = count(reply.durationMs)
-  const { text, reasoning, toolCalls, model, priced, estimated, interrupted } = reply
+  const { text, reasoning, toolCalls, model, priced, estimated, interrupted, askedBy } = reply
   const place = placeReply(tx, claim, {
-    ...{ ...model, ...tokens, costMicros, priced },
+    ...{ ...model, ...tokens, costMicros, priced, turns: askedBy === undefined ? 1 : 0 },
     ...{ now: deps.clock.now(), workedMs: deps.workingTime.take(claim.jobId) },
   })
   if (place === undefined) throw new StaleClaimError(claim)
   const { seq, agentId, channel, parentJobId, parentCallId } = place
-  const firstOfJob = place.turns === 1
+  const firstOfJob = place.turns === 1 && askedBy === undefined
   const firstOfModel = firstOfJob || !hasReplyOf(tx, claim.seq, model)
   const costUsd = toUsd(costMicros)
   const head = { seq, attempt: claim.attempt, createdAt: at, durationMs, kind: 'reply' as const, text, toolCalls }
   const figures = { ...tokens, costUsd, priced, estimated, interrupted }
-  const own = { jobSeq: claim.seq, claim: claim.claim, reasoning: reasoning === '' ? null : reasoning, firstOfJob, firstOfModel }
+  const own = { jobSeq: claim.seq, claim: claim.claim, reasoning: reasoning === '' ? null : reasoning, firstOfJob, firstOfModel, askedBy }
   writeRows(tx, REPLIES, [{ ...head, ...figures, ...own, ...model }])
   if (!interrupted) forgetPostponed(tx, claim.seq)
   if (reply.sent !== undefined) writeRows(tx, REPLY_PARTS, [{ jobSeq: claim.seq, seq, parts: reply.sent }])
   addSpend(tx, { at, agentId, channel, ...model, costMicros, ...tokens, priced, firstOfJob, firstOfModel })
   if (costMicros > 0 && parentCallId !== null) addToAncestors(tx, parentJobId!, costMicros)
-  const step: ReplyStep = { ...head, ...(reasoning === '' ? {} : { reasoning }), model, ...figures }
+  const step: ReplyStep = {
+    ...head,
+    ...(reasoning === '' ? {} : { reasoning }),
+    model,
+    ...figures,
+    ...(askedBy !== undefined && { askedBy }),
+  }
   publishStep(tx, deps, claim, place, step, costUsd)
   return step
 }

@@ -72,9 +72,12 @@ export function getMcpServer(db: Db, serverId: string): McpServer {
 }
 
 /** What a connection needs, without tools and grants. */
-export function findConnectableServer(db: Db, serverId: string): Pick<Row, 'id' | 'name' | 'slug' | 'transport' | 'enabled'> | null {
-  const { id, name, slug, transport, enabled } = COLUMNS
-  return db.select({ id, name, slug, transport, enabled }).from(mcpServers).where(eq(mcpServers.id, serverId)).get() ?? null
+export function findConnectableServer(
+  db: Db,
+  serverId: string,
+): Pick<Row, 'id' | 'name' | 'slug' | 'transport' | 'enabled' | 'mayAskModel'> | null {
+  const { id, name, slug, transport, enabled, mayAskModel } = COLUMNS
+  return db.select({ id, name, slug, transport, enabled, mayAskModel }).from(mcpServers).where(eq(mcpServers.id, serverId)).get() ?? null
 }
 
 /** Throws AppError entity_not_found, or agent_not_found for an agent of another workspace. */
@@ -121,17 +124,20 @@ export function nameFor(transport: McpTransport): string {
 export function updateMcpServer(
   tx: Tx,
   serverId: string,
-  { name, transport, enabled, agents: grants }: Omit<UpdateMcpServer, 'env' | 'headers'>,
+  { name, transport, enabled, mayAskModel, agents: grants }: Omit<UpdateMcpServer, 'env' | 'headers'>,
 ): McpServer {
   const before = getMcpServer(tx, serverId)
+  const isOther = transport !== undefined && !isSameServer(before.transport, transport)
   tx.update(mcpServers)
     .set({
       ...{ name: name ?? before.name, transport: transport ?? before.transport, enabled: enabled ?? before.enabled },
+      // It was allowed to what ran before.
+      mayAskModel: mayAskModel ?? (before.mayAskModel && !isOther),
       ...{ status: 'stopped', statusSince: NOW, problem: '' },
     })
     .where(eq(mcpServers.id, serverId))
     .run()
-  if (transport !== undefined && !isSameServer(before.transport, transport)) forgetTools(tx, serverId)
+  if (isOther) forgetTools(tx, serverId)
   if (grants !== undefined) grantAgents(tx, serverId, before.entityId, grants)
   tx.emit({ type: 'mcp_server.changed', payload: { mcpServerId: serverId } })
   return getMcpServer(tx, serverId)

@@ -17,6 +17,7 @@ export const mcpServers = sqliteTable(
     slug: text('slug').notNull().unique(),
     transport: jsonObject('transport', McpTransport).notNull(),
     enabled: flag('enabled').notNull(),
+    mayAskModel: flag('may_ask_model').notNull().default(false),
     // What is known without a running process. `starting` and `running` are in memory.
     status: oneOf('status', ['stopped', 'failing', 'needs_sign_in']).notNull(),
     statusSince: integer('status_since').notNull(),

@@ -18,6 +18,7 @@ import type { CallProgress } from '../../agent/mcp/connect-server.ts'
 import { modelsOf } from '../agent-work.ts'
 import type { ParkedCalls } from '../parked-calls.ts'
 import type { McpPool } from './mcp-pool.ts'
+import type { SamplingModels } from './sampling.ts'
 
 export type AgentMcpToolsDeps = {
   db: Database
@@ -25,6 +26,7 @@ export type AgentMcpToolsDeps = {
   parked: ParkedCalls<CallResult>
   sandbox: () => Promise<SandboxState>
   models: ModelSource
+  sampling: Pick<SamplingModels, 'duringCall'>
 }
 
 export type AgentMcpTools = {
@@ -51,7 +53,7 @@ const NOT_TELLABLE: Elicited = {
 }
 
 /** The tools of MCP servers that an agent may use, as its person accepted them. */
-export function createAgentMcpTools({ db, pool, parked, sandbox, models }: AgentMcpToolsDeps): AgentMcpTools {
+export function createAgentMcpTools({ db, pool, parked, sandbox, models, sampling }: AgentMcpToolsDeps): AgentMcpTools {
   const loadChecker = memoize(createArgsChecker)
 
   async function reach(serverId: string): Promise<ServerReach> {
@@ -63,22 +65,32 @@ export function createAgentMcpTools({ db, pool, parked, sandbox, models }: Agent
   async function call(
     offered: AgentMcpTool,
     args: Record<string, unknown>,
-    { jobId, callId, agentId, signal }: ToolContext,
+    { jobId, callId, agentId, signal, show: showLine }: ToolContext,
     onProgress: (progress: CallProgress) => void,
   ): Promise<CallResult> {
     return parked.run({ jobId, callId }, signal, (own, ask) =>
-      pool.use(offered.serverId, own, async ({ connection, scrub, onElicitation }) => {
+      pool.use(offered.serverId, own, async ({ connection, scrub, listen }) => {
         // The server was connected just now, and its tools were read again.
         if (!isOffered(db, agentId, offered)) throw new Error('Not run: the person has to look at this tool again, because it has changed.')
         const asked: string[] = []
-        onElicitation(async (question, isOfOneCall) => {
-          const { answer, note } = isOfOneCall ? await elicit(question, offered.server, ask) : NOT_TELLABLE
-          if (note !== null) asked.push(`${question.message}: ${note}`)
-          return answer
-        })
         const show = ({ message, ...progress }: CallProgress) =>
           onProgress({ ...progress, message: message === null ? null : scrub(message) })
-        return { content: await connection.call(offered.name, args, { signal: own, onProgress: show }), asked, scrub }
+        const content = await sampling.duringCall(jobId, offered.server, (askModel) => {
+          listen({
+            async elicit(question, isOfOneCall) {
+              const { answer, note } = isOfOneCall ? await elicit(question, offered.server, ask) : NOT_TELLABLE
+              if (note !== null) asked.push(`${question.message}: ${note}`)
+              return answer
+            },
+            async sample(request, cancelled) {
+              const { tokens, ...sampled } = await askModel(request, AbortSignal.any([own, cancelled]))
+              showLine?.(`${offered.server} asked the model: ${tokens} tokens\n`)
+              return sampled
+            },
+          })
+          return connection.call(offered.name, args, { signal: own, onProgress: show })
+        })
+        return { content, asked, scrub }
       }),
     )
   }

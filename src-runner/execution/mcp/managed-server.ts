@@ -10,21 +10,26 @@ import { createMessage, englishText, quote } from '../../lib/messages.ts'
 import { findConnectableServer, noteMcpServerUse, setMcpServerStatus } from '../../domain/mcp/mcp-servers.ts'
 import { orAbort } from '../../agent/loop/abortable.ts'
 import { McpServerError, type Elicitation, type ElicitationAnswer } from '../../agent/mcp/connect-server.ts'
+import { SamplingRefused, type Sampled, type Sampling } from '../../agent/mcp/sampling.ts'
 import type { OpenedServer, OpenServerDeps } from './open-server.ts'
 import { scrubAll, startConnection, type ServerConnection } from './server-connection.ts'
 import { createServerLog } from './server-log.ts'
 
 export type ManagedServerDeps = Omit<OpenServerDeps, 'monotonic'> & { db: Database; clock: Clock; log: Log }
 
-/** `isOfOneCall`: no other call of the server is under way, so this one asks. */
-export type AnswerElicitation = (question: Elicitation, isOfOneCall: boolean) => Promise<ElicitationAnswer>
+export type CallListener = {
+  /** `isOfOneCall`: no other call of the server is under way, so this one asks. */
+  elicit(question: Elicitation, isOfOneCall: boolean): Promise<ElicitationAnswer>
+  /** Throws SamplingRefused. */
+  sample(sampling: Sampling, signal: AbortSignal): Promise<Sampled>
+}
 
 export type ServerUse = {
   connection: OpenedServer
   /** Takes the server's secrets out of a text. */
   scrub(text: string): string
-  /** Answers questions of the server from now on, until the use ends. */
-  onElicitation(answer: AnswerElicitation): void
+  /** Answers what the server asks from now on, until the use ends. */
+  listen(listener: CallListener): void
 }
 
 export type ManagedServer = ReturnType<typeof createManagedServer>
@@ -39,7 +44,7 @@ export function createManagedServer(deps: ManagedServerDeps, serverId: string) {
   const { db, clock, log } = deps
   const lines = createServerLog(() => clock.now())
   const waits = createWaits(clock)
-  const listeners = new Set<AnswerElicitation>()
+  const listeners = new Set<CallListener>()
   let current: ServerConnection | null = null
   let isEnded = false
   let uses = 0
@@ -66,8 +71,17 @@ export function createManagedServer(deps: ManagedServerDeps, serverId: string) {
 
   async function onElicitation(question: Elicitation): Promise<ElicitationAnswer> {
     const clean = scrubAll(question, scrub)
-    const answers = await Promise.all([...listeners].map((answer) => answer(clean, listeners.size === 1)))
+    const answers = await Promise.all([...listeners].map((listener) => listener.elicit(clean, listeners.size === 1)))
     return answers[0] ?? { action: 'decline' }
+  }
+
+  async function onSampling({ text, maxTokens }: Sampling, signal: AbortSignal): Promise<Sampled> {
+    // It was switched off, and this connection is about to end.
+    if (findConnectableServer(db, serverId)?.mayAskModel !== true) throw new SamplingRefused('It may not ask the model.')
+    const [listener, ...others] = listeners
+    if (listener === undefined) throw new SamplingRefused('No call is under way.')
+    if (others.length > 0) throw new SamplingRefused('Several calls are under way, and nobody can tell which of them asks.')
+    return listener.sample({ text: scrub(text), maxTokens }, signal)
   }
 
   /** `isForced`: whatever failed before. Throws AppError with the reason. */
@@ -92,7 +106,7 @@ export function createManagedServer(deps: ManagedServerDeps, serverId: string) {
     mask = known
     // Servers repeat the key of a header without the word before it.
     const onSecrets = (all: readonly string[]) => all.flatMap((value) => [value, ...value.split(' ')]).forEach(known.add)
-    const connection = startConnection({ ...deps, write, note, onElicitation, onSecrets, scrub }, server)
+    const connection = startConnection({ ...deps, write, note, onElicitation, onSampling, onSecrets, scrub }, server)
     current = connection
     emitChanged()
     connection.opened.then(
@@ -172,14 +186,14 @@ export function createManagedServer(deps: ManagedServerDeps, serverId: string) {
   }
 
   async function run<T>(connection: ServerConnection, work: (use: ServerUse) => Promise<T>): Promise<T> {
-    const own = new Set<AnswerElicitation>()
-    const listen = (answer: AnswerElicitation) => void (own.add(answer), listeners.add(answer))
+    const own = new Set<CallListener>()
+    const listen = (listener: CallListener) => void (own.add(listener), listeners.add(listener))
     const opened = await connection.opened
     write((tx) => noteMcpServerUse(tx, serverId, clock.now()))
     underWay++
-    const ending = work({ connection: opened, scrub, onElicitation: listen }).finally(() => {
+    const ending = work({ connection: opened, scrub, listen }).finally(() => {
       underWay--
-      for (const answer of own) listeners.delete(answer)
+      for (const listener of own) listeners.delete(listener)
     })
     try {
       const result = await ending

@@ -37,7 +37,7 @@ export type OpenedServer = McpConnection & {
   problem(): AppError | null
 }
 
-type Listeners = Pick<ConnectOptions, 'onToolsChanged' | 'onElicitation' | 'note' | 'signal'> & {
+type Listeners = Pick<ConnectOptions, 'onToolsChanged' | 'onElicitation' | 'onSampling' | 'note' | 'signal'> & {
   /** Called with all of them before anything can show one, and again when there are more. */
   onSecrets(secrets: readonly string[]): void
 }

@@ -5,7 +5,7 @@ import { createMessage } from '../../lib/messages.ts'
 import type { McpTransport } from '../../contract/mcp.ts'
 import { noteMcpServerRun } from '../../domain/mcp/mcp-servers.ts'
 import { recordTools } from '../../domain/mcp/mcp-tools.ts'
-import type { Elicitation, ElicitationAnswer } from '../../agent/mcp/connect-server.ts'
+import type { ConnectOptions, Elicitation, ElicitationAnswer } from '../../agent/mcp/connect-server.ts'
 import { openServer, type OpenedServer, type OpenServerDeps } from './open-server.ts'
 
 export type ServerConnectionDeps = Omit<OpenServerDeps, 'monotonic'> & {
@@ -15,6 +15,7 @@ export type ServerConnectionDeps = Omit<OpenServerDeps, 'monotonic'> & {
   /** For the log of the server. */
   note(text: string): void
   onElicitation(question: Elicitation): Promise<ElicitationAnswer>
+  onSampling: NonNullable<ConnectOptions['onSampling']>
   onSecrets(secrets: readonly string[]): void
   /** Takes the server's secrets out of a text. */
   scrub(text: string): string
@@ -40,7 +41,10 @@ const PING_MS = 5_000
 const LIST_AGAIN_MS = 1_000
 
 /** Opens one connection to a server, and keeps the record of its tools up to date while it lasts. */
-export function startConnection(deps: ServerConnectionDeps, server: { id: string; transport: McpTransport }): ServerConnection {
+export function startConnection(
+  deps: ServerConnectionDeps,
+  server: { id: string; transport: McpTransport; mayAskModel: boolean },
+): ServerConnection {
   const { clock, note, write } = deps
   const closing = new AbortController()
   let isOpen = false
@@ -52,8 +56,9 @@ export function startConnection(deps: ServerConnectionDeps, server: { id: string
   async function open(): Promise<OpenedServer> {
     const { signal } = closing
     try {
-      const { onElicitation, onSecrets } = deps
-      const listeners = { note, signal, onElicitation, onSecrets, onToolsChanged: readSoon }
+      const { onElicitation, onSampling, onSecrets } = deps
+      const asking = server.mayAskModel ? { onElicitation, onSampling } : { onElicitation }
+      const listeners = { note, signal, ...asking, onSecrets, onToolsChanged: readSoon }
       const connection = await openServer({ ...deps, monotonic: () => clock.monotonic() }, server, listeners)
       void connection.closed.then(() => (isOpen = false))
       try {

@@ -4,7 +4,7 @@ import { runMigrations } from './migrate.ts'
 import { LATEST_VERSION, MIGRATIONS, type Migration } from './migrations/migrations.ts'
 
 /** Of the schema after all migrations. Saves running them at each start to compare. `npm run db:generate` writes it. */
-export const SCHEMA_DIGEST = '9b0eff6c3f0c181d4499997b3d1d5f6f8e2f1a14762e47f855ff5e2fbac2ef2e'
+export const SCHEMA_DIGEST = '2d3e1231f0fbf97cf80e1518507770494ad289c026654ffd75086aea2f08d696'
 
 type SchemaRow = { type: 'table' | 'index' | 'trigger' | 'view'; name: string; sql: string }
 

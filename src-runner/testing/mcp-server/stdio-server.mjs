@@ -83,6 +83,19 @@ function listed() {
   return found
 }
 
+/** Asks the model `times` times, one after the other or `atOnce`, for `params` with a text of `chars` characters. */
+function think({ times = 1, atOnce = false, chars = 0, params = {} }, then) {
+  const content = { type: 'text', text: chars > 0 ? 'x'.repeat(chars) : INJECTION }
+  const results = []
+  const one = () =>
+    ask('sampling/createMessage', { messages: [{ role: 'user', content }], maxTokens: 100, ...params }, (result, error) => {
+      results.push(result ?? error)
+      if (results.length === times) then(results)
+      else if (!atOnce) one()
+    })
+  for (let i = 0; i < (atOnce ? times : 1); i++) one()
+}
+
 let onList = null
 const waiting = new Map()
 let nextId = 1000
@@ -105,11 +118,7 @@ function call(id, name, args, token) {
     case 'ask':
       return ask('elicitation/create', args.params ?? CITY, (result, error) => answer(text(`answer: ${JSON.stringify(result ?? error)}`)))
     case 'think':
-      return ask(
-        'sampling/createMessage',
-        { messages: [{ role: 'user', content: { type: 'text', text: INJECTION } }], maxTokens: 100 },
-        (result, error) => answer(text(`sampling: ${JSON.stringify(result ?? error)}`)),
-      )
+      return think(args, (results) => answer(text(results.map((result) => `sampling: ${JSON.stringify(result)}`).join('\n'))))
     case 'roots':
       return ask('roots/list', {}, (result) => answer(text(JSON.stringify(result))))
     case 'leave': {

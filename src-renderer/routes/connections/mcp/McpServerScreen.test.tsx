@@ -29,6 +29,7 @@ function open(server: McpServer, answers: Answers = {}) {
       }),
     updateMcpServer: ({ body }) =>
       change({
+        ...(body.mayAskModel !== undefined && { mayAskModel: body.mayAskModel }),
         ...(body.enabled !== undefined && { enabled: body.enabled, status: body.enabled ? 'stopped' : 'off' }),
         ...(body.agents && { agents: body.agents.map((grant) => ({ ...grant, agentName: 'Ada', tokens: 0 })) }),
       }),
@@ -120,6 +121,18 @@ it('gives an agent some of the tools, and switches the server off', async () => 
   await waitFor(() => expect(runner.callsOf('updateMcpServer')[0]!.body).toEqual({ agents: [{ agentId: ada.id, tools: ['list'] }] }))
   await user.click(await screen.findByRole('switch', { name: 'Notes is on' }))
   expect(await screen.findByText('Off')).toBeVisible()
+})
+
+it('lets the server ask the model only if the person switches it on, and off again', async () => {
+  const { user, runner } = open(makeMcpServer())
+  const mayAsk = await screen.findByRole('switch', { name: 'May ask your model' })
+  expect(mayAsk).not.toBeChecked()
+  expect(screen.getByText(/at your cost and within the job's budget/)).toBeVisible()
+  await user.click(mayAsk)
+  await waitFor(() => expect(mayAsk).toBeChecked())
+  await user.click(mayAsk)
+  await waitFor(() => expect(mayAsk).not.toBeChecked())
+  expect(runner.callsOf('updateMcpServer').map(({ body }) => body)).toEqual([{ mayAskModel: true }, { mayAskModel: false }])
 })
 
 it('edits what runs without showing or losing a stored secret', async () => {

@@ -4,12 +4,14 @@ import type { McpServer } from '../../../../src-runner/contract/mcp.ts'
 import { AnswerState } from '../../../api/AnswerState.tsx'
 import { useAction } from '../../../api/mutations.ts'
 import { sentenceOf } from '../../../api/problem.ts'
+import { toastError } from '../../../api/toast-error.ts'
 import { useMcpServer } from '../../../api/queries.ts'
 import { t } from '../../../lib/language.ts'
 import { messageText } from '../../../lib/message-text.ts'
 import { Button } from '../../../ui/Button.tsx'
 import { Panel } from '../../../ui/Panel.tsx'
 import { Screen } from '../../../ui/Screen.tsx'
+import { Switch } from '../../../ui/Switch.tsx'
 import { toast } from '../../../ui/Toasts.tsx'
 import { BackLink } from '../../../ui/BackLink.tsx'
 import { isUnknown } from '../connection.ts'
@@ -46,6 +48,7 @@ export function McpServerScreen(): JSX.Element {
 
 function Server(props: { server: McpServer }): JSX.Element {
   const test = useAction('testMcpServer')
+  const change = useAction('updateMcpServer')
   const [isEditing, setEditing] = createSignal(false)
   const [problem, setProblem] = createSignal<string | null>(null)
   // What another program did says nothing about this one.
@@ -107,6 +110,17 @@ function Server(props: { server: McpServer }): JSX.Element {
             }
           >
             <WhatRuns transport={props.server.transport} />
+            <div class="mt-4 border-t border-line pt-3">
+              <Switch
+                label={t('connections.mcp.runs.mayAskModel')}
+                hint={t('connections.mcp.runs.mayAskModelWhy')}
+                checked={props.server.mayAskModel}
+                disabled={change.isRunning}
+                onChecked={(mayAskModel) =>
+                  void change.run({ params: { mcpServerId: props.server.id }, body: { mayAskModel } }).catch(toastError)
+                }
+              />
+            </div>
           </Panel>
         </Show>
         <ServerLog mcpServerId={props.server.id} />
