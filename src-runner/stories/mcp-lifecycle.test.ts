@@ -74,7 +74,7 @@ describe.skipIf(isMissing)('the program of an MCP server', () => {
     for (const seconds of [2, 4, 8]) {
       expect(await waits()).toBe(seconds)
       clock.advance(seconds * 1_000)
-      expect(await weak.call('look')).toContain('exit code 4')
+      expect(await weak.call('look')).toContain('exited with code 4')
     }
     mend()
     expect([await waits(), weak.starts()]).toEqual([16, 3])
