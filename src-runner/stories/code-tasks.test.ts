@@ -47,7 +47,7 @@ describe.skipIf(isMissing)('a task for a coding program', () => {
       files: [{ path: 'till.ts', change: 'modified', from: null, additions: 1, deletions: 1, binary: false, runsByItself: false }],
       folder: worktreeOf(rig, job.id),
     }) // prettier-ignore
-    expect(code.branch).toMatch(/^deckhand\/fix-the-tax-[0-9a-f]{4}$/)
+    expect(code.branch).toMatch(/^deckhand\/fix-the-tax-[0-9a-f]{8}$/)
     expect(rig.git('show', `${code.branch}:till.ts`)).toBe('export const tax = 20')
     expect(readFileSync(join(rig.repository, 'till.ts'), 'utf8')).toBe('export const tax = 19\n')
     expect(rig.git('status', '--porcelain')).toBe('')

@@ -92,7 +92,10 @@ function explain(thrown: unknown): never {
   throw new AppError(thrown.trouble === 'outdated' ? 'git_missing' : 'not_a_repository', quote(thrown.message), { cause: thrown })
 }
 
-/** `deckhand/`, words of the task, and the end of the job's id, which is its random part. */
+/**
+ * `deckhand/`, words of the task, and the end of the job's id, which is its random part. It is long enough for a task that a schedule
+ * repeats every day, whose branches all have the same words.
+ */
 function branchFor(jobId: string, title: string): string {
   const words = title
     .normalize('NFKD')
@@ -100,7 +103,7 @@ function branchFor(jobId: string, title: string): string {
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, MAX_BRANCH_WORDS)
     .replace(/^-+|-+$/g, '')
-  return `deckhand/${words === '' ? 'task' : words}-${jobId.slice(-4)}`
+  return `deckhand/${words === '' ? 'task' : words}-${jobId.slice(-8)}`
 }
 
 function realPathOf(folder: string): Promise<string | null> {
