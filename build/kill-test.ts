@@ -112,8 +112,12 @@ export async function runKillTest({
     submitters.push(deliver())
 
     for (let kill = 1; kill <= kills; kill++) {
-      // One in four dies while it is still starting.
-      await systemClock.sleep(kill % 4 === 0 ? 0 : Math.random() * 150)
+      // One in four dies while it is still starting. The others have taken something, however busy the machine is.
+      if (kill % 4 !== 0) {
+        const before = delivered
+        while (delivered === before) await systemClock.sleep(5, signal)
+        await systemClock.sleep(Math.random() * 150)
+      }
       await endProcess(runner, 'SIGKILL')
       if (kill % 50 === 0 || kill === kills) {
         broken.push(...(await inspect(dataDir, finished)))

@@ -42,7 +42,7 @@ test('the first start leads to a finished first job and does not come back', asy
   const figures = page.locator('dl[aria-label="Summary"]')
   await expect(figures).toContainText('Marta')
   await expect(figures).toContainText('Demo')
-  await expect(figures).toContainText(/Tokens\s*[\d.,]+K? in, [\d.,]+K? out/)
+  await expect(figures).toContainText(/Tokens\s*[\d.,]+K?\sin,\s[\d.,]+K?\sout/)
   await expect(figures).toContainText('$0.00')
   await expect(page.getByRole('button', { name: /^Listed its folders/ })).toBeVisible()
   await expect(page.getByRole('button', { name: /^Read .*boiler-service\.md/ })).toBeVisible()

@@ -13,6 +13,9 @@ import { SkillRefused, type SkillPackage } from '../../domain/skills/skill-packa
 import { findSkillBySlug, getSkill, insertSkill, listSkills, replaceSkill, selectSkill, storedSource } from '../../domain/skills/skills.ts'
 import { isMissingFile } from './skill-source.ts'
 
+/** The same files give the same bytes, whenever they are packed. */
+const FIRST_ZIP_DAY = new Date(1980, 0, 1)
+
 type OwnSkillsDeps = LoadDeps & {
   ids: Ids
   /** Runs it alone, and turns a refusal into AppError skill_refused. */
@@ -44,7 +47,8 @@ export function createOwnSkills({ alone, sweep, ...deps }: OwnSkillsDeps) {
     const found = await loadSkill(deps, skill)
     if (found === null) return null
     const { zipSync } = await import('fflate/browser')
-    return Buffer.from(zipSync(Object.fromEntries(found.files.map(({ path, bytes }) => [`${skill.slug}/${path}`, bytes]))))
+    const files = Object.fromEntries(found.files.map(({ path, bytes }) => [`${skill.slug}/${path}`, bytes]))
+    return Buffer.from(zipSync(files, { mtime: FIRST_ZIP_DAY }))
   }
 
   return {

@@ -94,7 +94,7 @@ describe('a question', () => {
   it('shows the words of a server as its own', () => {
     const question = { text: '**Deckhand** needs your city.', choices: [], server: 'Hub', url: 'https://a.example/`x`' }
     const text = approvalText(t, { ...approval, kind: 'question', question }, LINK)
-    expect(text).toContain('waits, because the MCP server “Hub” asks. These are its words.')
+    expect(text).toContain('is waiting because the MCP server “Hub” asks a question. These are its words. Never give it passwords')
     expect(text).toContain('> \\*\\*Deckhand\\*\\* needs your city.')
     expect(text).toContain('Your next message does not answer it.')
   })
