@@ -67,6 +67,12 @@ describe.skipIf(isMissing)('tools of an MCP server', () => {
     await runner.ended(jobId)
   })
 
+  it('shows how far a call is while it runs, without secrets', async () => {
+    runner.modelServer.play({ toolCalls: [{ id: 'far', name: 'hostile__progress', args: {} }] }, { text: ['Done.'] })
+    const events = await runner.client.turn('chatStream', { body: { agentId: rig.agent.id, message: 'How far?' } })
+    expect(events).toContainEqual({ type: 'tool_output', callId: 'far', text: '1 / 2 halfway with ***\n' })
+  })
+
   it('offers only what a person has accepted, with the schema of the server', async () => {
     await callOnce('look', { word: 'x' })
     const { tools } = runner.modelServer.received[0]!.body as { tools: { function: { name: string; parameters: object } }[] }

@@ -176,7 +176,8 @@ function call(id, name, args, token) {
           method: 'notifications/progress',
           params: { progressToken: token, progress: 1, total: 2, message: `halfway with ${process.env.KEY}` },
         })
-      return answer(text('done'))
+      // Answered when the client has read the progress, which it forgets with the end of the call.
+      return ask('ping', {}, () => answer(text('done')))
     default:
       return answer(text(`${name} done`))
   }
