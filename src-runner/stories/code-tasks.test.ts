@@ -225,6 +225,17 @@ describe.skipIf(isMissing)('a task for a coding program', () => {
     for (const spelling of [token, encodeURIComponent(token), base64, inBase64]) expect(kept).not.toContain(spelling)
   })
 
+  it('asks about a command without the login that it holds', async () => {
+    await open()
+    const token = 'ya29.canary+of/a=login-0123456789'
+    mkdirSync(join(rig.home, '.gemini'))
+    writeFileSync(join(rig.home, '.gemini', 'oauth_creds.json'), JSON.stringify({ access_token: token }))
+    const { job } = await rig.run(`Look\n@run echo ${token}`)
+    const [approval] = await rig.pending(job.id)
+    expect(approval).toMatchObject({ tool: 'code_command', args: { command: 'echo ***' }, facts: { subject: 'echo ***' } })
+    expect(JSON.stringify(approval)).not.toContain(token)
+  })
+
   it('works in one repository beside another one', async () => {
     await open(onItsOwn)
     const done = await Promise.all([rig.run('One\n@write a.txt one'), rig.run('Two\n@write a.txt two')])

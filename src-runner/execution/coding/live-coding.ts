@@ -48,8 +48,12 @@ export function createToldSoFar({ place, numbered, before, secrets }: ToldOption
   for (const secret of secrets) add(secret)
   const idOf = (callId: string) => otherNames.get(callId) ?? `${numbered}.${callId}`
 
+  const clean = <T>(value: T): T => JSON.parse(masked(JSON.stringify(value))) as T
+
   return {
     idOf,
+    /** Without the login of the program. */
+    clean,
     /** The call is one that the job asked about in an earlier process. */
     rename(callId: string, recordedId: string): void {
       otherNames.set(callId, recordedId)
@@ -92,9 +96,7 @@ export function createToldSoFar({ place, numbered, before, secrets }: ToldOption
       if (text.trim() !== '') lastMessage = text
       const reply: NewReply = {
         ...{ text: masked(text), reasoning: masked(thinking) },
-        toolCalls: calls.map(
-          (call) => JSON.parse(masked(JSON.stringify(recordedCall(idOf(call.callId), call, place)))) as NewReply['toolCalls'][0],
-        ),
+        toolCalls: calls.map((call) => clean(recordedCall(idOf(call.callId), call, place))),
         model: { providerId: place.cli, model },
         usage: { input: usage.input, output: usage.output, cached: usage.cached },
         ...{ costMicros: usage.costMicros, priced: tellsCost || !isLast },

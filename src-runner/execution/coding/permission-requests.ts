@@ -38,9 +38,10 @@ export function createPermissionRequests({ db, jobs, approvals, dataDir }: Permi
   async function decide(
     working: CodeAttempt,
     { told, place }: LiveCoding,
-    call: CodingCall,
+    requested: CodingCall,
     record: () => Promise<void>,
   ): Promise<CodingAnswer> {
+    const call = told.clean(requested)
     const { claim, job } = working.attempt
     const tool = toolOfCall(call, place)
     const args = recordedCall('', call, place).args as Record<string, unknown>
