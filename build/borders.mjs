@@ -146,7 +146,7 @@ export default {
     never(
       'sign-in-library-in-one-file',
       'One file knows the library of accounts and sessions. It is loaded when accounts are first needed.',
-      { path: '^src-', pathNot: [TESTS, '^src-main/sign-in/accounts\\.ts$'] },
+      { path: '^src-', pathNot: [TESTS, '^src-main/sign-in/auth-sessions\\.ts$'] },
       npm('(better-auth|@better-auth)'),
     ),
     onDemand(

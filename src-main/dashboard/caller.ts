@@ -1,5 +1,5 @@
 import type { Route } from '../../src-runner/contract/routes.ts'
-import type { SignedIn } from '../sign-in/accounts.ts'
+import type { SignedIn } from '../sign-in/auth-sessions.ts'
 
 /**
  * Who sends a request. `window`: the app's own window. `program`: it knows the secret, or needs none in this mode. `person`:
