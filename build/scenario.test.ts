@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openSeed } from '../e2e/scenarios/seed.ts'
-import { openDatabase } from '../src-runner/platform/db/database.ts'
+import { openDatabase } from '../src-runner/platform/db/open-database.ts'
 import { systemClock } from '../src-runner/lib/clock.ts'
 
 const MORE_THAN_A_SEARCH_INDEXES = 5_200

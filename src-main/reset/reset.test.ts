@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSyn
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { openDatabase } from '../../src-runner/platform/db/database.ts'
+import { openDatabase } from '../../src-runner/platform/db/open-database.ts'
 import { systemClock } from '../../src-runner/lib/clock.ts'
 import { takeDataLock } from './data-lock.ts'
 import { measureData } from './own-files.ts'

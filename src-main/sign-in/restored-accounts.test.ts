@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createBackups } from '../../src-runner/platform/db/backups.ts'
-import { openDatabase } from '../../src-runner/platform/db/database.ts'
+import { openDatabase } from '../../src-runner/platform/db/open-database.ts'
 import { systemClock } from '../../src-runner/lib/clock.ts'
 import { createSignIn, type SignIn } from './sign-in.ts'
 

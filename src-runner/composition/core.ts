@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { homedir } from 'node:os'
 import { findSandbox } from '../platform/sandbox/find-sandbox.ts'
-import { openDatabase } from '../platform/db/database.ts'
+import { openDatabase } from '../platform/db/open-database.ts'
 import type { GuardedFetchOptions } from '../platform/net/guarded-fetch.ts'
 import type { Deadlines } from '../platform/net/node-http.ts'
 import { createOutbound, type OutboundFetch } from '../platform/net/outbound.ts'

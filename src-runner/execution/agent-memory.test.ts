@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { transact } from '../platform/db/transact.ts'
+import { transact } from '../platform/db/database.ts'
 import { listJobMemories } from '../domain/memory/job-memories.ts'
 import { createMemory } from '../domain/memory/memories.ts'
 import { openRecordsRig, type RecordsRig } from '../testing/records-rig.ts'

@@ -1,4 +1,4 @@
-import { commitSoon } from '../platform/db/transact.ts'
+import { commitSoon } from '../platform/db/database.ts'
 import type { Memory } from '../contract/memory.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Ids } from '../lib/ids.ts'

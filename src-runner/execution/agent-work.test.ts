@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { transact } from '../platform/db/transact.ts'
+import { transact } from '../platform/db/database.ts'
 import { createEventHub } from '../platform/events/event-hub.ts'
 import type { UpdateAgent } from '../contract/agents.ts'
 import type { LiveJobStream } from '../contract/events.ts'

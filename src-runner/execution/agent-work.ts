@@ -1,6 +1,5 @@
 import type { Message } from '../contract/messages.ts'
-import type { Database } from '../platform/db/database.ts'
-import { commitSoon, type Tx } from '../platform/db/transact.ts'
+import { commitSoon, type Database, type Tx } from '../platform/db/database.ts'
 import type { EventHub } from '../platform/events/event-hub.ts'
 import type { LiveJobStreams } from '../platform/events/live-job-streams.ts'
 import type { Agent, ModelRef } from '../contract/agents.ts'

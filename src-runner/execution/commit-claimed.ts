@@ -1,5 +1,4 @@
-import type { Database } from '../platform/db/database.ts'
-import { commitSoon, type NoPromise, type Tx } from '../platform/db/transact.ts'
+import { commitSoon, type Database, type NoPromise, type Tx } from '../platform/db/database.ts'
 import { StaleClaimError } from '../lib/errors.ts'
 import type { Claim } from '../domain/jobs/claim-job.ts'
 import type { JobStore } from '../domain/jobs/job-store.ts'

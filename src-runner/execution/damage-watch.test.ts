@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { transact } from '../platform/db/transact.ts'
+import { transact } from '../platform/db/database.ts'
 import { createEventHub } from '../platform/events/event-hub.ts'
 import { silentLog } from '../lib/log.ts'
 import { openRecordsRig, type RecordsRig } from '../testing/records-rig.ts'

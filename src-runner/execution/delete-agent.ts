@@ -1,4 +1,4 @@
-import type { Tx } from '../platform/db/transact.ts'
+import type { Tx } from '../platform/db/database.ts'
 import type { Clock } from '../lib/clock.ts'
 import { getAgent, markAgentDeleted } from '../domain/agents/agents.ts'
 import { deleteChannelsOfAgent } from '../domain/channels/channels.ts'

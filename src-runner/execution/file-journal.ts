@@ -1,5 +1,4 @@
-import type { Database } from '../platform/db/database.ts'
-import { commitSoon } from '../platform/db/transact.ts'
+import { commitSoon, type Database } from '../platform/db/database.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Ids } from '../lib/ids.ts'
 import type { Blobs } from '../domain/files/blobs.ts'

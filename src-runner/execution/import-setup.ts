@@ -1,5 +1,4 @@
-import type { Database } from '../platform/db/database.ts'
-import { transact, type Tx } from '../platform/db/transact.ts'
+import { transact, type Database, type Tx } from '../platform/db/database.ts'
 import type { MachineTime } from '../platform/time/machine-time.ts'
 import { EXPORT_VERSION, HistoryLine, type ExportHead, type ImportResult, Setup } from '../contract/export.ts'
 import type { ModelRef } from '../contract/agents.ts'

@@ -1,4 +1,4 @@
-import type { Tx } from '../platform/db/transact.ts'
+import type { Tx } from '../platform/db/database.ts'
 import type { Setup } from '../contract/export.ts'
 import type { SkillContents } from '../contract/skills.ts'
 import type { Clock } from '../lib/clock.ts'

@@ -1,7 +1,6 @@
 import type { Message } from '../contract/messages.ts'
 import { createMessage } from '../lib/messages.ts'
-import type { Database } from '../platform/db/database.ts'
-import { commitSoon } from '../platform/db/transact.ts'
+import { commitSoon, type Database } from '../platform/db/database.ts'
 import type { Approval } from '../contract/approvals.ts'
 import { NO_TAINTS } from '../contract/rules.ts'
 import type { ApprovalStore } from '../domain/approvals/approvals.ts'

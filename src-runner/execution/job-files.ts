@@ -1,5 +1,5 @@
 import type { Message } from '../contract/messages.ts'
-import { commitSoon } from '../platform/db/transact.ts'
+import { commitSoon } from '../platform/db/database.ts'
 import type { FileDiff, WrittenFile } from '../contract/files.ts'
 import { TERMINAL_STATUSES, type Job } from '../contract/jobs.ts'
 import { AppError } from '../lib/errors.ts'

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Database } from '../platform/db/database.ts'
-import { commitSoon } from '../platform/db/transact.ts'
+import { commitSoon, type Database } from '../platform/db/database.ts'
 import type { KeptResultContent } from '../contract/files.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError, StaleClaimError } from '../lib/errors.ts'

@@ -1,5 +1,4 @@
-import type { Database } from '../platform/db/database.ts'
-import { transact, type Tx } from '../platform/db/transact.ts'
+import { transact, type Database, type Tx } from '../platform/db/database.ts'
 import type { EventHub } from '../platform/events/event-hub.ts'
 import { pruneEvents } from '../platform/events/event-log.sql.ts'
 import type { TrustedClock } from '../platform/time/trusted-clock.ts'

@@ -1,4 +1,4 @@
-import { commitSoon, type Tx } from '../platform/db/transact.ts'
+import { commitSoon, type Tx } from '../platform/db/database.ts'
 import type { Job } from '../contract/jobs.ts'
 import { Taint, type Taints } from '../contract/rules.ts'
 import type { ApprovalStore } from '../domain/approvals/approvals.ts'

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { Db } from '../platform/db/database.ts'
-import type { Tx } from '../platform/db/transact.ts'
+import type { Db, Tx } from '../platform/db/database.ts'
 import { isTerminal, type Job, type Step } from '../contract/jobs.ts'
 import type { SkillDraft } from '../contract/skills.ts'
 import { AppError } from '../lib/errors.ts'

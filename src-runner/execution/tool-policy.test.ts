@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { transact } from '../platform/db/transact.ts'
+import { transact } from '../platform/db/database.ts'
 import type { CallFacts } from '../contract/rules.ts'
 import { createApprovals, type ApprovalStore } from '../domain/approvals/approvals.ts'
 import type { Claim } from '../domain/jobs/claim-job.ts'

@@ -1,5 +1,4 @@
-import type { Database } from '../platform/db/database.ts'
-import { commitSoon, transact } from '../platform/db/transact.ts'
+import { commitSoon, transact, type Database } from '../platform/db/database.ts'
 import type { Agent } from '../contract/agents.ts'
 import type { Approval, AskedQuestion, Remember } from '../contract/approvals.ts'
 import type { Job } from '../contract/jobs.ts'

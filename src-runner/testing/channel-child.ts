@@ -4,7 +4,7 @@
 //   KILL_AT     a point at which it dies by itself
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { readRunnerEnvironment } from '../adapters/host/environment.ts'
-import { openDatabase } from '../platform/db/database.ts'
+import { openDatabase } from '../platform/db/open-database.ts'
 import { silenceConsole } from '../platform/log/create-log.ts'
 import { silentLog } from '../lib/log.ts'
 import type { Vault } from '../lib/vault.ts'

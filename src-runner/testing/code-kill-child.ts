@@ -21,7 +21,7 @@ for (const name of ['mkdir', 'rename', 'unlink', 'rmdir', 'rm', 'symlink', 'writ
   Object.assign(fs, { [name]: killBefore(fs[name] as () => unknown) })
 syncBuiltinESMExports()
 
-const { openDatabase } = await import('../platform/db/database.ts')
+const { openDatabase } = await import('../platform/db/open-database.ts')
 const { createGit } = await import('../platform/git/create-git.ts')
 const { listProgramFolders } = await import('../platform/programs/program-folders.ts')
 const { systemClock: clock } = await import('../lib/clock.ts')

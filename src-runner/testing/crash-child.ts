@@ -1,5 +1,5 @@
-import { openDatabase } from '../platform/db/database.ts'
-import { commitSoon, transact } from '../platform/db/transact.ts'
+import { commitSoon, transact } from '../platform/db/database.ts'
+import { openDatabase } from '../platform/db/open-database.ts'
 import { createLiveJobStreams } from '../platform/events/live-job-streams.ts'
 import { systemClock as clock } from '../lib/clock.ts'
 import { createIds } from '../lib/ids.ts'

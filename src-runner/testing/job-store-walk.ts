@@ -1,7 +1,7 @@
 import { quote } from '../lib/messages.ts'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { transact, type Tx } from '../platform/db/transact.ts'
+import { transact, type Tx } from '../platform/db/database.ts'
 import { createLiveJobStreams } from '../platform/events/live-job-streams.ts'
 import { isTerminal, type JobChannel, type JobStatus } from '../contract/jobs.ts'
 import { deleteConversation } from '../domain/conversations/conversations.ts'

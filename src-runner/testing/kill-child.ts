@@ -1,4 +1,4 @@
-import { openDatabase } from '../platform/db/database.ts'
+import { openDatabase } from '../platform/db/open-database.ts'
 import { readRunnerEnvironment } from '../adapters/host/environment.ts'
 import { createMemoryVault } from '../lib/vault.ts'
 import { createRunner } from '../runner.ts'

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { openDatabase, type Database } from '../platform/db/database.ts'
+import type { Database } from '../platform/db/database.ts'
+import { openDatabase } from '../platform/db/open-database.ts'
 import { isMarkedUsed } from '../platform/db/used-marker.ts'
 
 type Options = Parameters<typeof openDatabase>[0]

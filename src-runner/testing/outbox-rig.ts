@@ -1,5 +1,5 @@
 import { quote } from '../lib/messages.ts'
-import { transact } from '../platform/db/transact.ts'
+import { transact } from '../platform/db/database.ts'
 import { createEventHub } from '../platform/events/event-hub.ts'
 import { createTrustedClock } from '../platform/time/trusted-clock.ts'
 import { createMachineTime } from '../platform/time/machine-time.ts'

@@ -1,4 +1,4 @@
-import { openDatabase } from '../platform/db/database.ts'
+import { openDatabase } from '../platform/db/open-database.ts'
 import { shiftClock, systemClock } from '../lib/clock.ts'
 import { createIds } from '../lib/ids.ts'
 import { createFileVault, openRenewalRig } from './renewal-rig.ts'

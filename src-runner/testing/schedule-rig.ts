@@ -1,4 +1,4 @@
-import { transact, type Tx } from '../platform/db/transact.ts'
+import { transact, type Tx } from '../platform/db/database.ts'
 import type { CreateSchedule, Occurrence, Schedule } from '../contract/schedules.ts'
 import { silentLog } from '../lib/log.ts'
 import type { AttemptOutcome } from '../domain/jobs/settle-job.ts'

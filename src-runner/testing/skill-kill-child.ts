@@ -21,7 +21,7 @@ Object.assign(fs, { fsyncSync: killBefore(fs.fsyncSync) })
 syncBuiltinESMExports()
 
 const { createGuardedFetch } = await import('../platform/net/guarded-fetch.ts')
-const { openDatabase } = await import('../platform/db/database.ts')
+const { openDatabase } = await import('../platform/db/open-database.ts')
 const { systemClock } = await import('../lib/clock.ts')
 const { createIds } = await import('../lib/ids.ts')
 const { silentLog } = await import('../lib/log.ts')

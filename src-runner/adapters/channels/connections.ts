@@ -1,4 +1,4 @@
-import { transact } from '../../platform/db/transact.ts'
+import { transact } from '../../platform/db/database.ts'
 import type { EventHub } from '../../platform/events/event-hub.ts'
 import type { ChannelKind } from '../../contract/channels.ts'
 import type { StoredEvent } from '../../contract/events.ts'

@@ -1,6 +1,5 @@
 import type { Message } from '../../contract/messages.ts'
-import type { Database } from '../../platform/db/database.ts'
-import { commitSoon, transact, type Tx } from '../../platform/db/transact.ts'
+import { commitSoon, transact, type Database, type Tx } from '../../platform/db/database.ts'
 import type { ChannelStatus } from '../../contract/channels.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, problemOf } from '../../lib/errors.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { transact } from '../../platform/db/transact.ts'
+import { transact } from '../../platform/db/database.ts'
 import { createEventHub } from '../../platform/events/event-hub.ts'
 import { insertChannel } from '../../domain/channels/channels.ts'
 import { addRequest, setConversation, setPersonRole } from '../../domain/channels/people.ts'

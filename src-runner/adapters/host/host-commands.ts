@@ -1,6 +1,5 @@
 import { createMessage } from '../../lib/messages.ts'
-import type { Database } from '../../platform/db/database.ts'
-import { transact } from '../../platform/db/transact.ts'
+import { transact, type Database } from '../../platform/db/database.ts'
 import type { Notification, ToRunner } from '../../contract/port.ts'
 import type { PublicAddress, TunnelProgram } from '../../contract/public-address.ts'
 import type { Clock } from '../../lib/clock.ts'

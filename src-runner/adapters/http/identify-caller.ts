@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Database } from '../../platform/db/database.ts'
-import { commitSoon } from '../../platform/db/transact.ts'
+import { commitSoon, type Database } from '../../platform/db/database.ts'
 import type { SignedInUser, UserQuestion } from '../../contract/port.ts'
 import { TOKEN_FORM } from '../../contract/tokens.ts'
 import type { Clock } from '../../lib/clock.ts'

@@ -1,6 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Database } from '../../platform/db/database.ts'
-import { transact } from '../../platform/db/transact.ts'
+import { transact, type Database } from '../../platform/db/database.ts'
 import type { GuardedFetch } from '../../platform/net/guarded-fetch.ts'
 import type { Connector } from '../../contract/connectors.ts'
 import type { Authorization, CreateAuthorization } from '../../contract/credentials.ts'

@@ -1,5 +1,4 @@
-import type { Database } from '../../platform/db/database.ts'
-import { transact } from '../../platform/db/transact.ts'
+import { transact, type Database } from '../../platform/db/database.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'

@@ -1,5 +1,4 @@
-import type { Database } from '../../platform/db/database.ts'
-import { transact } from '../../platform/db/transact.ts'
+import { transact, type Database } from '../../platform/db/database.ts'
 import { GuardedFetchError, type GuardedFetch } from '../../platform/net/guarded-fetch.ts'
 import type { Connector } from '../../contract/connectors.ts'
 import type { Clock } from '../../lib/clock.ts'

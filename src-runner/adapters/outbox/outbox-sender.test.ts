@@ -1,6 +1,6 @@
 import { quote } from '../../lib/messages.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { transact } from '../../platform/db/transact.ts'
+import { transact } from '../../platform/db/database.ts'
 import { deleteChannel } from '../../domain/channels/channels.ts'
 import { listOutbox, retryOutbound } from '../../domain/outbox/outbox.ts'
 import { withdrawFrom } from '../../domain/outbox/write-message.ts'

@@ -1,6 +1,5 @@
 import type { Message } from '../../contract/messages.ts'
-import type { Database } from '../../platform/db/database.ts'
-import { transact } from '../../platform/db/transact.ts'
+import { transact, type Database } from '../../platform/db/database.ts'
 import type { EventHub } from '../../platform/events/event-hub.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { problemOf } from '../../lib/errors.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import { AppError } from '../../lib/errors.ts'
 import { quote } from '../../lib/messages.ts'
 import type { Log } from '../../lib/log.ts'

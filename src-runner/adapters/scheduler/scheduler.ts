@@ -1,5 +1,4 @@
-import type { Database } from '../../platform/db/database.ts'
-import { commitSoon, transact } from '../../platform/db/transact.ts'
+import { commitSoon, transact, type Database } from '../../platform/db/database.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'

@@ -1,5 +1,5 @@
 import { refuseTooLarge } from '../../platform/archives/archive-entries.ts'
-import { transact } from '../../platform/db/transact.ts'
+import { transact } from '../../platform/db/database.ts'
 import { MAX_EXPORTED_SKILL_CHARS } from '../../contract/export.ts'
 import { SKILL_LIMITS, type Skill, type SkillCheck, type SkillEditFile, type SkillFileInput } from '../../contract/skills.ts'
 import { AppError, required } from '../../lib/errors.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { PackedFile } from '../../platform/archives/archive-entries.ts'
 import { BACKUP_FOLDER } from '../../platform/db/backup-files.ts'
-import { transact } from '../../platform/db/transact.ts'
+import { transact } from '../../platform/db/database.ts'
 import { GuardedFetchError } from '../../platform/net/guarded-fetch.ts'
 import type { ErrorCode } from '../../contract/errors.ts'
 import type { Setup } from '../../contract/export.ts'

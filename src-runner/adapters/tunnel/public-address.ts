@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import type { Database } from '../../platform/db/database.ts'
-import { transact } from '../../platform/db/transact.ts'
+import { transact, type Database } from '../../platform/db/database.ts'
 import type { OutboundFetch } from '../../platform/net/outbound.ts'
 import { readPublicBase } from '../../platform/net/web-address.ts'
 import type { Message } from '../../contract/messages.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi, type MockInstance } from 'vitest'
-import { transact } from '../../platform/db/transact.ts'
+import { transact } from '../../platform/db/database.ts'
 import type { AppError } from '../../lib/errors.ts'
 import { createMachineTime } from '../../platform/time/machine-time.ts'
 import { listDeliveries } from '../../domain/triggers/deliveries.ts'

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Database } from '../../platform/db/database.ts'
-import { commitSoon, type Tx } from '../../platform/db/transact.ts'
+import { commitSoon, type Database, type Tx } from '../../platform/db/database.ts'
 import type { MachineTime } from '../../platform/time/machine-time.ts'
 import { MAX_WEBHOOK_BYTES, type TemplatePreview } from '../../contract/triggers.ts'
 import type { Clock } from '../../lib/clock.ts'

@@ -1,5 +1,4 @@
-import type { Database } from '../../platform/db/database.ts'
-import { transact } from '../../platform/db/transact.ts'
+import { transact, type Database } from '../../platform/db/database.ts'
 import type { EventHub } from '../../platform/events/event-hub.ts'
 import type { MachineTime } from '../../platform/time/machine-time.ts'
 import type { Clock } from '../../lib/clock.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { transact, type Tx } from '../../platform/db/transact.ts'
+import { transact, type Tx } from '../../platform/db/database.ts'
 import { Agent, DEFAULT_LIMITS, type CreateAgent, type UpdateAgent } from '../../contract/agents.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
 import { deleteAgent } from '../../execution/delete-agent.ts'

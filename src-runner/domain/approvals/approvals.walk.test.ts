@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { transact } from '../../platform/db/transact.ts'
+import { transact } from '../../platform/db/database.ts'
 import { isTerminal } from '../../contract/jobs.ts'
 import { NO_TAINTS } from '../../contract/rules.ts'
 import { AppError, StaleClaimError } from '../../lib/errors.ts'

@@ -1,5 +1,5 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import { APPROVAL_EXPIRES_AFTER_MS, type Approval, type AskedQuestion, type Remember } from '../../contract/approvals.ts'
 import type { CallFacts, Decision, RuleText, Taints } from '../../contract/rules.ts'
 import type { Clock } from '../../lib/clock.ts'

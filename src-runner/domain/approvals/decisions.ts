@@ -1,6 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import type { RecordedDecision } from '../../contract/rules.ts'
 import { AppError } from '../../lib/errors.ts'
 import { jobs } from '../jobs/jobs-table.ts'

@@ -1,6 +1,6 @@
 import { createMessage, quote } from '../../lib/messages.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { transact, type Tx } from '../../platform/db/transact.ts'
+import { transact, type Tx } from '../../platform/db/database.ts'
 import type { AttentionItem } from '../../contract/notifications.ts'
 import type { PublicAddress } from '../../contract/public-address.ts'
 import type { DeliveryOutcome } from '../../contract/triggers.ts'

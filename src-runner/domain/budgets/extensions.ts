@@ -1,7 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
-import type { Tx } from '../../platform/db/transact.ts'
 import type { Approval } from '../../contract/approvals.ts'
 import { toMicros } from '../../lib/micros.ts'
 import { budgetExtensions } from './budgets-table.ts'

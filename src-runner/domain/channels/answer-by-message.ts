@@ -1,7 +1,6 @@
 import { and, eq, isNotNull, like, ne, type SQL } from 'drizzle-orm'
 import { renderMessage, type Translate } from '../../../resources/locales/translate.ts'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import type { Approval, ResolveApproval } from '../../contract/approvals.ts'
 import { AppError, problemOf } from '../../lib/errors.ts'
 import type { Speech } from '../../lib/messages.ts'

@@ -1,6 +1,6 @@
 import { quote } from '../../lib/messages.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { transact, type Tx } from '../../platform/db/transact.ts'
+import { transact, type Tx } from '../../platform/db/database.ts'
 import type { ChannelKind, ChannelRole } from '../../contract/channels.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
 import { deleteAgent } from '../../execution/delete-agent.ts'

@@ -1,5 +1,5 @@
 import { and, eq, gt, like } from 'drizzle-orm'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { Speech } from '../../lib/messages.ts'

@@ -1,6 +1,5 @@
 import { and, count, desc, eq, getTableColumns, inArray, lt, ne, sql, type SQL } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import type { ChannelPerson, ChannelRole } from '../../contract/channels.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, required } from '../../lib/errors.ts'

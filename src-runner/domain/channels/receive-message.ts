@@ -1,6 +1,5 @@
 import { and, eq, isNull, lt, or } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import type { ChannelKind, ChannelPerson } from '../../contract/channels.ts'
 import type { JobChannel } from '../../contract/jobs.ts'
 import type { Clock } from '../../lib/clock.ts'

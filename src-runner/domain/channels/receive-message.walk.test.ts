@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { transact } from '../../platform/db/transact.ts'
+import { transact } from '../../platform/db/database.ts'
 import { findEventBounds, listEventsAfter } from '../../platform/events/event-log.sql.ts'
 import { openRecordsRig } from '../../testing/records-rig.ts'
 import { walkRuns } from '../../testing/walk-runs.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { saying } from '../../testing/saying.ts'
 import { inEnglish } from '../../lib/messages.ts'
-import { transact, type Tx } from '../../platform/db/transact.ts'
+import { transact, type Tx } from '../../platform/db/database.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
 import { listKnownChats, listPeople } from './people.ts'
 import { insertChannel } from './channels.ts'

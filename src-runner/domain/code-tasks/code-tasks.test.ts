@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { transact } from '../../platform/db/transact.ts'
+import { transact } from '../../platform/db/database.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
 import { pruneJobs, START } from '../retention/prune-jobs.sql.ts'
 import { changeCodeTask, findCodeTask, findCodingTurn, getCodeTask, insertCodeTask, listCodeTasks } from './code-tasks.ts'

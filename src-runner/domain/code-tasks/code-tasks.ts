@@ -1,6 +1,5 @@
 import { and, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import type { CodeTask, CodeTaskSummary } from '../../contract/code-tasks.ts'
 import { required } from '../../lib/errors.ts'
 import { agents } from '../agents/agents-table.ts'

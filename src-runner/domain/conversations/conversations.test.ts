@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { transact, type Tx } from '../../platform/db/transact.ts'
+import { transact, type Tx } from '../../platform/db/database.ts'
 import { Conversation } from '../../contract/conversations.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
 import { deleteConversation, getConversation, listConversations, listMessages } from './conversations.ts'

@@ -1,7 +1,6 @@
 import { and, desc, eq, getTableColumns, sql, type SQL } from 'drizzle-orm'
 import { z } from 'zod'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import type { Conversation, Message } from '../../contract/conversations.ts'
 import type { JobStatus } from '../../contract/jobs.ts'
 import { required } from '../../lib/errors.ts'

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { prepareOnce } from '../../platform/db/statements.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import { rowInsert, writeRows, type RowOf } from '../../platform/db/write-rows.ts'
 import { AppError } from '../../lib/errors.ts'
 import { conversations } from './conversations-table.ts'

@@ -1,7 +1,6 @@
 import { and, eq, gt, inArray, lt, lte, sql } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
-import type { Tx } from '../../platform/db/transact.ts'
 import { AUTHORIZATION_LIVES_MS, type Authorization } from '../../contract/credentials.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { Clock } from '../../lib/clock.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { commitSoon, transact } from '../../platform/db/transact.ts'
+import { commitSoon, transact } from '../../platform/db/database.ts'
 import type { Credential } from '../../contract/credentials.ts'
 import { silentLog } from '../../lib/log.ts'
 import { createMessage } from '../../lib/messages.ts'

@@ -1,6 +1,5 @@
 import { and, desc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import type { Credential, CredentialGrant, UpdateCredential } from '../../contract/credentials.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { Clock } from '../../lib/clock.ts'

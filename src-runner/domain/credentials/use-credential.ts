@@ -1,5 +1,4 @@
-import { commitSoon, transact } from '../../platform/db/transact.ts'
-import type { Database } from '../../platform/db/database.ts'
+import { commitSoon, transact, type Database } from '../../platform/db/database.ts'
 import type { CredentialAccess } from '../../contract/credentials.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { Clock } from '../../lib/clock.ts'

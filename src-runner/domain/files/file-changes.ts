@@ -1,7 +1,6 @@
 import { and, desc, eq, ne, sql } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
-import type { Tx } from '../../platform/db/transact.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { fileChanges } from './files-table.ts'

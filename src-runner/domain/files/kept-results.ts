@@ -1,6 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import type { KeptResult } from '../../contract/files.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { keptResults } from './kept-results-table.ts'

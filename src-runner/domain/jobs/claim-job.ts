@@ -1,4 +1,4 @@
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import type { Job } from '../../contract/jobs.ts'
 import type { JobDeps } from './job-deps.ts'
 import { LONGEST_POSTPONED_MS } from './postpone-job.ts'

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { eq, lt } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import type { ChatTurn, Job } from '../../contract/jobs.ts'
 import { AppError } from '../../lib/errors.ts'
 import { clientTurns, jobs } from './jobs-table.ts'

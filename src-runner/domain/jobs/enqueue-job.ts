@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { prepareOnce } from '../../platform/db/statements.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import { rowInsert, writeRows } from '../../platform/db/write-rows.ts'
 import { isTerminal, type Job, type JobChannel } from '../../contract/jobs.ts'
 import { AppError, required } from '../../lib/errors.ts'

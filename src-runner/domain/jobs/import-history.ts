@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import type { HistoryImport, HistoryLine } from '../../contract/export.ts'
 import { isTerminal, type Job, type Step } from '../../contract/jobs.ts'
 import { quote } from '../../lib/messages.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openDatabase } from '../../platform/db/database.ts'
+import { openDatabase } from '../../platform/db/open-database.ts'
 import { systemClock } from '../../lib/clock.ts'
 
 const CHILD = fileURLToPath(new URL('../../testing/crash-child.ts', import.meta.url))

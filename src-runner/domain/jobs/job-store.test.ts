@@ -1,6 +1,6 @@
 import { quote } from '../../lib/messages.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { transact, type Tx } from '../../platform/db/transact.ts'
+import { transact, type Tx } from '../../platform/db/database.ts'
 import type { LiveJobStream, StoredEvent } from '../../contract/events.ts'
 import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/records-rig.ts'
 import { deleteAgent } from '../../execution/delete-agent.ts'

@@ -1,6 +1,5 @@
 import type { HistoryLine } from '../../contract/export.ts'
-import type { Database } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Database, Tx } from '../../platform/db/database.ts'
 import type { Claim } from './claim-job.ts'
 import { claimJob, claimNextJob, createTurns } from './claim-job.ts'
 import {

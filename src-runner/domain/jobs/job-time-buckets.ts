@@ -1,6 +1,5 @@
 import { and, desc, gt, lt, max, min } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { jobTimeBuckets } from './jobs-table.ts'
 
 const BUCKET_MS = 900_000

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { transact, type Tx } from '../../platform/db/transact.ts'
+import { transact, type Tx } from '../../platform/db/database.ts'
 import { JOB_STATUSES } from '../../contract/jobs.ts'
 import { plansOf as readPlans, type QueryPlan } from '../../testing/query-plans.ts'
 import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/records-rig.ts'

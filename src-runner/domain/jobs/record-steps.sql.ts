@@ -1,4 +1,4 @@
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import type { ModelRef } from '../../contract/agents.ts'
 import type { ReplyStep } from '../../contract/jobs.ts'
 import type { Claim } from './claim-job.ts'

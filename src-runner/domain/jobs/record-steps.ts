@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import { rowInsert, writeRows } from '../../platform/db/write-rows.ts'
 import type { ModelRef } from '../../contract/agents.ts'
 import type { JobOutput, ReplyStep, Step, ToolCall, ToolResultStep, ToolStartedStep } from '../../contract/jobs.ts'

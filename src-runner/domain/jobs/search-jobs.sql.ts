@@ -1,5 +1,4 @@
-import type { Database, Db } from '../../platform/db/database.ts'
-import { transact, type Tx } from '../../platform/db/transact.ts'
+import { transact, type Database, type Db, type Tx } from '../../platform/db/database.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { searchQueue } from './jobs-table.ts'
 

@@ -1,6 +1,5 @@
 import type { Message } from '../../contract/messages.ts'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import type { JobErrorCode } from '../../contract/errors.ts'
 import type { TerminalStatus } from '../../contract/jobs.ts'
 import type { Claim } from './claim-job.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { commitSoon, transact, type Tx } from '../../platform/db/transact.ts'
+import { commitSoon, transact, type Tx } from '../../platform/db/database.ts'
 import type { Log } from '../../lib/log.ts'
 import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/records-rig.ts'
 import type { NewJob } from './enqueue-job.ts'

@@ -1,6 +1,5 @@
 import { createMessage } from '../../lib/messages.ts'
-import type { Database } from '../../platform/db/database.ts'
-import { commitSoon, transact } from '../../platform/db/transact.ts'
+import { commitSoon, transact, type Database } from '../../platform/db/database.ts'
 import type { Job } from '../../contract/jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, messageOf, StaleClaimError } from '../../lib/errors.ts'

@@ -1,7 +1,6 @@
 import { and, eq, getTableColumns, ne, or, sql } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
-import type { Tx } from '../../platform/db/transact.ts'
 import type { CreateMcpServer, McpServer, McpTransport, UpdateMcpServer } from '../../contract/mcp.ts'
 import type { Message } from '../../contract/messages.ts'
 

@@ -1,6 +1,5 @@
 import { and, eq, lt } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import type { JobMemory, Memory } from '../../contract/memory.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { jobs } from '../jobs/jobs-table.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { listEventsAfter } from '../../platform/events/event-log.sql.ts'
-import { transact, type Tx } from '../../platform/db/transact.ts'
+import { transact, type Tx } from '../../platform/db/database.ts'
 import { Memory } from '../../contract/memory.ts'
 import { createApprovals } from '../approvals/approvals.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'

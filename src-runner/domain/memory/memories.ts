@@ -1,7 +1,6 @@
 import { and, count, desc, eq, isNull, lt, or, sql } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
-import type { Tx } from '../../platform/db/transact.ts'
 import type { Memory } from '../../contract/memory.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createMessage } from '../../lib/messages.ts'

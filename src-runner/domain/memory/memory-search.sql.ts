@@ -1,4 +1,4 @@
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Tx } from '../../platform/db/database.ts'
 
 export function indexMemory(tx: Tx, seq: number, text: string): void {
   tx.prepare('INSERT OR REPLACE INTO memory_search (rowid, text) VALUES (?, ?)').run(seq, text)

@@ -1,7 +1,6 @@
 import { createMessage, readMessage } from '../../lib/messages.ts'
 import { and, count, desc, eq, getTableColumns, isNotNull, lt, ne, sql } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { OUTBOUND_TEXT_CHARS, type OutboundMessage, type OutboundState } from '../../contract/outbox.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'

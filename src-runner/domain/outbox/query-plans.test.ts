@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { transact } from '../../platform/db/transact.ts'
+import { transact } from '../../platform/db/database.ts'
 import { openOutboxRig, type OutboxRig } from '../../testing/outbox-rig.ts'
 import { plansOf } from '../../testing/query-plans.ts'
 import { countPending, listOutbox } from './outbox.ts'

@@ -1,7 +1,7 @@
 import type { Message } from '../../contract/messages.ts'
 import { writeMessage } from '../../lib/messages.ts'
 import { and, eq, inArray, sql } from 'drizzle-orm'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import type { OutboundKind } from '../../contract/outbox.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ids } from '../../lib/ids.ts'

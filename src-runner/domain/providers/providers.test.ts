@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { transact, type Tx } from '../../platform/db/transact.ts'
+import { transact, type Tx } from '../../platform/db/database.ts'
 import { DEFAULT_SETTINGS } from '../../contract/settings.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
 import { createAgent, updateAgent } from '../agents/agents.ts'

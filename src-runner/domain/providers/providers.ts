@@ -1,7 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
-import type { Tx } from '../../platform/db/transact.ts'
 import type { Provider } from '../../contract/providers.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, required } from '../../lib/errors.ts'

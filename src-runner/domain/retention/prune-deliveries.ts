@@ -1,5 +1,5 @@
 import { and, eq, gt, lt } from 'drizzle-orm'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import { refusals, triggers } from '../triggers/triggers-table.ts'
 import { deleteBodiesBefore } from '../triggers/triggers.sql.ts'
 

@@ -1,5 +1,4 @@
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { deleteConversation } from '../conversations/conversations.ts'
 import type { JobStore } from '../jobs/job-store.ts'
 

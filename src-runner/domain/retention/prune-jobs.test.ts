@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { transact, type Tx } from '../../platform/db/transact.ts'
+import { transact, type Tx } from '../../platform/db/database.ts'
 import { createHandClock } from '../../testing/hand-clock.ts'
 import { plansOf } from '../../testing/query-plans.ts'
 import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/records-rig.ts'

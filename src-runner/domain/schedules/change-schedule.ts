@@ -1,6 +1,5 @@
 import { and, eq, gte } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import type { CreateSchedule, UpdateSchedule } from '../../contract/schedules.ts'
 import { AppError, issueAt, required } from '../../lib/errors.ts'
 import { nextLocalDayStart } from '../../lib/zone-offsets.ts'

@@ -1,6 +1,5 @@
 import { and, between, eq, gt, isNotNull, isNull } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { isTimezone, nextLocalDayStart } from '../../lib/zone-offsets.ts'
 import { findOverspend, type ScheduleChange } from './daily-budget.ts'
 import { dueTimesBetween, nextDueAfter } from './due-times.ts'

@@ -1,5 +1,4 @@
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { localDayStart, nextLocalDayStart } from '../../lib/zone-offsets.ts'
 import { toUsd } from '../../lib/micros.ts'
 import { readAgentSpend } from '../spend/agent-spend.ts'

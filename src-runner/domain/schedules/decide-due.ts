@@ -1,5 +1,5 @@
 import type { Message } from '../../contract/messages.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import type { OccurrenceState } from '../../contract/schedules.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { memoize } from '../../lib/memoize.ts'

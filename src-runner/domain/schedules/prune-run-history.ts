@@ -1,6 +1,5 @@
 import { and, desc, eq, gt, lt, lte, sql } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { occurrences, schedules } from './schedules-table.ts'
 
 /** What the run history keeps for each schedule, whichever is less. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import type { Schedule } from '../../contract/schedules.ts'
 import { openScheduleRig, type ScheduleRig } from '../../testing/schedule-rig.ts'
 

@@ -1,6 +1,6 @@
 import { getTableColumns } from 'drizzle-orm'
 import type { Message } from '../../contract/messages.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import { rowInsert, rowUpdate, writeRows, type RowOf } from '../../platform/db/write-rows.ts'
 import type { RecordedEvent } from '../../contract/events.ts'
 import type { OccurrenceState, RunContext } from '../../contract/schedules.ts'

@@ -1,6 +1,5 @@
 import { and, desc, eq, gt, isNotNull, lt, lte, type SQL } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import type { Job } from '../../contract/jobs.ts'
 import type { Taint } from '../../contract/rules.ts'
 import { jobs, jobTexts } from '../jobs/jobs-table.ts'

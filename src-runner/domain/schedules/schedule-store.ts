@@ -1,6 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import type { CreateSchedule, Occurrence, Schedule, ScheduleLastStatus, UpdateSchedule } from '../../contract/schedules.ts'
 import type { TerminalStatus } from '../../contract/jobs.ts'
 import type { Clock } from '../../lib/clock.ts'

@@ -1,7 +1,6 @@
 import { eq } from 'drizzle-orm'
-import type { Database, Db } from '../../platform/db/database.ts'
+import type { Database, Db, Tx } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
-import type { Tx } from '../../platform/db/transact.ts'
 import { DEFAULT_SETTINGS, Settings } from '../../contract/settings.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { settings } from './settings-table.ts'

@@ -1,6 +1,5 @@
 import { and, asc, eq, getTableColumns, inArray, isNull, lte, or, sql } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { Skill, SkillContents, SkillKind } from '../../contract/skills.ts'
 import type { Clock } from '../../lib/clock.ts'

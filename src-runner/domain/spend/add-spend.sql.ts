@@ -1,4 +1,4 @@
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import type { spendDays } from './spend-table.ts'
 
 /** Spend is summed in buckets of 15 minutes, because every local day starts with one. */

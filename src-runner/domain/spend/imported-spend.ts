@@ -1,7 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { settings } from '../settings/settings-table.ts'
 import { addSpend, BUCKET_MS, type SpendEntry } from './add-spend.sql.ts'
 

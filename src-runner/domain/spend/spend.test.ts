@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { transact, type Tx } from '../../platform/db/transact.ts'
+import { transact, type Tx } from '../../platform/db/database.ts'
 import { SpendRow, type SpendBy } from '../../contract/spend.ts'
 import { createHandClock } from '../../testing/hand-clock.ts'
 import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/records-rig.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { transact } from '../../platform/db/transact.ts'
+import { transact } from '../../platform/db/database.ts'
 import { createMachineTime } from '../../platform/time/machine-time.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
 import { listDeliveries } from './deliveries.ts'

@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import type { z } from 'zod'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import type { MachineTime } from '../../platform/time/machine-time.ts'
 import { MAX_MISSING_CHARS, MAX_MISSING_SHOWN, type Delivery, type DeliveryContext } from '../../contract/triggers.ts'
 import type { Ids } from '../../lib/ids.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { commitSoon, transact, type Tx } from '../../platform/db/transact.ts'
+import { commitSoon, transact, type Tx } from '../../platform/db/database.ts'
 import { createMachineTime } from '../../platform/time/machine-time.ts'
 import { INBOX_KEEPS, type DeliveryOutcome } from '../../contract/triggers.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'

@@ -1,6 +1,5 @@
 import { desc, eq } from 'drizzle-orm'
-import type { Database } from '../../platform/db/database.ts'
-import { transact, type Tx } from '../../platform/db/transact.ts'
+import { transact, type Database, type Tx } from '../../platform/db/database.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { findSeq } from '../jobs/read-jobs.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import fc from 'fast-check'
-import { transact } from '../../platform/db/transact.ts'
+import { transact } from '../../platform/db/database.ts'
 import type { MachineTime } from '../../platform/time/machine-time.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
 import { addAccepted, carryOverLimits, countThisHour, findOpensAt, saveAccepted, waitMsOf } from './hourly-limit.ts'

@@ -1,6 +1,5 @@
 import { eq, isNotNull } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import type { MachineTime } from '../../platform/time/machine-time.ts'
 import { FIRES_PER_HOUR } from '../../contract/triggers.ts'
 import { triggers } from './triggers-table.ts'

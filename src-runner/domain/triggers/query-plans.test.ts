@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { transact } from '../../platform/db/transact.ts'
+import { transact } from '../../platform/db/database.ts'
 import { createMachineTime } from '../../platform/time/machine-time.ts'
 import { plansOf } from '../../testing/query-plans.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'

@@ -1,5 +1,4 @@
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { INBOX_KEEPS } from '../../contract/triggers.ts'
 import type { jobs } from '../jobs/jobs-table.ts'
 import type { triggers } from './triggers-table.ts'

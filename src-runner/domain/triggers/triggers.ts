@@ -1,6 +1,5 @@
 import { and, desc, eq, getTableColumns, lt, sql, type SQL } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import type { MachineTime } from '../../platform/time/machine-time.ts'
 import type { CreateTrigger, DeliveryOutcome, Trigger } from '../../contract/triggers.ts'
 import type { Clock } from '../../lib/clock.ts'

@@ -1,6 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import type { Database } from '../../platform/db/database.ts'
-import { commitSoon } from '../../platform/db/transact.ts'
+import { commitSoon, type Database } from '../../platform/db/database.ts'
 import type { createGit } from '../../platform/git/create-git.ts'
 import { GitFailed } from '../../platform/git/git-failed.ts'
 import type { CodeRepository, CodeTask, CodeTaskDiff } from '../../contract/code-tasks.ts'

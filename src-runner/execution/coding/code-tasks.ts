@@ -1,6 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import type { Database } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Database, Tx } from '../../platform/db/database.ts'
 import type { createGit } from '../../platform/git/create-git.ts'
 import { GitFailed } from '../../platform/git/git-failed.ts'
 import { isInside } from '../../platform/protected-places/protected-places.ts'

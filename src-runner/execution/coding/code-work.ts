@@ -1,5 +1,4 @@
-import type { Database } from '../../platform/db/database.ts'
-import { commitSoon } from '../../platform/db/transact.ts'
+import { commitSoon, type Database } from '../../platform/db/database.ts'
 import { GitFailed } from '../../platform/git/git-failed.ts'
 import type { CodeTask } from '../../contract/code-tasks.ts'
 import { createMessage, quote } from '../../lib/messages.ts'

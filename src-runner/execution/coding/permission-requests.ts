@@ -1,5 +1,4 @@
-import type { Database } from '../../platform/db/database.ts'
-import { commitSoon } from '../../platform/db/transact.ts'
+import { commitSoon, type Database } from '../../platform/db/database.ts'
 import type { ApprovalStore } from '../../domain/approvals/approvals.ts'
 import type { JobStore } from '../../domain/jobs/job-store.ts'
 import { hashOfCall } from '../../domain/rules/call-hash.ts'

@@ -1,7 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Database } from '../../platform/db/database.ts'
-import { commitSoon } from '../../platform/db/transact.ts'
+import { commitSoon, type Database } from '../../platform/db/database.ts'
 import type { createGit } from '../../platform/git/create-git.ts'
 import { isInside } from '../../platform/protected-places/protected-places.ts'
 import type { SandboxState, ShownPrograms } from '../../platform/sandbox/sandbox-types.ts'

@@ -1,5 +1,4 @@
-import { transact, type Tx } from '../../platform/db/transact.ts'
-import type { Database } from '../../platform/db/database.ts'
+import { transact, type Database, type Tx } from '../../platform/db/database.ts'
 import { createMask } from '../../platform/log/scrubber.ts'
 import { SandboxFailed } from '../../platform/sandbox/sandbox-types.ts'
 import type { Message } from '../../contract/messages.ts'

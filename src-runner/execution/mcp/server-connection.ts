@@ -1,4 +1,4 @@
-import type { Tx } from '../../platform/db/transact.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'

@@ -21,9 +21,9 @@ import type { Replacement } from '../../contract/port.ts'
 import { createHandClock } from '../../testing/hand-clock.ts'
 import { backupNameOf, listBackups, stampOf } from './backup-files.ts'
 import { createBackups, type Backups } from './backups.ts'
-import { openDatabase, type Database } from './database.ts'
+import { transact, type Database } from './database.ts'
+import { openDatabase } from './open-database.ts'
 import { DatabaseRefused } from './database-errors.ts'
-import { transact } from './transact.ts'
 
 const KILLED_AT_STEP = fileURLToPath(new URL('../../testing/restore-child.ts', import.meta.url))
 const HOUR_MS = 3_600_000

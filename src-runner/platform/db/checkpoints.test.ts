@@ -7,8 +7,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { silentLog } from '../../lib/log.ts'
 import { createHandClock } from '../../testing/hand-clock.ts'
 import { createCheckpoints } from './checkpoints.ts'
-import { openDatabase, type Database } from './database.ts'
-import { transact } from './transact.ts'
+import { transact, type Database } from './database.ts'
+import { openDatabase } from './open-database.ts'
 import { readFrames } from './wal-frames.ts'
 
 let folder: string

@@ -21,11 +21,11 @@ import { createHandClock } from '../../testing/hand-clock.ts'
 import { mountSmallDisk } from '../../testing/small-disk.ts'
 import { APPLICATION_ID } from './integrity.ts'
 import { createBackups } from './backups.ts'
-import { openDatabase } from './database.ts'
+import { transact } from './database.ts'
+import { openDatabase } from './open-database.ts'
 import { DatabaseRefused } from './database-errors.ts'
 import { runMigrations } from './migrate.ts'
 import { LATEST_VERSION, MIGRATIONS } from './migrations/migrations.ts'
-import { transact } from './transact.ts'
 
 /** `npm run test:long`: 240 files and 1,000 cuts. */
 const FILES = Number(process.env['DAMAGED_FILES'] ?? 18)

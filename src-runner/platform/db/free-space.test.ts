@@ -5,12 +5,12 @@ import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../lib/clock.ts'
-import { openDatabase, type Database } from './database.ts'
+import { transact, type Database } from './database.ts'
+import { openDatabase } from './open-database.ts'
 import { giveBackSpace } from './free-space.ts'
 import { APPLICATION_ID } from './integrity.ts'
 import { runMigrations } from './migrate.ts'
 import { MIGRATIONS } from './migrations/migrations.ts'
-import { transact } from './transact.ts'
 
 let folder: string
 let db: Database

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../lib/clock.ts'
-import { openDatabase, type Database } from './database.ts'
+import type { Database } from './database.ts'
+import { openDatabase } from './open-database.ts'
 import { openWhenFree } from './open-when-free.ts'
 
 function rig() {

@@ -1,7 +1,6 @@
 import type Sqlite from 'better-sqlite3'
 import { Column, is, Param, Placeholder, type DriverValueDecoder } from 'drizzle-orm'
 import { drizzle, type BetterSQLite3Database } from 'drizzle-orm/better-sqlite3'
-import type { Db } from './database.ts'
 
 export type Statement<Row> = Sqlite.Statement<unknown[], Row>
 
@@ -81,7 +80,9 @@ export function createStatements(connection: Sqlite.Database, watch: <T>(work: (
 }
 
 /** A statement that runs often: the query builder builds it once for each database. `db` is the database or a transaction. */
-export function prepareOnce<Source extends Db, Prepared>(build: (db: Source) => { prepare(): Prepared }): (db: Source) => Prepared {
+export function prepareOnce<Source extends Pick<Statements, 'prepare'>, Prepared>(
+  build: (db: Source) => { prepare(): Prepared },
+): (db: Source) => Prepared {
   const prepared = new WeakMap<object, Prepared>()
   return (db) => {
     let found = prepared.get(db.prepare)

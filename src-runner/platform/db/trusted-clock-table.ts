@@ -1,8 +1,7 @@
 import { eq, getTableColumns } from 'drizzle-orm'
 import { integer, text, sqliteTable } from 'drizzle-orm/sqlite-core'
 import { count, flag, moment, oneOf, checks } from './column-types.ts'
-import type { Db } from './database.ts'
-import type { Tx } from './transact.ts'
+import type { Db, Tx } from './database.ts'
 
 export const trustedClock = sqliteTable(
   'trusted_clock',

@@ -1,6 +1,5 @@
 import type { StoredEvent } from '../../contract/events.ts'
-import type { Db } from '../db/database.ts'
-import type { Tx } from '../db/transact.ts'
+import type { Db, Tx } from '../db/database.ts'
 
 type EventRow = { id: number; at: number; type: string; payload: string }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
-import { transact } from '../db/transact.ts'
+import { transact } from '../db/database.ts'
 import { createEventHub } from './event-hub.ts'
 import { findEventBounds, listEventsAfter, pruneEvents } from './event-log.sql.ts'
 

@@ -1,6 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import type { Database } from '../db/database.ts'
-import type { Tx } from '../db/transact.ts'
+import type { Database, Tx } from '../db/database.ts'
 import { readClockState, writeClockState, type ClockName, type ClockState } from '../db/trusted-clock-table.ts'
 import type { MachineTime } from './machine-time.ts'
 

@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Database } from '../../../platform/db/database.ts'
-import { transact, type Tx } from '../../../platform/db/transact.ts'
+import { transact, type Database, type Tx } from '../../../platform/db/database.ts'
 import type { EventHub } from '../../../platform/events/event-hub.ts'
 import type { Message } from '../../../contract/messages.ts'
 import type { Pairing } from '../../../contract/messenger.ts'

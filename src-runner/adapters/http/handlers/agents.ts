@@ -1,4 +1,4 @@
-import { transact } from '../../../platform/db/transact.ts'
+import { transact } from '../../../platform/db/database.ts'
 import { Autonomy, type Agent, type ModelRef, type UpdateAgent } from '../../../contract/agents.ts'
 import { createAgent, getAgent, listAgents, updateAgent } from '../../../domain/agents/agents.ts'
 import { getProvider } from '../../../domain/providers/providers.ts'

@@ -1,4 +1,4 @@
-import { transact } from '../../../platform/db/transact.ts'
+import { transact } from '../../../platform/db/database.ts'
 import type { Approval, ResolveApproval } from '../../../contract/approvals.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'

@@ -1,5 +1,5 @@
 import type { Message } from '../../../contract/messages.ts'
-import { transact, type Tx } from '../../../platform/db/transact.ts'
+import { transact, type Tx } from '../../../platform/db/database.ts'
 import type { Channel, CreateChannel } from '../../../contract/channels.ts'
 import { AppError, issueAt, required } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'

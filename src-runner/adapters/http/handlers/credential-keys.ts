@@ -1,4 +1,4 @@
-import { transact } from '../../../platform/db/transact.ts'
+import { transact } from '../../../platform/db/database.ts'
 import { GuardedFetchError } from '../../../platform/net/guarded-fetch.ts'
 import type { Connector } from '../../../contract/connectors.ts'
 import type { CreateCredential } from '../../../contract/credentials.ts'

@@ -1,4 +1,4 @@
-import { transact } from '../../../platform/db/transact.ts'
+import { transact } from '../../../platform/db/database.ts'
 import { getCredential, listCredentials, updateCredential } from '../../../domain/credentials/credentials.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'

@@ -1,4 +1,4 @@
-import { transact } from '../../../platform/db/transact.ts'
+import { transact } from '../../../platform/db/database.ts'
 import { EXPORT_VERSION } from '../../../contract/export.ts'
 import { readHistory, readSetup } from '../../../execution/export-setup.ts'
 import { importSetup, readHistoryLines, readImport } from '../../../execution/import-setup.ts'

@@ -1,5 +1,4 @@
-import type { Db } from '../../../platform/db/database.ts'
-import { commitSoon, transact, type Tx } from '../../../platform/db/transact.ts'
+import { commitSoon, transact, type Db, type Tx } from '../../../platform/db/database.ts'
 import type { Agent } from '../../../contract/agents.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'

@@ -1,4 +1,4 @@
-import { transact } from '../../../platform/db/transact.ts'
+import { transact } from '../../../platform/db/database.ts'
 import type { CreateMcpServer, McpServer, McpTransport, UpdateMcpServer } from '../../../contract/mcp.ts'
 import { AppError, issueAt } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'

@@ -1,4 +1,4 @@
-import { transact } from '../../../platform/db/transact.ts'
+import { transact } from '../../../platform/db/database.ts'
 import { listJobMemories } from '../../../domain/memory/job-memories.ts'
 import { createMemory, deleteMemory, listMemories, rewriteMemory } from '../../../domain/memory/memories.ts'
 import { AppError } from '../../../lib/errors.ts'

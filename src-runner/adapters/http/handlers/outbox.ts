@@ -1,4 +1,4 @@
-import { transact } from '../../../platform/db/transact.ts'
+import { transact } from '../../../platform/db/database.ts'
 import { listAttention } from '../../../domain/attention/attention.ts'
 import { listOutbox, retryOutbound } from '../../../domain/outbox/outbox.ts'
 import { isItemOf } from '../workspace-scope.ts'

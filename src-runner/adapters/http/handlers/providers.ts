@@ -1,4 +1,4 @@
-import { transact } from '../../../platform/db/transact.ts'
+import { transact } from '../../../platform/db/database.ts'
 import type { Provider, UpdateProvider } from '../../../contract/providers.ts'
 import { AppError, issueAt, problemOf } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'

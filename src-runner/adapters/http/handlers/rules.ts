@@ -1,4 +1,4 @@
-import { transact } from '../../../platform/db/transact.ts'
+import { transact } from '../../../platform/db/database.ts'
 import { createRule, deleteRule, listRules } from '../../../domain/rules/rules.ts'
 import { listKnownTools } from '../../../execution/known-tools.ts'
 import type { Handlers } from '../handler.ts'

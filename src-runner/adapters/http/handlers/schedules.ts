@@ -1,5 +1,4 @@
-import { transact } from '../../../platform/db/transact.ts'
-import type { Db } from '../../../platform/db/database.ts'
+import { transact, type Db } from '../../../platform/db/database.ts'
 import type { CreateSchedule, CronPreview, Schedule } from '../../../contract/schedules.ts'
 import { isWatcher, nextDueTimes, parseCron } from '../../../domain/schedules/due-times.ts'
 import { eachVia, storeVia } from '../../../domain/schedules/notify-via.ts'

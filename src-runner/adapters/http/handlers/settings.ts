@@ -1,4 +1,4 @@
-import { transact } from '../../../platform/db/transact.ts'
+import { transact } from '../../../platform/db/database.ts'
 import { isOpening } from '../../../platform/net/address-guard.ts'
 import type { Settings, UpdateWebSearch, WebSearch } from '../../../contract/settings.ts'
 import { AppError, issueAt } from '../../../lib/errors.ts'

@@ -1,4 +1,4 @@
-import { transact } from '../../../platform/db/transact.ts'
+import { transact } from '../../../platform/db/database.ts'
 import type { Skill, SkillOrigin } from '../../../contract/skills.ts'
 import { AppError, required } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'

@@ -1,4 +1,4 @@
-import { transact } from '../../../platform/db/transact.ts'
+import { transact } from '../../../platform/db/database.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { createToken, listTokens, revokeToken, type TokenHolder } from '../../../domain/tokens/tokens.ts'

@@ -1,4 +1,4 @@
-import { transact } from '../../../platform/db/transact.ts'
+import { transact } from '../../../platform/db/database.ts'
 import { triggerSignatureKey } from '../../../lib/vault.ts'
 import { getDelivery, listDeliveries } from '../../../domain/triggers/deliveries.ts'
 import {

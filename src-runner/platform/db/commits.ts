@@ -3,41 +3,11 @@ import type { RecordedEvent, StoredEvent } from '../../contract/events.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
-import type { Database, Db } from './database.ts'
+import type { Commits, Tx, Work } from './database.ts'
 import { describeDatabaseTrouble, isLockedOut } from './database-errors.ts'
 import { events } from './events-table.ts'
-import type { Statements, Writes } from './statements.ts'
+import type { Statements } from './statements.ts'
 import { rowInsert, writeRows } from './write-rows.ts'
-
-/** A transaction under way. Valid only inside the function it was given to. */
-export type Tx = Db &
-  Writes & {
-    /** Records the event in this transaction. Listeners hear of it after the commit. */
-    emit(event: RecordedEvent): void
-    /** Records several events at once, at half the cost for each. */
-    emitAll(events: readonly RecordedEvent[]): void
-    /** Runs after the commit, in the order of the calls. Does not run when the transaction is rolled back. */
-    afterCommit(effect: () => void): void
-  }
-
-/** A transaction cannot wait, so a function that returns a promise does not compile. */
-export type NoPromise<T> = T extends PromiseLike<unknown> ? never : T
-
-/**
- * Runs `work` in one transaction, which is on disk when this returns. If `work` throws, the transaction is rolled back.
- * Throws what `work` throws, or AppError `disk_full` or `database_unavailable` for trouble with the file.
- */
-export function transact<T>(db: Database, work: (tx: Tx) => NoPromise<T>): T {
-  return db.commits.runNow(work) as T
-}
-
-/**
- * Like `transact`, but shares one commit with everything else that is queued in this turn of the event loop, because a commit
- * waits for the disk. Each function has a savepoint, so one that throws undoes only itself. Resolves after the commit.
- */
-export function commitSoon<T>(db: Database, work: (tx: Tx) => NoPromise<T>): Promise<T> {
-  return db.commits.runSoon(work) as Promise<T>
-}
 
 /** How long to wait for a lock of another program. SQLite's own wait would block the event loop. */
 const WAIT_FOR_LOCK_MS = 5000
@@ -48,7 +18,6 @@ const LARGEST_GROUP = 256
 const EVENTS = rowInsert(events, ['at', 'type', 'payload'])
 
 type Effect = () => void
-type Work = (tx: Tx) => unknown
 type Member = { work: Work; resolve: (value: unknown) => void; reject: (reason: unknown) => void }
 
 type CommitsDeps = {
@@ -59,17 +28,6 @@ type CommitsDeps = {
   onCommitted: () => void
   /** The write lock was not available in time. */
   onLockedOut: () => void
-}
-
-export type Commits = {
-  /** Calls back with every recorded event after its commit, in the order of their ids. */
-  onEvents(listener: (event: StoredEvent) => void): () => void
-  runNow(work: Work): unknown
-  runSoon(work: Work): Promise<unknown>
-  /** Resolves when the write lock is free. Throws AppError `database_unavailable` if another program keeps it for too long. */
-  untilUnlocked(): Promise<void>
-  /** Commits everything that is queued. For closing. */
-  flush(): void
 }
 
 /** The only place where transactions begin and end. */

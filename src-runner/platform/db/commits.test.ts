@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from 'vitest'
 import type { StoredEvent } from '../../contract/events.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
-import { commitSoon, transact, type Tx } from './transact.ts'
+import { commitSoon, transact, type Tx } from './database.ts'
 
 let rig: RecordsRig
 let events: StoredEvent[]

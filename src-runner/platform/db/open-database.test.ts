@@ -28,13 +28,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { silentLog } from '../../lib/log.ts'
 import { createHandClock } from '../../testing/hand-clock.ts'
 import { BACKUP_FOLDER, backupNameOf } from './backup-files.ts'
-import { openDatabase, type Database } from './database.ts'
+import { transact, type Database } from './database.ts'
+import { openDatabase } from './open-database.ts'
 import { DatabaseRefused } from './database-errors.ts'
 import { checkWholeFile } from './integrity.ts'
 import { migrate } from './migrate.ts'
 import { LATEST_VERSION, MIGRATIONS } from './migrations/migrations.ts'
 import { digestOf, SCHEMA_DIGEST } from './schema-check.ts'
-import { transact } from './transact.ts'
 
 const clock = createHandClock()
 let folder: string
@@ -152,7 +152,7 @@ describe('a second runner on the same data', () => {
 })
 
 const OPEN_IN_CHILD = `
-  import { openDatabase } from ${JSON.stringify(new URL('database.ts', import.meta.url).href)}
+  import { openDatabase } from ${JSON.stringify(new URL('open-database.ts', import.meta.url).href)}
   import { systemClock } from ${JSON.stringify(new URL('../../lib/clock.ts', import.meta.url).href)}
   try { openDatabase({ file: process.argv.at(-1), clock: systemClock }).close(); console.log('opened') } catch (error) { console.log(error.code) }
 `
