@@ -30,6 +30,8 @@ import { LATEST_VERSION, MIGRATIONS } from './migrations/migrations.ts'
 /** `npm run test:long`: 240 files and 1,000 cuts. */
 const FILES = Number(process.env['DAMAGED_FILES'] ?? 18)
 const CUTS = Number(process.env['CUTS'] ?? 24)
+/** A start takes a hundred times as long as a look at the file. */
+const STARTS = 4
 const FULL_DISKS = Math.ceil(CUTS / 20)
 const probe = mountSmallDisk(1)
 const canMount = probe !== null
@@ -173,7 +175,8 @@ describe('a migration that is interrupted', () => {
   it.each(later)(`by ${CUTS} cuts leaves version %i undone or done, with all rows`, (version) => {
     const { file, log, rows } = before(version)
     expect(log.length).toBeGreaterThan(4096)
-    const found = new Set<number>()
+    /** The versions of the files that are left, by their bytes: what holds for one of them holds for all that are like it. */
+    const found = new Map<string | null, number>()
     for (let round = 0; round < CUTS; round++) {
       const scene = join(folder, `cut-${version}-${round}`)
       const cut = join(scene, 'deckhand.db')
@@ -181,15 +184,29 @@ describe('a migration that is interrupted', () => {
       // The first and the last cut are at the ends.
       const at = round === 0 ? 0 : round === 1 ? log.length : placeOf(round, log.length)
       writeFileSync(`${cut}-wal`, log.subarray(0, at))
+      if (round < STARTS) {
+        cpSync(scene, `${scene}-started`, { recursive: true })
+        expectWhole(join(`${scene}-started`, 'deckhand.db'), rows)
+      }
       const left = new Sqlite(cut)
-      found.add(left.pragma('user_version', { simple: true }) as number)
-      expect(agentsIn(left)).toEqual(rows)
-      expect(left.pragma('integrity_check(1)', { simple: true })).toBe('ok')
+      left.pragma('synchronous = OFF')
+      const leftVersion = left.pragma('user_version', { simple: true }) as number
+      // The last to close a file copies what is whole in its log, and deletes the log.
       left.close()
-      expectWhole(cut, rows)
+      expect(existsSync(`${cut}-wal`)).toBe(false)
+      const digest = digestOf(cut)
+      if (!found.has(digest)) {
+        found.set(digest, leftVersion)
+        const again = new Sqlite(cut)
+        expect(agentsIn(again)).toEqual(rows)
+        expect(again.pragma('integrity_check(1)', { simple: true })).toBe('ok')
+        again.close()
+        expectWhole(cut, rows)
+      }
+      expect(found.get(digest)).toBe(leftVersion)
       rmSync(scene, { recursive: true })
     }
-    expect([...found].toSorted((a, b) => a - b)).toEqual([version - 1, version])
+    expect([...found.values()].toSorted((a, b) => a - b)).toEqual([version - 1, version])
   })
 
   describe.skipIf(!canMount)(
