@@ -52,6 +52,7 @@ await begin(async () => {
     'kills at random moments': [projectNode, 'build/kill-test.ts', '--kills', '200'],
     'kills at each phase of a job': [projectNode, 'build/kill-phases.ts'],
     'kills around due times': [projectNode, 'build/schedule-kill-test.ts', '--kills', '500'],
+    ...(process.platform === 'linux' ? { 'ports of every mode': [projectNode, 'build/port-scan.ts'] } : {}),
     'windows, with every picture': [desktop, ...inDesktop, 'screens', 'german', 'channels'],
     // One at a time, because times are measured.
     'starts at once, and kills of the app and its runner': [desktop, ...inDesktop, 'instances', '--workers', '1'],
