@@ -1,7 +1,6 @@
 import { commitSoon } from '../platform/db/database.ts'
+import type { Services } from '../platform/services.ts'
 import type { Memory } from '../contract/memory.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Ids } from '../lib/ids.ts'
 import type { Claim } from '../domain/jobs/claim-job.ts'
 import { isInDefaultEntity } from '../domain/agents/agents.ts'
 import { recordJobMemories } from '../domain/memory/job-memories.ts'
@@ -12,7 +11,7 @@ import { commitClaimed, type ClaimedDeps } from './commit-claimed.ts'
 const PROMPT_CHARS = 4_000
 const PROMPT_MEMORIES = 100
 
-type MemoryDeps = ClaimedDeps & { clock: Clock; ids: Ids }
+type MemoryDeps = ClaimedDeps & Pick<Services, 'clock' | 'ids'>
 
 /** `isUntrusted`: whether the job has read untrusted text by now. */
 export function createAgentMemory(

@@ -1,15 +1,12 @@
-import type { Database } from '../platform/db/database.ts'
 import { createUserToolchain, systemPrograms, type UserToolchain } from '../platform/programs/user-toolchain.ts'
+import type { Services } from '../platform/services.ts'
 import type { Settings } from '../contract/settings.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
 import { listAgentFolders } from '../domain/agents/agents.ts'
 import type { FoundPrograms } from './health-checks.ts'
 
-export type AgentProgramsDeps = {
-  db: Database
+export type AgentProgramsDeps = Pick<Services, 'db' | 'log'> & {
   clock: Pick<Clock, 'sleep'>
-  log: Log
   dataDir: string
   settings: () => Pick<Settings, 'ownPrograms'>
   listProgramFolders: () => Promise<readonly string[]>

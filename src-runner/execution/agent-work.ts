@@ -1,11 +1,8 @@
 import type { Message } from '../contract/messages.ts'
-import { commitSoon, type Database, type Tx } from '../platform/db/database.ts'
-import type { EventHub } from '../platform/events/event-hub.ts'
+import { commitSoon, type Tx } from '../platform/db/database.ts'
 import type { LiveJobStreams } from '../platform/events/live-job-streams.ts'
+import type { Services } from '../platform/services.ts'
 import type { Agent, ModelRef } from '../contract/agents.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Ids } from '../lib/ids.ts'
-import type { Log } from '../lib/log.ts'
 import { createMessage } from '../lib/messages.ts'
 import { randomBoundary } from '../lib/untrusted-text.ts'
 import { findAgent } from '../domain/agents/agents.ts'
@@ -40,15 +37,10 @@ import { createScheduleCursor, takeCursor } from './schedule-cursor.ts'
 import { skillDraftTask, skillJobOf } from './skill-drafts.ts'
 import { StaleClaimError } from '../lib/errors.ts'
 
-export type AgentWorkDeps = {
-  db: Database
+export type AgentWorkDeps = Pick<Services, 'db' | 'hub' | 'clock' | 'ids' | 'log'> & {
   jobs: JobStore
   liveStreams: LiveJobStreams
-  hub: EventHub
   models: ModelSource
-  clock: Clock
-  ids: Ids
-  log: Log
   /** File contents before and after changes. */
   blobs: Blobs
   trash?: Trash

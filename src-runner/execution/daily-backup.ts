@@ -1,11 +1,8 @@
-import type { Database } from '../platform/db/database.ts'
 import { createBackups } from '../platform/db/backups.ts'
-import type { EventHub } from '../platform/events/event-hub.ts'
+import type { Services } from '../platform/services.ts'
 import type { Backup, BackupState } from '../contract/backups.ts'
 import type { Message } from '../contract/messages.ts'
-import type { Clock } from '../lib/clock.ts'
 import { AppError, messageOf } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
 import { createMessage } from '../lib/messages.ts'
 import { readSettings } from '../domain/settings/settings.ts'
 import type { SkillFolders } from '../domain/skills/skill-folders.ts'
@@ -30,11 +27,7 @@ export function createDailyBackup({
   clock,
   log,
   skillFolders,
-}: {
-  db: Database
-  hub: EventHub
-  clock: Clock
-  log: Log
+}: Pick<Services, 'db' | 'hub' | 'clock' | 'log'> & {
   skillFolders: SkillFolders
 }): DailyBackup {
   const backups = createBackups(db.file)

@@ -1,8 +1,5 @@
-import type { Database } from '../platform/db/database.ts'
-import type { EventHub } from '../platform/events/event-hub.ts'
-import type { Clock } from '../lib/clock.ts'
+import type { Services } from '../platform/services.ts'
 import { messageOf } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
 
 export type DamageWatch = ReturnType<typeof createDamageWatch>
 
@@ -14,7 +11,7 @@ const WEEK_MS = 7 * 24 * 3_600_000
 const LONGEST_DELAY_MS = 3_600_000
 
 /** Checks the whole database once a week, and soon after a start that could not, when the app is idle. */
-export function createDamageWatch({ db, hub, clock, log }: { db: Database; hub: EventHub; clock: Clock; log: Log }) {
+export function createDamageWatch({ db, hub, clock, log }: Pick<Services, 'db' | 'hub' | 'clock' | 'log'>) {
   const stops: (() => void)[] = []
   let dueAt = clock.monotonic() + (db.isWhollyChecked ? WEEK_MS : SOON_MS)
   let isIdle = false

@@ -1,6 +1,5 @@
-import { commitSoon, type Database } from '../platform/db/database.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Ids } from '../lib/ids.ts'
+import { commitSoon } from '../platform/db/database.ts'
+import type { Services } from '../platform/services.ts'
 import type { Blobs } from '../domain/files/blobs.ts'
 import {
   endChange,
@@ -21,10 +20,7 @@ import { PathRefused, type Place } from '../agent/files/folder-paths.ts'
 import { draftNameFor, type EarlierRun, type FileJournal, type IntendedChange } from '../agent/tools/file-journal.ts'
 import { commitClaimed } from './commit-claimed.ts'
 
-export type JournalDeps = {
-  db: Database
-  clock: Clock
-  ids: Ids
+export type JournalDeps = Pick<Services, 'db' | 'clock' | 'ids'> & {
   blobs: Blobs
   jobs: Pick<JobStore, 'isHeld'>
   closedFolders: readonly string[]

@@ -1,12 +1,11 @@
 import { statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import type { SandboxState } from '../platform/sandbox/sandbox-types.ts'
-import type { Database } from '../platform/db/database.ts'
+import type { Services } from '../platform/services.ts'
 import type { BackupState } from '../contract/backups.ts'
 import type { HealthCheck, LeftOutFolder } from '../contract/doctor.ts'
 import type { Message } from '../contract/messages.ts'
 import type { PublicAddressState } from '../contract/public-address.ts'
-import type { Clock } from '../lib/clock.ts'
 import { problemOf } from '../lib/errors.ts'
 import { createMessage, joinSentences } from '../lib/messages.ts'
 import type { Vault } from '../lib/vault.ts'
@@ -17,9 +16,7 @@ import { listProviders } from '../domain/providers/providers.ts'
 import { isAllPaused, readSettings } from '../domain/settings/settings.ts'
 import type { Models } from '../agent/providers/model-source.ts'
 
-export type HealthCheckDeps = {
-  db: Database
-  clock: Clock
+export type HealthCheckDeps = Pick<Services, 'db' | 'clock'> & {
   dataDir: string
   vault: Pick<Vault, 'get'>
   findSandbox(): Promise<SandboxState>

@@ -1,10 +1,8 @@
-import { transact, type Database, type Tx } from '../platform/db/database.ts'
-import type { MachineTime } from '../platform/time/machine-time.ts'
+import { transact, type Tx } from '../platform/db/database.ts'
+import type { Services } from '../platform/services.ts'
 import { EXPORT_VERSION, HistoryLine, type ExportHead, type ImportResult, Setup } from '../contract/export.ts'
 import type { ModelRef } from '../contract/agents.ts'
-import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Ids } from '../lib/ids.ts'
 import { createMessage } from '../lib/messages.ts'
 import { createAgent, listAgents } from '../domain/agents/agents.ts'
 import { fieldsOfHosts, fillIn, findConnector, isGeneral } from '../domain/connectors/connectors.ts'
@@ -20,11 +18,7 @@ import { isStoredAs } from '../domain/skills/skills.ts'
 import { createTrigger, isSlugTaken, setTriggerStatus } from '../domain/triggers/triggers.ts'
 import { importSkills, type OwnContents } from './import-skills.ts'
 
-export type ImportDeps = {
-  db: Database
-  clock: Clock
-  ids: Ids
-  time: MachineTime
+export type ImportDeps = Pick<Services, 'db' | 'clock' | 'ids' | 'time'> & {
   schedules: Pick<ScheduleStore, 'create' | 'pause'>
   own: OwnContents
   /** Throws AppError for folders that no agent may have. */

@@ -1,8 +1,7 @@
 import type { Tx } from '../platform/db/database.ts'
+import type { Services } from '../platform/services.ts'
 import type { Setup } from '../contract/export.ts'
 import type { SkillContents } from '../contract/skills.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Ids } from '../lib/ids.ts'
 import { findDefaultEntity } from '../domain/entities/entities.ts'
 import { findSkillBySlug, insertImportedSkill, selectSkill, storedSource } from '../domain/skills/skills.ts'
 
@@ -17,7 +16,7 @@ export type OwnContents = ReadonlyMap<string, SkillContents>
  */
 export function importSkills(
   tx: Tx,
-  { clock, ids, own }: { clock: Clock; ids: Ids; own: OwnContents },
+  { clock, ids, own }: Pick<Services, 'clock' | 'ids'> & { own: OwnContents },
   named: readonly Named[],
   agentIds: readonly string[],
 ): string[] {

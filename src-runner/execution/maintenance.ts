@@ -1,14 +1,12 @@
-import { transact, type Database, type Tx } from '../platform/db/database.ts'
-import type { EventHub } from '../platform/events/event-hub.ts'
+import { transact, type Tx } from '../platform/db/database.ts'
 import { pruneEvents } from '../platform/events/event-log.sql.ts'
 import type { TrustedClock } from '../platform/time/trusted-clock.ts'
+import type { Services } from '../platform/services.ts'
 import type { StoredEvent } from '../contract/events.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
 import type { ApprovalStore } from '../domain/approvals/approvals.ts'
 import { moveGivingUp } from '../domain/outbox/send-message.ts'
 
-export type MaintenanceDeps = { db: Database; hub: EventHub; clock: Clock; log: Log; times: TrustedClock; approvals: ApprovalStore }
+export type MaintenanceDeps = Pick<Services, 'db' | 'hub' | 'clock' | 'log'> & { times: TrustedClock; approvals: ApprovalStore }
 
 const EVENTS_KEPT = { rows: 200_000, forMs: 30 * 24 * 3_600_000, checkEveryMs: 3_600_000 }
 const LOOK_EVERY_MS = 30_000

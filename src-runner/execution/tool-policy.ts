@@ -1,11 +1,10 @@
-import { commitSoon, transact, type Database } from '../platform/db/database.ts'
+import { commitSoon, transact } from '../platform/db/database.ts'
+import type { Services } from '../platform/services.ts'
 import type { Agent } from '../contract/agents.ts'
 import type { Approval, AskedQuestion, Remember } from '../contract/approvals.ts'
 import type { Job } from '../contract/jobs.ts'
 import type { Taint, Taints, CallChange, CallFacts, Decision, RecordedDecision, RuleText, TraceEntry } from '../contract/rules.ts'
-import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
 import { createMessage, englishText } from '../lib/messages.ts'
 import type { ApprovalStore } from '../domain/approvals/approvals.ts'
 import type { NewApproval } from '../domain/approvals/ask-approval.ts'
@@ -28,14 +27,11 @@ import type { ParkedCalls, PersonAnswer } from './parked-calls.ts'
 import { narrowestRuleFor } from './narrowest-rule.ts'
 import { guestOf } from './prompt.ts'
 
-export type ToolPolicyDeps = {
-  db: Database
+export type ToolPolicyDeps = Pick<Services, 'db' | 'clock' | 'log'> & {
   approvals: ApprovalStore
   rules: { read(): RuleSet }
   delegation: Delegation
   guardrails: () => GuardrailPlace
-  clock: Clock
-  log: Log
   /** Calls that are under way while the person is asked. */
   parked: Pick<ParkedCalls<unknown>, 'isUnderWay' | 'bind' | 'answer'>
 }

@@ -1,12 +1,11 @@
 import type { Message } from '../../contract/messages.ts'
-import { commitSoon, transact, type Database, type Tx } from '../../platform/db/database.ts'
+import { commitSoon, transact, type Tx } from '../../platform/db/database.ts'
+import type { Services } from '../../platform/services.ts'
 import type { ChannelStatus } from '../../contract/channels.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, problemOf } from '../../lib/errors.ts'
-import type { Ids } from '../../lib/ids.ts'
-import type { Log } from '../../lib/log.ts'
 import { createMessage, type Speech } from '../../lib/messages.ts'
-import { channelTokenKey, type Vault } from '../../lib/vault.ts'
+import { channelTokenKey } from '../../lib/vault.ts'
 import { splitTokens, type ChannelAccess } from '../../domain/channels/channel-access.ts'
 import { findAgent } from '../../domain/agents/agents.ts'
 import type { ApprovalStore } from '../../domain/approvals/approvals.ts'
@@ -23,16 +22,11 @@ import type { JobStore } from '../../domain/jobs/job-store.ts'
 import { putReceivedFile, readFileOfAgent, type AgentFolders } from './agent-files.ts'
 import type { ChannelDriver, Connection, Incoming, IncomingMessage } from './channel.ts'
 
-export type OpenChannelDeps = {
-  db: Database
+export type OpenChannelDeps = Pick<Services, 'db' | 'vault' | 'clock' | 'ids' | 'log'> & {
   jobs: JobStore
   approvals: ApprovalStore
-  vault: Vault
-  clock: Clock
   /** The clock by which requests and received messages are forgotten. */
   age?: Pick<Clock, 'now'>
-  ids: Ids
-  log: Log
   speech: Speech
   /** Folders in which no received file is stored and from which none is sent. */
   closedFolders: (agentId: string) => readonly string[]

@@ -1,14 +1,13 @@
-import type { Database } from '../../platform/db/database.ts'
+import type { Services } from '../../platform/services.ts'
 import { SERVICE_NAMES } from '../../contract/channels.ts'
 import type { StoredEvent } from '../../contract/events.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { findChannelPersonOfConversation } from '../../domain/channels/owner-conversation.ts'
 import type { JobStore } from '../../domain/jobs/job-store.ts'
 
 /** Services show it for about five seconds. */
 const REPEAT_MS = 4500
 
-type TypingDeps = { db: Database; jobs: Pick<JobStore, 'findJob'>; clock: Clock; show(channelId: string, chatId: string): void }
+type TypingDeps = Pick<Services, 'db' | 'clock'> & { jobs: Pick<JobStore, 'findJob'>; show(channelId: string, chatId: string): void }
 
 export type Typing = ReturnType<typeof createTyping>
 

@@ -1,10 +1,9 @@
 import { createMessage } from '../../lib/messages.ts'
-import { transact, type Database } from '../../platform/db/database.ts'
+import { transact } from '../../platform/db/database.ts'
+import type { Services } from '../../platform/services.ts'
 import type { Notification, ToRunner } from '../../contract/port.ts'
 import type { PublicAddress, TunnelProgram } from '../../contract/public-address.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { AppError, problemOf } from '../../lib/errors.ts'
-import type { Log } from '../../lib/log.ts'
 import type { ApprovalStore } from '../../domain/approvals/approvals.ts'
 import type { JobStore } from '../../domain/jobs/job-store.ts'
 import type { Worker } from '../../domain/jobs/worker.ts'
@@ -15,10 +14,7 @@ type TunnelChange = Omit<Extract<ToRunner, { type: 'set_tunnel' }>, 'type'>
 
 export type HostCommands = ReturnType<typeof createHostCommands>
 
-export type HostCommandsDeps = {
-  db: Database
-  clock: Clock
-  log: Log
+export type HostCommandsDeps = Pick<Services, 'db' | 'clock' | 'log'> & {
   jobs: Pick<JobStore, 'cancel'>
   approvals: Pick<ApprovalStore, 'answer'>
   worker: Pick<Worker, 'nudge'>

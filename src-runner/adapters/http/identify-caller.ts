@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto'
-import { commitSoon, type Database } from '../../platform/db/database.ts'
+import { commitSoon } from '../../platform/db/database.ts'
+import type { Services } from '../../platform/services.ts'
 import type { SignedInUser, UserQuestion } from '../../contract/port.ts'
 import { TOKEN_FORM } from '../../contract/tokens.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
-import type { Ids } from '../../lib/ids.ts'
-import type { Log } from '../../lib/log.ts'
 import { ensureEntityOfUser, findEntityOfUser } from '../../domain/entities/members.ts'
 import { findTokenUse, noteTokenUse, revokeTokensOfUser } from '../../domain/tokens/tokens.ts'
 import type { Identify } from './auth.ts'
@@ -14,7 +13,7 @@ import type { LimitedCaller } from './caller.ts'
 /** The account of a session token or of an id; null: there is none. Rejects if that cannot be found out. */
 export type ResolveUser = (about: UserQuestion) => Promise<SignedInUser | null>
 
-export type IdentifyDeps = { db: Database; clock: Clock; ids: Ids; log: Log; resolveUser: ResolveUser }
+export type IdentifyDeps = Pick<Services, 'db' | 'clock' | 'ids' | 'log'> & { resolveUser: ResolveUser }
 
 /** How long an answer about an account holds. A session that ended is refused on its next request after that. */
 export const ANSWER_HOLDS_MS = 2000

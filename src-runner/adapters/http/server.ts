@@ -5,10 +5,10 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { respondToBrokenRequest, fixedBody, JSON_TYPE } from '../../platform/net/fixed-responses.ts'
 import { respondUnread } from '../../platform/net/unread-body.ts'
 import { acceptTlsOn, createNodeServer, type Deadlines } from '../../platform/net/node-http.ts'
+import type { Services } from '../../platform/services.ts'
 import { ERROR_STATUS, type ErrorCode } from '../../contract/errors.ts'
 import type { TlsPair } from '../../contract/encryption.ts'
 import { ROUTES, type Route, type RouteName } from '../../contract/routes.ts'
-import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { errorBody, toAppError } from './error-response.ts'
 import { createAuth, type AuthConfig, type Identify } from './auth.ts'
@@ -30,7 +30,7 @@ export type LimitedCallers = {
   confine: Confine
 }
 
-export type HttpServerDeps = {
+export type HttpServerDeps = Pick<Services, 'clock' | 'log'> & {
   handlers: Handlers
   /** Both are read for every request. */
   auth: AuthConfig
@@ -41,8 +41,6 @@ export type HttpServerDeps = {
   takeDelivery?: TakeDelivery
   /** Called for every request that the gate lets in. */
   passedGate?: (target: string) => void
-  clock: Clock
-  log: Log
   untilWritable?: PerformDeps['untilWritable']
   /** What `/mcp` needs besides the handlers. Absent: there is no `/mcp`. */
   mcp?: Pick<McpEndpointDeps, 'liveStreams' | 'answersApprovals' | 'newSessionId'>

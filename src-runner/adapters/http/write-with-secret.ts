@@ -1,6 +1,5 @@
+import type { Services } from '../../platform/services.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { Log } from '../../lib/log.ts'
-import type { Vault } from '../../lib/vault.ts'
 
 /**
  * Sets a secret (null: deletes it), then runs `write`, which stores the row that names it. The vault and the database share
@@ -8,7 +7,7 @@ import type { Vault } from '../../lib/vault.ts'
  * If `write` fails, the old secret is put back, unless its row is gone: nobody would find it again.
  */
 export async function writeWithSecret<T>(
-  { vault, log }: { vault: Vault; log: Log },
+  { vault, log }: Pick<Services, 'vault' | 'log'>,
   key: string,
   secret: string | null,
   write: () => T,

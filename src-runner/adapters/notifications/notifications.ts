@@ -1,8 +1,7 @@
-import type { Database } from '../../platform/db/database.ts'
+import type { Services } from '../../platform/services.ts'
 import type { StoredEvent } from '../../contract/events.ts'
 import type { NotificationKind, NotificationSettings } from '../../contract/notifications.ts'
 import type { Notification } from '../../contract/port.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { listCredentials } from '../../domain/credentials/credentials.ts'
 import { listChannels } from '../../domain/channels/channels.ts'
 import { readSettings } from '../../domain/settings/settings.ts'
@@ -16,12 +15,11 @@ import {
 } from './notification-for.ts'
 import { isQuiet } from './quiet-hours.ts'
 
-export type NotificationsDeps = NotificationSources & {
-  db: Database
-  clock: Clock
-  timezone(): string
-  notify(notification: Notification): void
-}
+export type NotificationsDeps = NotificationSources &
+  Pick<Services, 'db' | 'clock'> & {
+    timezone(): string
+    notify(notification: Notification): void
+  }
 
 /** Notifications of one kind that are shown one by one within a minute. The rest follows as one when the minute is over. */
 const MAX_SINGLE = 5

@@ -1,15 +1,13 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { transact, type Database } from '../../platform/db/database.ts'
+import { transact } from '../../platform/db/database.ts'
 import type { GuardedFetch } from '../../platform/net/guarded-fetch.ts'
+import type { Services } from '../../platform/services.ts'
 import type { Connector } from '../../contract/connectors.ts'
 import type { Authorization, CreateAuthorization } from '../../contract/credentials.ts'
 import type { Message } from '../../contract/messages.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { AppError, messageOf, problemOf, required } from '../../lib/errors.ts'
-import type { Ids } from '../../lib/ids.ts'
-import type { Log } from '../../lib/log.ts'
 import { createMessage } from '../../lib/messages.ts'
-import { authorizationKey, credentialKey, type Vault } from '../../lib/vault.ts'
+import { authorizationKey, credentialKey } from '../../lib/vault.ts'
 import { findConnector, isGeneral } from '../../domain/connectors/connectors.ts'
 import {
   beginAuthorization,
@@ -36,12 +34,7 @@ import { MCP_CONNECTOR, planAuthorization } from './plan-authorization.ts'
 import { serviceOf } from './renewals.ts'
 import { createStoreAccount } from './store-account.ts'
 
-export type AuthorizationsDeps = {
-  db: Database
-  vault: Vault
-  clock: Clock
-  ids: Ids
-  log: Log
+export type AuthorizationsDeps = Pick<Services, 'db' | 'vault' | 'clock' | 'ids' | 'log'> & {
   client: OAuthClient
   fetch: GuardedFetch
   /** The dashboard's address, to which services send people back. Never taken from a request. */

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Database } from '../../platform/db/database.ts'
 import { JSON_TYPE } from '../../platform/net/fixed-responses.ts'
 import type { OutboundFetch } from '../../platform/net/outbound.ts'
 import { respondUnread } from '../../platform/net/unread-body.ts'
-import type { Clock } from '../../lib/clock.ts'
+import type { Services } from '../../platform/services.ts'
 import { findConnectableServer } from '../../domain/mcp/mcp-servers.ts'
 import { MCP_CONNECTOR } from './plan-authorization.ts'
 
-export type ClientMetadataDeps = {
-  db: Database
-  clock: Clock
+export type ClientMetadataDeps = Pick<Services, 'db' | 'clock'> & {
   /** Reaches the internet as everybody else does. */
   fetch: OutboundFetch
   /** The public address that the person chose. Not one of a tunnel, because a client ID must stay reachable. */

@@ -1,13 +1,12 @@
-import { transact, type Database } from '../../platform/db/database.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { transact } from '../../platform/db/database.ts'
+import type { Services } from '../../platform/services.ts'
 import { messageOf } from '../../lib/errors.ts'
-import type { Log } from '../../lib/log.ts'
 import { listWaitingDevices, postponePoll, type AuthorizationRow } from '../../domain/credentials/authorizations.ts'
 
 /** What a poll said. waiting: nobody has entered the code. slower: it asks too often. */
 export type PollResult = 'ended' | 'waiting' | 'slower' | 'unreachable'
 
-type Deps = { db: Database; clock: Clock; log: Log; poll(authorization: AuthorizationRow): Promise<PollResult> }
+type Deps = Pick<Services, 'db' | 'clock' | 'log'> & { poll(authorization: AuthorizationRow): Promise<PollResult> }
 
 /** RFC 8628, section 3.5. */
 const SLOWER_BY_MS = 5000

@@ -1,11 +1,10 @@
-import { transact, type Database } from '../../platform/db/database.ts'
+import { transact } from '../../platform/db/database.ts'
 import { GuardedFetchError, type GuardedFetch } from '../../platform/net/guarded-fetch.ts'
+import type { Services } from '../../platform/services.ts'
 import type { Connector } from '../../contract/connectors.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { AppError, required } from '../../lib/errors.ts'
-import type { Ids } from '../../lib/ids.ts'
 import { createMessage } from '../../lib/messages.ts'
-import { credentialKey, type Vault } from '../../lib/vault.ts'
+import { credentialKey } from '../../lib/vault.ts'
 import { findAgent } from '../../domain/agents/agents.ts'
 import { endAuthorization, isAuthorizationOpen, type AuthorizationRow } from '../../domain/credentials/authorizations.ts'
 import { writeCredentialSecret, type Tokens } from '../../domain/credentials/credential-secret.ts'
@@ -21,11 +20,7 @@ import { callAccount } from '../../execution/account-call.ts'
 import type { IssuedTokens, OAuthService } from './oauth-client.ts'
 import { expiryOf } from './renewals.ts'
 
-type Deps = {
-  db: Database
-  vault: Vault
-  clock: Clock
-  ids: Ids
+type Deps = Pick<Services, 'db' | 'vault' | 'clock' | 'ids'> & {
   fetch: GuardedFetch
   findConnector(slug: string): Connector | null
 }

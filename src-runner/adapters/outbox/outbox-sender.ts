@@ -1,9 +1,8 @@
 import type { Message } from '../../contract/messages.ts'
-import { transact, type Database } from '../../platform/db/database.ts'
-import type { EventHub } from '../../platform/events/event-hub.ts'
+import { transact } from '../../platform/db/database.ts'
+import type { Services } from '../../platform/services.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { problemOf } from '../../lib/errors.ts'
-import type { Log } from '../../lib/log.ts'
 import { createMessage, type Speech } from '../../lib/messages.ts'
 import type { Deliver, OutgoingMessage, PartNote, SendResult } from '../../domain/outbox/outgoing.ts'
 import {
@@ -16,13 +15,9 @@ import {
 } from '../../domain/outbox/due-messages.sql.ts'
 import { beginTry, giveUpOverdue, hasOverdue, notePart, recordTry, releaseTry } from '../../domain/outbox/send-message.ts'
 
-export type OutboxSenderDeps = {
-  db: Database
-  hub: EventHub
-  clock: Clock
+export type OutboxSenderDeps = Pick<Services, 'db' | 'hub' | 'clock' | 'log'> & {
   /** The clocks by which messages are given up and deleted. */
   times?: { deadlines: Pick<Clock, 'now'>; age: Pick<Clock, 'now'> }
-  log: Log
   speech: Speech
   deliver: Deliver
 }

@@ -1,7 +1,6 @@
-import { commitSoon, transact, type Database } from '../../platform/db/database.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { commitSoon, transact } from '../../platform/db/database.ts'
+import type { Services } from '../../platform/services.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
-import type { Log } from '../../lib/log.ts'
 import { LATE_MS } from '../../domain/schedules/decide-due.ts'
 import type { ScheduleStore } from '../../domain/schedules/schedule-store.ts'
 import type { Alarm } from './alarm.ts'
@@ -13,7 +12,7 @@ type Sum = { fired: string[]; exhausted: string[]; failed: number }
 
 export type Scheduler = ReturnType<typeof createScheduler>
 
-type SchedulerDeps = { db: Database; clock: Clock; alarm: Alarm; schedules: ScheduleStore; log: Log }
+type SchedulerDeps = Pick<Services, 'db' | 'clock' | 'log'> & { alarm: Alarm; schedules: ScheduleStore }
 
 /**
  * The alarm alone is not enough: the clock may be set, the machine may sleep, a commit may fail. The interval is shorter than

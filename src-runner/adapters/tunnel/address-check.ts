@@ -1,17 +1,14 @@
+import type { Services } from '../../platform/services.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { PublicAddress } from '../../contract/public-address.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Log } from '../../lib/log.ts'
 import { createMessage } from '../../lib/messages.ts'
 import type { Probe } from './probe.ts'
 
 type Check = PublicAddress['check']
 const UNKNOWN: Check = { state: 'unknown', checkedAt: null, problem: null }
 
-export type AddressCheckDeps = {
+export type AddressCheckDeps = Pick<Services, 'clock' | 'log'> & {
   probe: Pick<Probe, 'send' | 'findExposed'>
-  clock: Clock
-  log: Log
   /** Where the address should lead. */
   localUrl(): string
   /** Why webhooks have no port of their own; null: they have one or need none. */

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
-import { transact, type Database } from '../../platform/db/database.ts'
+import { transact } from '../../platform/db/database.ts'
 import type { OutboundFetch } from '../../platform/net/outbound.ts'
 import { readPublicBase } from '../../platform/net/web-address.ts'
+import type { Services } from '../../platform/services.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { RunnerConfig, WebhookReach } from '../../contract/port.ts'
 import {
@@ -11,9 +12,7 @@ import {
   type PublicAddressState,
   type UpdatePublicAddress,
 } from '../../contract/public-address.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { AppError, issueAt } from '../../lib/errors.ts'
-import type { Log } from '../../lib/log.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { changeSettings, readSettings } from '../../domain/settings/settings.ts'
 import { createAddressCheck } from './address-check.ts'
@@ -32,10 +31,7 @@ const TIMINGS = {
 }
 export type PublicAddressTimings = typeof TIMINGS
 
-export type PublicAddressDeps = {
-  db: Database
-  clock: Clock
-  log: Log
+export type PublicAddressDeps = Pick<Services, 'db' | 'clock' | 'log'> & {
   fetch: OutboundFetch
   config: Pick<RunnerConfig, 'ingressPort' | 'publicRunnerUrl' | 'dataDir' | 'safeMode'>
   /** Folders in which agents write. No program is started from there. */

@@ -1,11 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startProgram } from '../../platform/programs/start-program.ts'
+import type { Services } from '../../platform/services.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { Tunnel, TunnelProgram } from '../../contract/public-address.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
-import type { Log } from '../../lib/log.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { environmentOf, quoteProgram, TUNNEL_PROGRAMS, type Heard } from './tunnel-programs.ts'
 
@@ -19,9 +18,7 @@ export const TUNNEL_TIMINGS = {
   stopGraceMs: 3_000,
 }
 
-export type TunnelDeps = {
-  clock: Clock
-  log: Log
+export type TunnelDeps = Pick<Services, 'clock' | 'log'> & {
   /** For configuration files of ours. */
   folder: string
   timings: typeof TUNNEL_TIMINGS

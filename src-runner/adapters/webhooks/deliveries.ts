@@ -1,13 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { commitSoon, type Database, type Tx } from '../../platform/db/database.ts'
-import type { MachineTime } from '../../platform/time/machine-time.ts'
+import type { Services } from '../../platform/services.ts'
 import { MAX_WEBHOOK_BYTES, type TemplatePreview } from '../../contract/triggers.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { Ids } from '../../lib/ids.ts'
-import type { Log } from '../../lib/log.ts'
 import { createMessage } from '../../lib/messages.ts'
-import { triggerSignatureKey, type Vault } from '../../lib/vault.ts'
+import { triggerSignatureKey } from '../../lib/vault.ts'
 import { wrapUntrusted, wrappedTaskOf } from '../../domain/jobs/untrusted-content.ts'
 import type { JobStore } from '../../domain/jobs/job-store.ts'
 import { getReplayable } from '../../domain/triggers/deliveries.ts'
@@ -45,14 +42,8 @@ export type Received = { secret: string; headers: IncomingHttpHeaders; body: Buf
 
 export type Deliveries = ReturnType<typeof createDeliveries>
 
-export type DeliveriesDeps = {
-  db: Database
+export type DeliveriesDeps = Pick<Services, 'db' | 'vault' | 'clock' | 'ids' | 'log' | 'time'> & {
   jobs: Pick<JobStore, 'insertAll'>
-  vault: Vault
-  clock: Clock
-  ids: Ids
-  log: Log
-  time: MachineTime
   deliveryLog: DeliveryLog
 }
 

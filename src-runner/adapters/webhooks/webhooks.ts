@@ -1,10 +1,6 @@
-import { transact, type Database } from '../../platform/db/database.ts'
-import type { EventHub } from '../../platform/events/event-hub.ts'
-import type { MachineTime } from '../../platform/time/machine-time.ts'
+import { transact } from '../../platform/db/database.ts'
+import type { Services } from '../../platform/services.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Ids } from '../../lib/ids.ts'
-import type { Log } from '../../lib/log.ts'
-import type { Vault } from '../../lib/vault.ts'
 import type { JobStore } from '../../domain/jobs/job-store.ts'
 import { carryOverLimits } from '../../domain/triggers/hourly-limit.ts'
 import { createDeliveryLog } from '../../domain/triggers/delivery-log.ts'
@@ -14,17 +10,10 @@ import { createBodyMemory } from './body-memory.ts'
 import { createDeliveries } from './deliveries.ts'
 import { createWebhookIntake } from './webhook-intake.ts'
 
-export type WebhooksDeps = {
-  db: Database
-  hub: EventHub
+export type WebhooksDeps = Pick<Services, 'db' | 'hub' | 'vault' | 'clock' | 'ids' | 'log' | 'time'> & {
   jobs: JobStore
-  vault: Vault
-  clock: Clock
   /** The clock by which ids of senders are deleted. */
   age?: Pick<Clock, 'now'>
-  ids: Ids
-  log: Log
-  time: MachineTime
   /** Whether this is our own probe of the public address. */
   probe?: (nonce: string) => boolean
 }

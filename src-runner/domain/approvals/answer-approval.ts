@@ -2,11 +2,11 @@ import type { Message } from '../../contract/messages.ts'
 import { and, eq, lte, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
+import type { Services } from '../../platform/services.ts'
 import type { Approval, ResolveApproval, ResolvedApproval } from '../../contract/approvals.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, issueAt } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
-import type { Ids } from '../../lib/ids.ts'
 import { extendBudget } from '../budgets/extensions.ts'
 import type { MovedJob } from '../jobs/job-deps.ts'
 import type { JobStore } from '../jobs/job-store.ts'
@@ -14,11 +14,9 @@ import { createRule } from '../rules/rules.ts'
 import { approvals } from './approvals-table.ts'
 import { findApproval, isPending, selectApprovals } from './find-approval.ts'
 
-export type AnsweringDeps = {
-  clock: Clock
+export type AnsweringDeps = Pick<Services, 'clock' | 'ids'> & {
   /** The time that `expiresAt` is compared with. */
   deadlines: Pick<Clock, 'now'>
-  ids: Ids
   jobs: Pick<JobStore, 'wake' | 'cancel' | 'getJob'>
 }
 

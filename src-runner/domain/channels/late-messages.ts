@@ -1,7 +1,6 @@
 import { and, eq, gt, like } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Ids } from '../../lib/ids.ts'
+import type { Services } from '../../platform/services.ts'
 import type { Speech } from '../../lib/messages.ts'
 import { outbox } from '../outbox/outbox-table.ts'
 import { writeOutbound } from '../outbox/write-message.ts'
@@ -19,7 +18,7 @@ type Addressed = { agentId: string; to: { channelId: string; personId: string; c
 /** Lists in one note what somebody wrote long before it could be received. */
 export function noteLate(
   tx: Tx,
-  deps: { clock: Clock; ids: Ids; speech: Speech },
+  deps: Pick<Services, 'clock' | 'ids'> & { speech: Speech },
   { agentId, to }: Addressed,
   { externalId, text }: Late,
 ): void {

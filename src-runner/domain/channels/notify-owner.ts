@@ -2,10 +2,8 @@ import type { Message } from '../../contract/messages.ts'
 import { createMessage, type Speech } from '../../lib/messages.ts'
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import type { Services } from '../../platform/services.ts'
 import type { NotifyVia } from '../../contract/triggers.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Ids } from '../../lib/ids.ts'
-import type { Log } from '../../lib/log.ts'
 import { findApproval } from '../approvals/find-approval.ts'
 import { choicesOf, needsCompleteCall } from '../approvals/answer-choices.ts'
 import { readTaints } from '../approvals/taints.ts'
@@ -22,10 +20,7 @@ import { approvalText, confirmationText, exhaustedText, linkText, replyText } fr
 import type { Button } from '../outbox/outgoing.ts'
 import { writeOutbound, type NewOutbound } from '../outbox/write-message.ts'
 
-export type OwnerNotificationsDeps = {
-  clock: Clock
-  ids: Ids
-  log: Log
+export type OwnerNotificationsDeps = Pick<Services, 'clock' | 'ids' | 'log'> & {
   speech: Speech
   /** The address of the dashboard for other devices. null: it is only on this machine. */
   dashboardUrl: () => string | null

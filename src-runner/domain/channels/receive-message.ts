@@ -1,9 +1,9 @@
 import { and, eq, isNull, lt, or } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import type { Services } from '../../platform/services.ts'
 import type { ChannelKind, ChannelPerson } from '../../contract/channels.ts'
 import type { JobChannel } from '../../contract/jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Ids } from '../../lib/ids.ts'
 import { createMessage, type Speech } from '../../lib/messages.ts'
 import type { ApprovalStore } from '../approvals/approvals.ts'
 import { getAgent } from '../agents/agents.ts'
@@ -58,11 +58,9 @@ export type ReceivedMessage = {
 
 export type ReceivingChannel = { id: string; agentId: string; kind: ChannelKind }
 
-export type ReceivingDeps = {
-  clock: Clock
+export type ReceivingDeps = Pick<Services, 'clock' | 'ids'> & {
   /** The clock by which unanswered requests expire. */
   age?: Pick<Clock, 'now'>
-  ids: Ids
   speech: Speech
   jobs: Pick<JobStore, 'enqueue' | 'cancelAllOf'>
   approvals: Pick<ApprovalStore, 'answer' | 'findApproval'>

@@ -1,11 +1,10 @@
-import { commitSoon, transact, type Database } from '../../platform/db/database.ts'
+import { commitSoon, transact } from '../../platform/db/database.ts'
+import type { Services } from '../../platform/services.ts'
 import type { CredentialAccess } from '../../contract/credentials.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
-import type { Log } from '../../lib/log.ts'
 import { createMessage, readMessage } from '../../lib/messages.ts'
-import type { Vault } from '../../lib/vault.ts'
 import { readCredentialSecret, type CredentialSecret, type Tokens } from './credential-secret.ts'
 import { findCredentialRow, findGrant, noteCredentialUse, requireSignIn, type CredentialRow } from './credentials.ts'
 
@@ -50,7 +49,7 @@ export type CredentialStore = {
   use(credentialId: string, agentId: string | null, access: CredentialAccess, options?: UseOptions): Promise<CredentialUse>
 }
 
-type Deps = { db: Database; vault: Vault; clock: Clock; log: Log; renew: Renew }
+type Deps = Pick<Services, 'db' | 'vault' | 'clock' | 'log'> & { renew: Renew }
 
 export function createCredentialStore({ db, vault, clock, log, renew }: Deps): CredentialStore {
   function requireGrant(credentialId: string, agentId: string | null, access: CredentialAccess): CredentialRow {

@@ -1,8 +1,7 @@
 import { eq } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import type { Services } from '../../platform/services.ts'
 import type { SignedInUser } from '../../contract/port.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Ids } from '../../lib/ids.ts'
 import { findDefaultEntity } from './entities.ts'
 import { entities, entityMembers } from './entities-table.ts'
 
@@ -13,7 +12,7 @@ export function findEntityOfUser(db: Db, { userId, isOwner }: Pick<SignedInUser,
 }
 
 /** Gives an account a workspace of its own, unless it has one. Returns its id. */
-export function ensureEntityOfUser(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, user: SignedInUser): string {
+export function ensureEntityOfUser(tx: Tx, { clock, ids }: Pick<Services, 'clock' | 'ids'>, user: SignedInUser): string {
   const known = findEntityOfUser(tx, user)
   if (known !== null) return known
   const createdAt = clock.now()

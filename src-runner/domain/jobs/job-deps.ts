@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/db/database.ts'
 import type { LiveJobStreams } from '../../platform/events/live-job-streams.ts'
+import type { Services } from '../../platform/services.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Ids } from '../../lib/ids.ts'
 import type { JobTimeBuckets } from './job-time-buckets.ts'
 import type { jobs } from './jobs-table.ts'
 import type { JobSearch } from './search-jobs.sql.ts'
@@ -29,11 +29,9 @@ export type JobHooks = {
   waiting(tx: Tx, job: MovedJob): void
 }
 
-export type JobDeps = {
-  clock: Clock
+export type JobDeps = Pick<Services, 'clock' | 'ids'> & {
   /** Dates steps, and with them their cost. */
   money: Pick<Clock, 'now'>
-  ids: Ids
   /** This start of the process. No attempt works on a running job of another start. */
   bootId: string
   liveStreams: LiveJobStreams

@@ -2,9 +2,8 @@ import type { Message } from '../../contract/messages.ts'
 import { writeMessage } from '../../lib/messages.ts'
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
+import type { Services } from '../../platform/services.ts'
 import type { OutboundKind } from '../../contract/outbox.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Ids } from '../../lib/ids.ts'
 import type { Button } from './outgoing.ts'
 import { outbox } from './outbox-table.ts'
 
@@ -53,7 +52,7 @@ export function withdrawFrom(tx: Tx, personId: string, why: Message): void {
  */
 export function writeOutbound(
   tx: Tx,
-  { clock, ids }: { clock: Clock; ids: Ids },
+  { clock, ids }: Pick<Services, 'clock' | 'ids'>,
   { key, kind, agentId, jobId, approvalId, text, buttons = [], files = [], to, held, delayMs = 0 }: NewOutbound,
 ): 'written' | 'not_sent' | 'held' | 'known' {
   const messageId = ids.next()

@@ -2,10 +2,9 @@ import { realpathSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
 import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm'
 import type { Database, Db, Tx } from '../../platform/db/database.ts'
+import type { Services } from '../../platform/services.ts'
 import type { Rule, RuleText } from '../../contract/rules.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { AppError, issueAt } from '../../lib/errors.ts'
-import type { Ids } from '../../lib/ids.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { getAgent, isAgentOf } from '../agents/agents.ts'
 import { decodeSeqCursor, pageOf } from '../cursors.ts'
@@ -38,7 +37,7 @@ export function listRules(
  * Returns the existing rule if one says the same. Throws AppError agent_not_found, or invalid_request for a folder that is
  * not an absolute path.
  */
-export function createRule(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, text: RuleText, origin: Rule['origin']): Rule {
+export function createRule(tx: Tx, { clock, ids }: Pick<Services, 'clock' | 'ids'>, text: RuleText, origin: Rule['origin']): Rule {
   const { effect, tool, pattern, agentId, folder, digest = null } = withRealFolder(text)
   if (agentId !== null) getAgent(tx, agentId)
   const alike = tx

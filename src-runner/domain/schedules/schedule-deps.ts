@@ -1,7 +1,6 @@
 import type { Tx } from '../../platform/db/database.ts'
+import type { Services } from '../../platform/services.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Ids } from '../../lib/ids.ts'
-import type { Log } from '../../lib/log.ts'
 import type { JobStore } from '../jobs/job-store.ts'
 import type { ScheduleRow } from './schedules.sql.ts'
 
@@ -19,12 +18,9 @@ export type ScheduleHooks = {
   exhausted(tx: Tx, schedule: ExhaustedSchedule): void
 }
 
-export type ScheduleDeps = {
-  clock: Clock
+export type ScheduleDeps = Pick<Services, 'clock' | 'ids' | 'log'> & {
   /** The clock whose day a budget is for. */
   money: Pick<Clock, 'now'>
-  ids: Ids
-  log: Log
   jobs: Pick<JobStore, 'insertAll'>
   hooks: ScheduleHooks
   /** To be called after a commit that may change what is to be decided next. */

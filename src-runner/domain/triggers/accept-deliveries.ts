@@ -1,9 +1,8 @@
 import { and, eq } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { Tx } from '../../platform/db/database.ts'
-import type { MachineTime } from '../../platform/time/machine-time.ts'
+import type { Services } from '../../platform/services.ts'
 import { MAX_MISSING_CHARS, MAX_MISSING_SHOWN, type Delivery, type DeliveryContext } from '../../contract/triggers.ts'
-import type { Ids } from '../../lib/ids.ts'
 import type { NewJob } from '../jobs/enqueue-job.ts'
 import { wrappedTaskOf, type WrappedTask } from '../jobs/untrusted-content.ts'
 import type { JobStore } from '../jobs/job-store.ts'
@@ -43,10 +42,8 @@ export type AcceptResult =
   | { outcome: 'rate_limited'; waitMs: number }
   | { outcome: 'no_agent' | 'wrong_secret' | 'paused' }
 
-export type AcceptDeps = {
+export type AcceptDeps = Pick<Services, 'ids' | 'time'> & {
   jobs: Pick<JobStore, 'insertAll'>
-  ids: Ids
-  time: MachineTime
   deliveryLog: Pick<DeliveryLog, 'writeBefore'>
 }
 

@@ -1,13 +1,12 @@
 import { realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { commitSoon, type Database } from '../../platform/db/database.ts'
+import { commitSoon } from '../../platform/db/database.ts'
 import type { createGit } from '../../platform/git/create-git.ts'
 import { isInside } from '../../platform/protected-places/protected-places.ts'
 import type { SandboxState, ShownPrograms } from '../../platform/sandbox/sandbox-types.ts'
+import type { Services } from '../../platform/services.ts'
 import { CODING_PROGRAM_NAMES, type CodingCli } from '../../contract/coding-programs.ts'
 import { CODE_START } from '../../contract/rules.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Log } from '../../lib/log.ts'
 import { createMessage, quote } from '../../lib/messages.ts'
 import type { ApprovalStore } from '../../domain/approvals/approvals.ts'
 import { changeCodeTask, findCodingTurn } from '../../domain/code-tasks/code-tasks.ts'
@@ -20,13 +19,10 @@ import type { CodingProgramFinder, ReadyProgram } from './coding-program-finder.
 import { CODE_TAINTS, createToldSoFar, NO_USE, type LiveCoding } from './live-coding.ts'
 import { judgeCall } from './permission-requests.ts'
 
-export type ProgramStartDeps = {
-  db: Database
+export type ProgramStartDeps = Pick<Services, 'db' | 'clock' | 'log'> & {
   jobs: JobStore
   approvals: Pick<ApprovalStore, 'recordDecision'>
   rules: { read(): RuleSet }
-  clock: Clock
-  log: Log
   dataDir: string
   git: Pick<ReturnType<typeof createGit>, 'addWorktree'>
   sandbox: () => Promise<SandboxState>

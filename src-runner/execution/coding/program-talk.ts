@@ -1,6 +1,6 @@
-import { commitSoon, type Database } from '../../platform/db/database.ts'
+import { commitSoon } from '../../platform/db/database.ts'
 import type { LiveJobStreams } from '../../platform/events/live-job-streams.ts'
-import type { Clock } from '../../lib/clock.ts'
+import type { Services } from '../../platform/services.ts'
 import type { Reservations } from '../../domain/budgets/reservations.ts'
 import type { JobStore } from '../../domain/jobs/job-store.ts'
 import { CodingSessionFailed, type CodingHandlers, type CodingTurn } from '../../agent/coding/coding-session.ts'
@@ -9,14 +9,13 @@ import type { LiveCoding } from './live-coding.ts'
 import type { LivePrograms } from './live-programs.ts'
 import { createPermissionRequests, type PermissionRequestsDeps } from './permission-requests.ts'
 
-export type ProgramTalkDeps = PermissionRequestsDeps & {
-  db: Database
-  jobs: JobStore
-  liveStreams: LiveJobStreams
-  reservations: Reservations
-  clock: Clock
-  programs: Pick<LivePrograms, 'end'>
-}
+export type ProgramTalkDeps = PermissionRequestsDeps &
+  Pick<Services, 'db' | 'clock'> & {
+    jobs: JobStore
+    liveStreams: LiveJobStreams
+    reservations: Reservations
+    programs: Pick<LivePrograms, 'end'>
+  }
 
 /**
  * Why a talk is over. asks: a person has to answer first. spends: a spending limit is reached. stopped: the attempt must end.

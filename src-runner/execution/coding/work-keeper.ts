@@ -1,22 +1,20 @@
-import { commitSoon, type Database } from '../../platform/db/database.ts'
+import { commitSoon } from '../../platform/db/database.ts'
 import type { createGit } from '../../platform/git/create-git.ts'
 import { GitFailed } from '../../platform/git/git-failed.ts'
+import type { Services } from '../../platform/services.ts'
 import type { CodeTask } from '../../contract/code-tasks.ts'
 import { isTerminal } from '../../contract/jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
-import type { Log } from '../../lib/log.ts'
 import { createTurns } from '../../lib/turns.ts'
 import { listUnsavedTasks } from '../../domain/code-tasks/code-folders.sql.ts'
 import { changeCodeTask, findCodeTask, findCodingTurn, getCodeTask, type CodeTaskChange } from '../../domain/code-tasks/code-tasks.ts'
 import type { CodingProgramFinder } from './coding-program-finder.ts'
 import type { LivePrograms } from './live-programs.ts'
 
-export type WorkKeeperDeps = {
-  db: Database
+export type WorkKeeperDeps = Pick<Services, 'db' | 'log'> & {
   git: Pick<ReturnType<typeof createGit>, 'commitAll' | 'changes' | 'sizeOf'>
   clock: Pick<Clock, 'now'>
-  log: Log
   programs: Pick<LivePrograms, 'endOf'>
   codingPrograms: Pick<CodingProgramFinder, 'forget' | 'listHomes'>
 }

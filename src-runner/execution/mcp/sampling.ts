@@ -1,6 +1,6 @@
-import { commitSoon, type Database } from '../../platform/db/database.ts'
+import { commitSoon } from '../../platform/db/database.ts'
+import type { Services } from '../../platform/services.ts'
 import type { Limits, ModelRef } from '../../contract/agents.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { randomBoundary } from '../../lib/untrusted-text.ts'
 import type { Reservations } from '../../domain/budgets/reservations.ts'
@@ -17,12 +17,10 @@ import type { ModelSource } from '../../agent/providers/model.ts'
 
 const MAX_PER_CALL = 10
 
-export type SamplingDeps = {
-  db: Database
+export type SamplingDeps = Pick<Services, 'db' | 'clock'> & {
   jobs: Pick<JobStore, 'recordReply'>
   models: ModelSource
   reservations: Reservations
-  clock: Clock
   /** Uniform in [0, 1): spreads retries. */
   random: () => number
 }

@@ -1,15 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { transact, type Database, type Tx } from '../../../platform/db/database.ts'
-import type { EventHub } from '../../../platform/events/event-hub.ts'
+import { transact, type Tx } from '../../../platform/db/database.ts'
+import type { Services } from '../../../platform/services.ts'
 import type { Message } from '../../../contract/messages.ts'
 import type { Pairing } from '../../../contract/messenger.ts'
-import type { Clock } from '../../../lib/clock.ts'
 import { AppError, problemOf } from '../../../lib/errors.ts'
-import type { Ids } from '../../../lib/ids.ts'
-import type { Log } from '../../../lib/log.ts'
 import { createMessage, type Speech } from '../../../lib/messages.ts'
-import { channelTokenKey, type Vault } from '../../../lib/vault.ts'
+import { channelTokenKey } from '../../../lib/vault.ts'
 import { findAgent, getAgent } from '../../../domain/agents/agents.ts'
 import {
   findChannel,
@@ -27,14 +24,8 @@ import { createKey, createLinkState, deleteLinkState, linkStateFile, openLinkSta
 import { pairDevice, type Paired, type PairingStep } from './pair-device.ts'
 import { unlinkDevice } from './whatsapp.ts'
 
-export type PairingsDeps = {
-  db: Database
-  hub: EventHub
+export type PairingsDeps = Pick<Services, 'db' | 'hub' | 'clock' | 'ids' | 'vault' | 'log'> & {
   dataDir: string
-  clock: Clock
-  ids: Ids
-  vault: Vault
-  log: Log
   speech: Speech
   jobs: Pick<JobStore, 'enqueue' | 'cancelAllOf'>
   testServer: TestServer

@@ -1,9 +1,8 @@
 import type { SandboxState } from '../../../platform/sandbox/sandbox-types.ts'
-import type { Database } from '../../../platform/db/database.ts'
-import type { EventHub } from '../../../platform/events/event-hub.ts'
 import type { LiveJobStreams } from '../../../platform/events/live-job-streams.ts'
 import type { GuardedFetch } from '../../../platform/net/guarded-fetch.ts'
 import type { MachineTime } from '../../../platform/time/machine-time.ts'
+import type { Services } from '../../../platform/services.ts'
 import type { ChannelKind } from '../../../contract/channels.ts'
 import type { CodingCli, CodingProgram } from '../../../contract/coding-programs.ts'
 import type { Authorization, CreateAuthorization } from '../../../contract/credentials.ts'
@@ -26,10 +25,7 @@ import type {
 } from '../../../contract/skills.ts'
 import type { TemplatePreview } from '../../../contract/triggers.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import type { Ids } from '../../../lib/ids.ts'
 import type { Speech } from '../../../lib/messages.ts'
-import type { Log } from '../../../lib/log.ts'
-import type { Vault } from '../../../lib/vault.ts'
 import type { FileDiff } from '../../../contract/files.ts'
 import type { SimulateCall, SimulatedCall } from '../../../contract/rules.ts'
 import type { ApprovalStore } from '../../../domain/approvals/approvals.ts'
@@ -55,8 +51,7 @@ import type { Models } from '../../../agent/providers/model-source.ts'
 
 type SkillOrigin = { source: string } | { upload: SkillUpload }
 
-export type HandlerDeps = {
-  db: Database
+export type HandlerDeps = Pick<Services, 'db' | 'hub' | 'vault' | 'clock' | 'ids' | 'log'> & {
   jobs: JobStore
   approvals: ApprovalStore
   schedules: ScheduleStore
@@ -69,7 +64,6 @@ export type HandlerDeps = {
   previewChange(approvalId: string): Promise<FileDiff | null>
   worker: Pick<Worker, 'nudge' | 'run'>
   liveStreams: LiveJobStreams
-  hub: EventHub
   files: JobFiles
   blobs: Blobs
   models: Pick<Models, 'listModels' | 'checkProvider' | 'forget' | 'hasPrice'>
@@ -167,13 +161,9 @@ export type HandlerDeps = {
   }
   mcp: McpPool
   mcpTools: AgentMcpTools
-  vault: Vault
-  clock: Clock
   /** Dates spending. */
   money: Pick<Clock, 'now'>
-  ids: Ids
   speech: Speech
-  log: Log
   /** Deckhand's own folder, closed to every agent. */
   dataDir: string
   /** The person's home folder. */
