@@ -7,14 +7,15 @@ export function isPlain({ 'content-encoding': encoding }: IncomingHttpHeaders): 
   return encoding === undefined || encoding.trim().toLowerCase() === 'identity'
 }
 
-const BODY_DEADLINE_MS = 15_000
-
 export type UnreadBody = 'payload_too_large' | 'too_many_at_once' | 'incomplete'
 
 /** The body, or why it was not read. The memory counts it until `release` is called. */
 export type BodyRead = { body: Buffer | UnreadBody; release(): void }
 
-/** Counts the bytes that arrive, not those that the headers announce. Bytes after a refusal are discarded. */
+/**
+ * Counts the bytes that arrive, not those that the headers announce. Bytes after a refusal are discarded. The server closes the
+ * connection of a body that takes too long.
+ */
 export function readBody(
   req: IncomingMessage,
   { maxBytes, memory, webhook }: { maxBytes: number; memory: BodyMemory; webhook: number },
@@ -24,12 +25,10 @@ export function readBody(
   let body: Buffer | null = null
   let length = 0
   let isOver = false
-  const deadline = setTimeout(() => finish('incomplete'), BODY_DEADLINE_MS)
 
   function finish(result: Buffer | UnreadBody): void {
     if (isOver) return
     isOver = true
-    clearTimeout(deadline)
     body = null
     if (typeof result === 'string') held.release()
     else held.complete()
