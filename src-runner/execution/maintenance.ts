@@ -35,11 +35,7 @@ export function createMaintenance({ db, hub, clock, log, times, approvals }: Mai
   }
 
   function forgetOldEvents(): void {
-    try {
-      transact(db, (tx) => pruneEvents(tx, { keepRows: EVENTS_KEPT.rows, olderThan: times.age.now() - EVENTS_KEPT.forMs }))
-    } catch (error) {
-      log.warn({ error }, 'could not remove old events')
-    }
+    transact(db, (tx) => pruneEvents(tx, { keepRows: EVENTS_KEPT.rows, olderThan: times.age.now() - EVENTS_KEPT.forMs }))
   }
 
   /** A cap that a person raised lets those go on who wait for more budget. */
