@@ -1,5 +1,7 @@
+import { eq, type GetColumnData, type SQL } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { z } from 'zod'
-import { AppError, issueAt } from '../lib/errors.ts'
+import { invalidAt } from '../lib/errors.ts'
 import { createMessage } from '../lib/messages.ts'
 
 /** A position in a list as an opaque text: the values of the last row's sort columns. */
@@ -15,8 +17,7 @@ export function decodeCursor<T>(cursor: string, shape: z.ZodType<T>): T {
   } catch {
     // Not JSON: the same error as for any other wrong cursor.
   }
-  const problem = createMessage('cursor_unknown')
-  throw new AppError('invalid_request', problem, { issues: [issueAt('cursor', problem)] })
+  throw invalidAt('cursor', createMessage('cursor_unknown'))
 }
 
 const SeqPosition = z.tuple([z.number().int().positive()])
@@ -35,4 +36,9 @@ export function pageOf<Row>(
   if (rows.length <= limit) return { rows, nextCursor: null }
   const page = rows.slice(0, limit)
   return { rows: page, nextCursor: encodeCursor(positionOf(page[page.length - 1]!)) }
+}
+
+/** A filter of a list. Without a value it holds for every row. */
+export function filterBy<Column extends SQLiteColumn>(column: Column, value: GetColumnData<Column, 'raw'> | undefined): SQL | undefined {
+  return value === undefined ? undefined : eq(column, value)
 }

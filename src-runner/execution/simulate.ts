@@ -1,6 +1,6 @@
 import type { Database } from '../platform/db/database.ts'
 import { NO_TAINTS, type TaintSource, type Taints, type SimulateCall, type SimulatedCall } from '../contract/rules.ts'
-import { AppError, issueAt, problemOf } from '../lib/errors.ts'
+import { AppError, invalidAt, issueAt, problemOf } from '../lib/errors.ts'
 import { issuesOf } from '../lib/validation-issues.ts'
 import { createMessage, quote } from '../lib/messages.ts'
 import { getAgent } from '../domain/agents/agents.ts'
@@ -51,8 +51,7 @@ export async function simulateCall(deps: SimulateDeps, given: SimulateCall): Pro
     ...{ folders: agent?.folders ?? [], closedFolders: guardrails().closedFolders, signal: new AbortController().signal },
   }
   const facts = await factsOf(tool, args.data, context).catch((thrown: unknown) => {
-    const problem = problemOf(thrown)
-    throw new AppError('invalid_request', problem, { issues: [issueAt('args', problem)] })
+    throw invalidAt('args', problemOf(thrown))
   })
   const taints = given.taints === undefined ? (job === null ? NO_TAINTS : approvals.readTaints(db, job.id)) : assumed(given.taints)
   const situation: Situation = {

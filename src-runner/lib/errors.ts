@@ -44,6 +44,11 @@ export function issueAt(path: string, detail: Message): ErrorIssue {
   return { path, message: englishText(detail), detail }
 }
 
+/** A field of a request does not fit. */
+export function invalidAt(path: string, problem: Message, cause?: unknown): AppError {
+  return new AppError('invalid_request', problem, { cause, issues: [issueAt(path, problem)] })
+}
+
 /** For a `default:` that is unreachable by its type. */
 export function unreachable(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`)

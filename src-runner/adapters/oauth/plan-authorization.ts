@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/database.ts'
 import type { Connector, OAuthEndpoints } from '../../contract/connectors.ts'
 import type { CreateAuthorization } from '../../contract/credentials.ts'
-import { AppError, issueAt, required } from '../../lib/errors.ts'
+import { AppError, invalidAt, required } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { fillIn, isGeneral, nameFor } from '../../domain/connectors/connectors.ts'
@@ -147,7 +147,5 @@ type FieldProblem =
   | 'oauth_address'
 
 function refuseUnless(isFine: boolean, path: string, code: FieldProblem): void {
-  if (isFine) return
-  const problem = createMessage(code)
-  throw new AppError('invalid_request', problem, { issues: [issueAt(path, problem)] })
+  if (!isFine) throw invalidAt(path, createMessage(code))
 }

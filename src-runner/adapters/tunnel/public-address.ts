@@ -3,7 +3,6 @@ import { transact } from '../../platform/db/database.ts'
 import type { OutboundFetch } from '../../platform/net/outbound.ts'
 import { readPublicBase } from '../../platform/net/web-address.ts'
 import type { Services } from '../../platform/services.ts'
-import type { Message } from '../../contract/messages.ts'
 import type { RunnerConfig, WebhookReach } from '../../contract/port.ts'
 import {
   FIRST_INGRESS_PORT,
@@ -12,7 +11,7 @@ import {
   type PublicAddressState,
   type UpdatePublicAddress,
 } from '../../contract/public-address.ts'
-import { AppError, issueAt } from '../../lib/errors.ts'
+import { AppError, invalidAt } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { changeSettings, readSettings } from '../../domain/settings/settings.ts'
 import { createAddressCheck } from './address-check.ts'
@@ -253,11 +252,11 @@ async function updateSettings(parts: Parts, { url, ingressPort }: UpdatePublicAd
   if (ingressPort !== undefined && config.ingressPort !== null) throw fixed('INGRESS_PORT')
   const publicUrl = url == null ? url : requireBase(url)
   const willHaveAddress = fixedUrl !== null || (publicUrl === undefined ? readSettings(db).publicUrl : publicUrl) !== null
-  if (ingressPort === null && willHaveAddress) throw invalid('ingressPort', createMessage('outside_needs_port'))
+  if (ingressPort === null && willHaveAddress) throw invalidAt('ingressPort', createMessage('outside_needs_port'))
   const before = listener.port()
   const needsPort = ingressPort === undefined && willHaveAddress && listener.chosenPort() === null
   const problem = await (needsPort ? listener.openFirst() : listener.arrange(ingressPort))
-  if (problem !== null && (needsPort || ingressPort !== undefined)) throw invalid('ingressPort', problem)
+  if (problem !== null && (needsPort || ingressPort !== undefined)) throw invalidAt('ingressPort', problem)
   try {
     transact(db, (tx) => changeSettings(tx, { clock }, { publicUrl, ingressPort: needsPort ? listener.port() : ingressPort }))
   } catch (error) {
@@ -317,12 +316,8 @@ function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
 
 function requireBase(given: string): string {
   const base = readPublicBase(given)
-  if (base.url === null) throw invalid('url', base.problem)
+  if (base.url === null) throw invalidAt('url', base.problem)
   return base.url
-}
-
-function invalid(path: string, problem: Message): AppError {
-  return new AppError('invalid_request', problem, { issues: [issueAt(path, problem)] })
 }
 
 function fixed(name: string): AppError {

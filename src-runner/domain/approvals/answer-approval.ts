@@ -1,17 +1,17 @@
-import type { Message } from '../../contract/messages.ts'
 import { and, eq, lte, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Services } from '../../platform/services.ts'
 import type { Approval, ResolveApproval, ResolvedApproval } from '../../contract/approvals.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { AppError, issueAt } from '../../lib/errors.ts'
+import { AppError, invalidAt } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { extendBudget } from '../budgets/extensions.ts'
 import type { MovedJob } from '../jobs/job-deps.ts'
 import type { JobStore } from '../jobs/job-store.ts'
 import { createRule } from '../rules/rules.ts'
 import { approvals } from './approvals-table.ts'
+import { filterBy } from '../cursors.ts'
 import { findApproval, isPending, selectApprovals } from './find-approval.ts'
 
 export type AnsweringDeps = Pick<Services, 'clock' | 'ids'> & {
@@ -35,7 +35,7 @@ export function answerApproval(tx: Tx, deps: AnsweringDeps, given: ResolveApprov
   const approves = given.decision === 'approve'
   const answer = approves ? answerTo(approval, given) : null
   if (approves && !approval.mayRemember.includes(given.remember)) {
-    throw invalid('remember', createMessage('remember_offered', { choices: [...approval.mayRemember] }))
+    throw invalidAt('remember', createMessage('remember_offered', { choices: [...approval.mayRemember] }))
   }
   tx.update(approvals)
     .set({
@@ -64,11 +64,11 @@ const ALREADY = {
 
 function answerTo({ kind }: Approval, { answer }: ResolveApproval): string | null {
   if (kind === 'question') {
-    if (answer === undefined || answer === '') throw invalid('answer', createMessage('answer_missing'))
+    if (answer === undefined || answer === '') throw invalidAt('answer', createMessage('answer_missing'))
     return answer
   }
   if (kind !== 'unknown_outcome') return null
-  if (answer !== undefined && answer !== 'happened' && answer !== 'again') throw invalid('answer', createMessage('answer_outcome'))
+  if (answer !== undefined && answer !== 'happened' && answer !== 'again') throw invalidAt('answer', createMessage('answer_outcome'))
   return answer ?? 'happened'
 }
 
@@ -93,7 +93,7 @@ function withdrawBudgets(tx: Tx, deps: AnsweringDeps, which: (approval: Approval
 /** The calls that asked are gone, so their jobs go on without an answer. Without an id, all of them: this process made none of the calls. */
 export function withdrawQuestionsOfServers(tx: Tx, deps: AnsweringDeps, approvalId?: string): void {
   const asked = selectApprovals(tx)
-    .where(and(isPending, eq(approvals.kind, 'question'), approvalId === undefined ? undefined : eq(approvals.id, approvalId)))
+    .where(and(isPending, eq(approvals.kind, 'question'), filterBy(approvals.id, approvalId)))
     .all()
   for (const approval of asked) if (approval.question?.server !== undefined) withdrawAndWake(tx, deps, approval)
 }
@@ -145,8 +145,4 @@ export function moveExpiry(tx: Tx, byMs: number): void {
 
 function eventOf({ id, jobId, agentId, conversationId, kind }: Approval) {
   return { approvalId: id, jobId, agentId, conversationId, kind }
-}
-
-function invalid(path: string, problem: Message): AppError {
-  return new AppError('invalid_request', problem, { issues: [issueAt(path, problem)] })
 }

@@ -2,7 +2,7 @@ import { and, eq, ne, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import { AUTO_ORDER, type ChannelKind, type ChannelRole } from '../../contract/channels.ts'
 import type { NotifyVia } from '../../contract/triggers.ts'
-import { AppError, issueAt } from '../../lib/errors.ts'
+import { invalidAt } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { channelConversations, channelPeople as people, channels } from './channels-table.ts'
 
@@ -38,11 +38,8 @@ export function requireNotifiable(db: Db, agentId: string, vias: readonly Notify
   for (const via of vias) {
     const found = findOwnerConversation(db, agentId, via)
     if (!('noAddress' in found) || found.noAddress === 'no_owner') continue
-    const [field, problem] =
-      found.noAddress === 'no_channel'
-        ? ['notifyOnSuccess', createMessage('sent_no_channel')]
-        : ['notifyVia', createMessage('sent_not_on_channel')]
-    throw new AppError('invalid_request', problem, { issues: [issueAt(field, problem)] })
+    if (found.noAddress === 'no_channel') throw invalidAt('notifyOnSuccess', createMessage('sent_no_channel'))
+    throw invalidAt('notifyVia', createMessage('sent_not_on_channel'))
   }
 }
 

@@ -4,7 +4,7 @@ import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm'
 import type { Database, Db, Tx } from '../../platform/db/database.ts'
 import type { Services } from '../../platform/services.ts'
 import type { Rule, RuleText } from '../../contract/rules.ts'
-import { AppError, issueAt } from '../../lib/errors.ts'
+import { AppError, invalidAt } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { getAgent, isAgentOf } from '../agents/agents.ts'
 import { decodeSeqCursor, pageOf } from '../cursors.ts'
@@ -91,10 +91,7 @@ export function deleteRulesOfTools(tx: Tx, prefix: string): void {
 export function withRealFolder(text: RuleText): RuleText {
   const { folder } = text
   if (folder === null) return text
-  if (!posix.isAbsolute(folder) && !win32.isAbsolute(folder)) {
-    const problem = createMessage('folder_relative')
-    throw new AppError('invalid_request', problem, { issues: [issueAt('folder', problem)] })
-  }
+  if (!posix.isAbsolute(folder) && !win32.isAbsolute(folder)) throw invalidAt('folder', createMessage('folder_relative'))
   try {
     return { ...text, folder: realpathSync.native(folder) }
   } catch {

@@ -1,7 +1,7 @@
 import { and, eq, gte } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import type { CreateSchedule, UpdateSchedule } from '../../contract/schedules.ts'
-import { AppError, issueAt, required } from '../../lib/errors.ts'
+import { AppError, invalidAt, required } from '../../lib/errors.ts'
 import { nextLocalDayStart } from '../../lib/zone-offsets.ts'
 import { getAgent } from '../agents/agents.ts'
 import { toMicros } from '../../lib/micros.ts'
@@ -157,8 +157,7 @@ function change(tx: Tx, deps: ScheduleDeps, scheduleId: string, fields: Partial<
 function requireCron(cron: string, timezone: string): void {
   const parsed = parseCron(cron, timezone)
   if (parsed.ok) return
-  const path = parseCron(cron, 'UTC').ok ? 'timezone' : 'cron'
-  throw new AppError('invalid_request', parsed.problem, { issues: [issueAt(path, parsed.problem)] })
+  throw invalidAt(parseCron(cron, 'UTC').ok ? 'timezone' : 'cron', parsed.problem)
 }
 
 /** The first moment from now on at which a person has not started another run. */

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/database.ts'
 import type { Spend, SpendBy, SpendQuery } from '../../contract/spend.ts'
-import { AppError, issueAt } from '../../lib/errors.ts'
+import { invalidAt } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { toUsd } from '../../lib/micros.ts'
 import { localDate, nextLocalDayStart } from '../../lib/zone-offsets.ts'
@@ -55,8 +55,7 @@ function sourceFor(by: SpendBy, entityId: string | undefined): Source {
 
 function requireUtc(timezone = 'UTC'): string {
   if (timezone === 'UTC') return timezone
-  const problem = createMessage('spend_only_utc')
-  throw new AppError('invalid_request', problem, { issues: [issueAt('timezone', problem)] })
+  throw invalidAt('timezone', createMessage('spend_only_utc'))
 }
 
 const LATEST = Number.MAX_SAFE_INTEGER - UTC_DAY_MS
@@ -87,8 +86,7 @@ function createDateReader(timezone = Intl.DateTimeFormat().resolvedOptions().tim
   try {
     localDate(0, timezone)
   } catch (error) {
-    const problem = createMessage('cron_bad_zone', { zone: timezone })
-    throw new AppError('invalid_request', problem, { cause: error, issues: [issueAt('timezone', problem)] })
+    throw invalidAt('timezone', createMessage('cron_bad_zone', { zone: timezone }), error)
   }
   let date = ''
   let end = -Infinity

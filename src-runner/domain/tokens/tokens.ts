@@ -4,7 +4,7 @@ import type { Db, Tx } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
 import type { AccessToken, CreateToken } from '../../contract/tokens.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { AppError, issueAt } from '../../lib/errors.ts'
+import { AppError, invalidAt } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { findDefaultEntity, getEntity } from '../entities/entities.ts'
@@ -49,10 +49,7 @@ export function createToken(
   { userId: creator, ...input }: CreateToken & { userId: string | null },
 ): { accessToken: AccessToken; token: string } {
   const at = clock.now()
-  if (input.expiresAt !== null && input.expiresAt <= at) {
-    const problem = createMessage('token_expiry_over')
-    throw new AppError('invalid_request', problem, { issues: [issueAt('expiresAt', problem)] })
-  }
+  if (input.expiresAt !== null && input.expiresAt <= at) throw invalidAt('expiresAt', createMessage('token_expiry_over'))
   const entity = input.entityId === undefined ? findDefaultEntity(tx) : getEntity(tx, input.entityId)
   const token = `${PREFIX}${randomBytes(32).toString('hex')}`
   const row = { id: ids.next(), name: input.name, hint: token.slice(0, HINT_CHARS), entityId: entity.id, userId: creator }

@@ -1,7 +1,7 @@
 import type { Message } from '../../../contract/messages.ts'
 import { transact, type Tx } from '../../../platform/db/database.ts'
 import type { Channel, CreateChannel } from '../../../contract/channels.ts'
-import { AppError, issueAt, required } from '../../../lib/errors.ts'
+import { AppError, invalidAt, required } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { channelTokenKey } from '../../../lib/vault.ts'
 import { getAgent } from '../../../domain/agents/agents.ts'
@@ -132,7 +132,5 @@ function failed(message: Message) {
 
 function requireHttpAddress(baseUrl: string | null): void {
   const isFit = baseUrl === null || (URL.canParse(baseUrl) && /^https?:$/.test(new URL(baseUrl).protocol) && new URL(baseUrl).search === '')
-  if (isFit) return
-  const problem = createMessage('server_address')
-  throw new AppError('invalid_request', problem, { issues: [issueAt('baseUrl', problem)] })
+  if (!isFit) throw invalidAt('baseUrl', createMessage('server_address'))
 }

@@ -1,6 +1,6 @@
 import { transact } from '../../../platform/db/database.ts'
 import type { CreateMcpServer, McpServer, McpTransport, UpdateMcpServer } from '../../../contract/mcp.ts'
-import { AppError, issueAt } from '../../../lib/errors.ts'
+import { AppError, invalidAt } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { mcpServerKey } from '../../../lib/vault.ts'
 import {
@@ -14,7 +14,6 @@ import {
 import { findCredentialOfMcpServer } from '../../../domain/credentials/credentials.ts'
 import { acceptTools } from '../../../domain/mcp/mcp-tools.ts'
 import { NO_SECRETS, readServerSecrets, writeServerSecrets, type ServerSecrets } from '../../../domain/mcp/server-secrets.ts'
-import type { Message } from '../../../contract/messages.ts'
 import { deleteRulesOfTools } from '../../../domain/rules/rules.ts'
 import { NAME_SEPARATOR } from '../../../domain/mcp/tool-names.ts'
 import type { Handlers } from '../handler.ts'
@@ -112,7 +111,7 @@ export function mcpHandlers({ db, clock, ids, vault, log, dataDir, mcp, mcpTools
 function requireAddress(address: string): void {
   const url = URL.canParse(address) ? new URL(address) : null
   const isFit = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
-  if (!isFit) throw invalid('transport.url', createMessage('mcp_address'))
+  if (!isFit) throw invalidAt('transport.url', createMessage('mcp_address'))
 }
 
 /**
@@ -148,12 +147,8 @@ function valuesFor(
 ): Record<string, string> {
   const entries = [...new Set([...names, ...Object.keys(given)])].map((name): [string, string] => {
     const value = [given, stored].find((values) => Object.hasOwn(values, name))?.[name]
-    if (value === undefined) throw invalid(`${field}.${name}`, createMessage('mcp_value_missing', { name }))
+    if (value === undefined) throw invalidAt(`${field}.${name}`, createMessage('mcp_value_missing', { name }))
     return [name, value]
   })
   return Object.fromEntries(entries)
-}
-
-function invalid(path: string, problem: Message): AppError {
-  return new AppError('invalid_request', problem, { issues: [issueAt(path, problem)] })
 }

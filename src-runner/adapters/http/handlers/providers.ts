@@ -1,6 +1,6 @@
 import { transact } from '../../../platform/db/database.ts'
 import type { Provider, UpdateProvider } from '../../../contract/providers.ts'
-import { AppError, issueAt, problemOf } from '../../../lib/errors.ts'
+import { AppError, invalidAt, problemOf } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { providerKey } from '../../../lib/vault.ts'
 import { setPrice } from '../../../domain/prices/prices.ts'
@@ -95,10 +95,7 @@ export function providerHandlers({ db, clock, ids, vault, models, findServers, l
 
 function requireChangeable(provider: Provider, { baseUrl }: UpdateProvider): void {
   if (provider.origin === 'built_in') throw new AppError('provider_read_only')
-  if (baseUrl === null && provider.kind === 'openai-compatible') {
-    const problem = createMessage('provider_needs_url')
-    throw new AppError('invalid_request', problem, { issues: [issueAt('baseUrl', problem)] })
-  }
+  if (baseUrl === null && provider.kind === 'openai-compatible') throw invalidAt('baseUrl', createMessage('provider_needs_url'))
 }
 
 /** Without an address, a provider has the default one of its kind. */

@@ -1,7 +1,7 @@
 import { transact } from '../../../platform/db/database.ts'
 import { isOpening } from '../../../platform/net/address-guard.ts'
 import type { Settings, UpdateWebSearch, WebSearch } from '../../../contract/settings.ts'
-import { AppError, issueAt } from '../../../lib/errors.ts'
+import { AppError, invalidAt, issueAt } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { WEB_SEARCH_KEY } from '../../../lib/vault.ts'
 import { listAgentFolders } from '../../../domain/agents/agents.ts'
@@ -77,9 +77,7 @@ async function withSearchKey(
 
 function requireComplete({ kind, baseUrl }: UpdateWebSearch, hasKey: boolean): void {
   const missing = missingFrom({ kind, baseUrl }, hasKey)
-  if (missing === null) return
-  const path = `webSearch.${missing.code === 'search_needs_key' ? 'apiKey' : 'baseUrl'}`
-  throw new AppError('invalid_request', missing, { issues: [issueAt(path, missing)] })
+  if (missing !== null) throw invalidAt(`webSearch.${missing.code === 'search_needs_key' ? 'apiKey' : 'baseUrl'}`, missing)
 }
 
 function requireOpenedHosts(hosts: readonly string[]): void {
