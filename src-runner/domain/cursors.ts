@@ -1,5 +1,3 @@
-import { eq, type GetColumnData, type SQL } from 'drizzle-orm'
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { z } from 'zod'
 import { invalidAt } from '../lib/errors.ts'
 import { createMessage } from '../lib/messages.ts'
@@ -36,9 +34,4 @@ export function pageOf<Row>(
   if (rows.length <= limit) return { rows, nextCursor: null }
   const page = rows.slice(0, limit)
   return { rows: page, nextCursor: encodeCursor(positionOf(page[page.length - 1]!)) }
-}
-
-/** A filter of a list. Without a value it holds for every row. */
-export function filterBy<Column extends SQLiteColumn>(column: Column, value: GetColumnData<Column, 'raw'> | undefined): SQL | undefined {
-  return value === undefined ? undefined : eq(column, value)
 }

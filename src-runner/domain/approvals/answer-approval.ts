@@ -1,6 +1,6 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { prepareOnce } from '../../platform/db/statements.ts'
+import { filterBy, prepareOnce } from '../../platform/db/statements.ts'
 import type { Services } from '../../platform/services.ts'
 import type { Approval, ResolveApproval, ResolvedApproval } from '../../contract/approvals.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -11,7 +11,6 @@ import type { MovedJob } from '../jobs/job-deps.ts'
 import type { JobStore } from '../jobs/job-store.ts'
 import { createRule } from '../rules/rules.ts'
 import { approvals } from './approvals-table.ts'
-import { filterBy } from '../cursors.ts'
 import { findApproval, isPending, selectApprovals } from './find-approval.ts'
 
 export type AnsweringDeps = Pick<Services, 'clock' | 'ids'> & {

@@ -1,12 +1,11 @@
 import { and, count, desc, eq, isNotNull, lt, sql, type SQL } from 'drizzle-orm'
-import { z } from 'zod'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { prepareOnce } from '../../platform/db/statements.ts'
+import { filterBy, prepareOnce } from '../../platform/db/statements.ts'
 import type { Approval, ApprovalStatus, ResolveApproval } from '../../contract/approvals.ts'
 import type { CallRisk, RecordedDecision } from '../../contract/rules.ts'
 import { AppError } from '../../lib/errors.ts'
 import { agents } from '../agents/agents-table.ts'
-import { decodeCursor, pageOf } from '../cursors.ts'
+import { decodeSeqCursor, pageOf } from '../cursors.ts'
 import type { Claim } from '../jobs/claim-job.ts'
 import { jobs, jobSteps } from '../jobs/jobs-table.ts'
 import {
@@ -128,11 +127,10 @@ function countAgain(db: Db, jobSeq: number, callId: string): { starts: number; a
 }
 
 function countPending(db: Db, entityId?: string): number {
-  const isOfEntity = entityId === undefined ? undefined : eq(approvals.entityId, entityId)
   return db
     .select({ n: count() })
     .from(approvals)
-    .where(and(eq(approvals.status, 'pending'), isOfEntity))
+    .where(and(eq(approvals.status, 'pending'), filterBy(approvals.entityId, entityId)))
     .get()!.n
 }
 
@@ -142,8 +140,6 @@ function listPendingOf(db: Db, jobId: string): Approval[] {
     .orderBy(approvals.seq)
     .all()
 }
-
-const Position = z.tuple([z.number().int().positive()])
 
 export type ApprovalFilter = {
   status?: ApprovalStatus
@@ -158,7 +154,6 @@ export function listApprovals(
   db: Db,
   { status, jobId, entityId, cursor, limit }: ApprovalFilter,
 ): { approvals: Approval[]; pending: number; nextCursor: string | null } {
-  const before = cursor === undefined ? undefined : decodeCursor(cursor, Position)[0]
   const rows = db
     .select({ approval: SHOWN, seq: approvals.seq })
     .from(approvals)
@@ -166,10 +161,10 @@ export function listApprovals(
     .innerJoin(agents, ofAgent)
     .where(
       and(
-        before === undefined ? undefined : lt(approvals.seq, before),
-        status === undefined ? undefined : eq(approvals.status, status),
+        lt(approvals.seq, decodeSeqCursor(cursor)),
+        filterBy(approvals.status, status),
         jobId === undefined ? undefined : eq(approvals.jobSeq, seqOf(db, jobId)),
-        entityId === undefined ? undefined : eq(approvals.entityId, entityId),
+        filterBy(approvals.entityId, entityId),
       ),
     )
     .orderBy(desc(approvals.seq))

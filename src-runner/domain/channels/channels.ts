@@ -2,6 +2,7 @@ import type { Message } from '../../contract/messages.ts'
 import { createMessage, readMessage, writeMessage } from '../../lib/messages.ts'
 import { and, desc, eq, getTableColumns, isNull, lt, ne, or, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { filterBy } from '../../platform/db/statements.ts'
 import type { Channel, ChannelKind, ChannelStatus } from '../../contract/channels.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, required } from '../../lib/errors.ts'
@@ -37,12 +38,7 @@ function withPeople(db: Db, row: NonNullable<ReturnType<ReturnType<typeof select
 /** Newest first. */
 export function listChannels(db: Db, { agentId, entityId }: { agentId?: string; entityId?: string | undefined } = {}): Channel[] {
   return selectChannels(db)
-    .where(
-      and(
-        agentId === undefined ? undefined : eq(channels.agentId, agentId),
-        entityId === undefined ? undefined : eq(agents.entityId, entityId),
-      ),
-    )
+    .where(and(filterBy(channels.agentId, agentId), filterBy(agents.entityId, entityId)))
     .orderBy(desc(channels.seq))
     .all()
     .map((row) => withPeople(db, row))

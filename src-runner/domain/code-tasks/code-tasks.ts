@@ -1,5 +1,6 @@
 import { and, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { filterBy } from '../../platform/db/statements.ts'
 import type { CodeTask, CodeTaskSummary } from '../../contract/code-tasks.ts'
 import { required } from '../../lib/errors.ts'
 import { agents } from '../agents/agents-table.ts'
@@ -60,13 +61,7 @@ export function listCodeTasks(
     .from(codeTasks)
     .innerJoin(jobs, isOfJob)
     .innerJoin(agents, isOfAgent)
-    .where(
-      and(
-        lt(jobSeq, decodeSeqCursor(cursor)),
-        agentId === undefined ? undefined : eq(jobs.agentId, agentId),
-        entityId === undefined ? undefined : eq(jobs.entityId, entityId),
-      ),
-    )
+    .where(and(lt(jobSeq, decodeSeqCursor(cursor)), filterBy(jobs.agentId, agentId), filterBy(jobs.entityId, entityId)))
     .orderBy(desc(jobSeq))
     .limit(limit + 1)
     .all()

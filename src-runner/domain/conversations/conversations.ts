@@ -1,6 +1,7 @@
 import { and, desc, eq, getTableColumns, sql, type SQL } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { filterBy } from '../../platform/db/statements.ts'
 import type { Conversation, Message } from '../../contract/conversations.ts'
 import type { JobStatus } from '../../contract/jobs.ts'
 import { required } from '../../lib/errors.ts'
@@ -49,8 +50,8 @@ export function listConversations(
     .where(
       and(
         sql`(conversations.updated_at, conversations.id) < (${updatedAt}, ${id})`,
-        agentId === undefined ? undefined : eq(conversations.agentId, agentId),
-        entityId === undefined ? undefined : eq(conversations.entityId, entityId),
+        filterBy(conversations.agentId, agentId),
+        filterBy(conversations.entityId, entityId),
         q ? isMatch(q) : undefined,
       ),
     )

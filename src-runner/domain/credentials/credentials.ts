@@ -1,5 +1,6 @@
 import { and, desc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { filterBy } from '../../platform/db/statements.ts'
 import type { Credential, CredentialGrant, UpdateCredential } from '../../contract/credentials.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -31,7 +32,7 @@ export function listCredentials(db: Db, { agentId, entityId }: { agentId?: strin
     .where(
       and(
         agentId === undefined ? undefined : inArray(credentials.id, granted.where(eq(credentialGrants.agentId, agentId))),
-        entityId === undefined ? undefined : eq(credentials.entityId, entityId),
+        filterBy(credentials.entityId, entityId),
       ),
     )
     .orderBy(desc(credentials.seq))

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, ne, or, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { prepareOnce } from '../../platform/db/statements.ts'
+import { filterBy, prepareOnce } from '../../platform/db/statements.ts'
 import type { CreateMcpServer, McpServer, McpTransport, UpdateMcpServer } from '../../contract/mcp.ts'
 import type { Message } from '../../contract/messages.ts'
 
@@ -54,7 +54,7 @@ export function listMcpServers(db: Db, { agentId, entityId }: { agentId?: string
   const isOfAgent =
     agentId === undefined ? undefined : sql`${mcpServers.id} IN (SELECT server_id FROM mcp_grants WHERE agent_id = ${agentId})`
   return selectServers(db)
-    .where(and(isOfAgent, entityId === undefined ? undefined : eq(mcpServers.entityId, entityId)))
+    .where(and(isOfAgent, filterBy(mcpServers.entityId, entityId)))
     .orderBy(mcpServers.seq)
     .all()
     .map((row) => serverOf(db, row))

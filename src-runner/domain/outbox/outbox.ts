@@ -1,6 +1,7 @@
 import { createMessage, readMessage } from '../../lib/messages.ts'
 import { and, count, desc, eq, getTableColumns, isNotNull, lt, ne, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { filterBy } from '../../platform/db/statements.ts'
 import { OUTBOUND_TEXT_CHARS, type OutboundMessage, type OutboundState } from '../../contract/outbox.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -49,10 +50,10 @@ export function listOutbox(db: Db, filter: OutboxFilter): { messages: OutboundMe
     .where(
       and(
         lt(outbox.seq, decodeSeqCursor(filter.cursor)),
-        filter.jobId === undefined ? undefined : eq(outbox.jobId, filter.jobId),
-        filter.agentId === undefined ? undefined : eq(outbox.agentId, filter.agentId),
-        filter.entityId === undefined ? undefined : eq(outbox.entityId, filter.entityId),
-        filter.state === undefined ? undefined : eq(outbox.state, filter.state),
+        filterBy(outbox.jobId, filter.jobId),
+        filterBy(outbox.agentId, filter.agentId),
+        filterBy(outbox.entityId, filter.entityId),
+        filterBy(outbox.state, filter.state),
       ),
     )
     .orderBy(desc(outbox.seq))

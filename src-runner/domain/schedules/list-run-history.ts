@@ -1,6 +1,7 @@
 import { and, desc, eq, isNotNull, lt, lte, or, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '../../platform/db/database.ts'
+import { filterBy } from '../../platform/db/statements.ts'
 import type { Occurrence, Schedule } from '../../contract/schedules.ts'
 import { decodeCursor, decodeSeqCursor, pageOf } from '../cursors.ts'
 import { occurrenceOf, scheduleOf, selectOccurrences } from './schedule-rows.ts'
@@ -18,13 +19,7 @@ export function listSchedules(
   const rows = db
     .select()
     .from(schedules)
-    .where(
-      and(
-        lt(schedules.seq, decodeSeqCursor(cursor)),
-        agentId === undefined ? undefined : eq(schedules.agentId, agentId),
-        entityId === undefined ? undefined : eq(schedules.entityId, entityId),
-      ),
-    )
+    .where(and(lt(schedules.seq, decodeSeqCursor(cursor)), filterBy(schedules.agentId, agentId), filterBy(schedules.entityId, entityId)))
     .orderBy(desc(schedules.seq))
     .limit(limit + 1)
     .all()

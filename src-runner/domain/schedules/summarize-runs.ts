@@ -2,6 +2,7 @@ import { readMessage } from '../../lib/messages.ts'
 import { setImmediate } from 'node:timers/promises'
 import { and, eq } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
+import { filterBy } from '../../platform/db/statements.ts'
 import type { OccurrenceSum, ScheduleSummary } from '../../contract/schedules.ts'
 import { toUsd } from '../../lib/micros.ts'
 import { agents } from '../agents/agents-table.ts'
@@ -23,12 +24,7 @@ export async function sumUpSchedules(db: Db, { from, to, scheduleId, entityId }:
     .select({ seq: schedules.seq, id: schedules.id, name: schedules.name, status: schedules.status, agentName: agents.name })
     .from(schedules)
     .innerJoin(agents, eq(agents.id, schedules.agentId))
-    .where(
-      and(
-        scheduleId === undefined ? undefined : eq(schedules.id, scheduleId),
-        entityId === undefined ? undefined : eq(schedules.entityId, entityId),
-      ),
-    )
+    .where(and(filterBy(schedules.id, scheduleId), filterBy(schedules.entityId, entityId)))
     .all()
   const all = new Map<string, OccurrenceSum>()
   const summaries: ScheduleSummary[] = []

@@ -1,5 +1,6 @@
 import { and, asc, eq, getTableColumns, inArray, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { filterBy } from '../../platform/db/statements.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { Skill, SkillContents, SkillKind } from '../../contract/skills.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -43,7 +44,7 @@ export function listSkills(db: Db, { agentId, entityId }: { agentId?: string | u
     .where(
       and(
         agentId === undefined ? undefined : inArray(skills.id, selected.where(eq(skillAgents.agentId, agentId))),
-        entityId === undefined ? undefined : eq(skills.entityId, entityId),
+        filterBy(skills.entityId, entityId),
       ),
     )
     .orderBy(asc(skills.slug))

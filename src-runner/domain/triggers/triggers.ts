@@ -1,5 +1,6 @@
 import { and, desc, eq, getTableColumns, lt, sql, type SQL } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { filterBy } from '../../platform/db/statements.ts'
 import type { MachineTime } from '../../platform/time/machine-time.ts'
 import type { CreateTrigger, DeliveryOutcome, Trigger } from '../../contract/triggers.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -55,13 +56,7 @@ export function listTriggers(
   { agentId, entityId, cursor, limit }: { agentId?: string; entityId?: string | undefined; cursor?: string; limit: number },
 ): { triggers: Trigger[]; nextCursor: string | null } {
   const rows = selectTriggers(db)
-    .where(
-      and(
-        lt(triggers.seq, decodeSeqCursor(cursor)),
-        agentId === undefined ? undefined : eq(triggers.agentId, agentId),
-        entityId === undefined ? undefined : eq(triggers.entityId, entityId),
-      ),
-    )
+    .where(and(lt(triggers.seq, decodeSeqCursor(cursor)), filterBy(triggers.agentId, agentId), filterBy(triggers.entityId, entityId)))
     .orderBy(desc(triggers.seq))
     .limit(limit + 1)
     .all()

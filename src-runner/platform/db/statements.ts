@@ -1,5 +1,5 @@
 import type Sqlite from 'better-sqlite3'
-import { Column, is, Param, Placeholder, type DriverValueDecoder } from 'drizzle-orm'
+import { Column, eq, is, Param, Placeholder, type DriverValueDecoder, type GetColumnData, type SQL } from 'drizzle-orm'
 import { drizzle, type BetterSQLite3Database } from 'drizzle-orm/better-sqlite3'
 
 export type Statement<Row> = Sqlite.Statement<unknown[], Row>
@@ -77,6 +77,11 @@ export function createStatements(connection: Sqlite.Database, watch: <T>(work: (
       raw.statements.clear()
     },
   }
+}
+
+/** A filter of a list. Without a value it holds for every row. */
+export function filterBy<Given extends Column>(column: Given, value: GetColumnData<Given, 'raw'> | undefined): SQL | undefined {
+  return value === undefined ? undefined : eq(column, value)
 }
 
 /** A statement that runs often: the query builder builds it once for each database. `db` is the database or a transaction. */
