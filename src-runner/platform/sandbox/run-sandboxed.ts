@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess, type IOType } from 'node:child_process'
 import { statfs } from 'node:fs/promises'
 import { constants as osConstants, freemem, totalmem } from 'node:os'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ export const DEFAULT_LIMITS: SandboxLimits = {
 const DEFAULT_KEEP_BYTES = 64 * 1024
 
 /** Between SIGTERM and SIGKILL. A stopped job waits for one second only. */
-const TERM_GRACE_MS = 600
+export const TERM_GRACE_MS = 600
 /** A background process may hold the output open. */
 const DRAIN_MS = 250
 const WATCH_MS = 100
@@ -51,8 +51,6 @@ export function runSandboxed(options: SandboxOptions): SandboxedProcess {
 
 async function run(options: SandboxOptions, signal: AbortSignal): Promise<SandboxedOutcome> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
-  for (const word of [...options.command, options.folder])
-    if (word.includes('\0')) throw new SandboxFailed('A command cannot hold a NUL character.')
   const launch = await prepare(options, limits)
   try {
     if (signal.aborted) return NOT_BEGUN
@@ -72,7 +70,9 @@ const NOT_BEGUN: SandboxedOutcome = {
   ...{ output: '', outputBytes: 0, durationMs: 0, setAside: [] },
 }
 
-export function prepare(options: SandboxOptions, limits: SandboxLimits): Promise<Launch> {
+export async function prepare(options: SandboxOptions, limits: SandboxLimits): Promise<Launch> {
+  for (const word of [...options.command, options.folder])
+    if (word.includes('\0')) throw new SandboxFailed('A command cannot hold a NUL character.')
   switch (options.sandbox.setup?.kind) {
     case 'bubblewrap':
       return launchInBubblewrap(options.sandbox.setup, options, limits)
@@ -94,19 +94,28 @@ type Started = {
 function start(launch: Launch, output: OutputPipe | null): Started {
   let child: ChildProcess
   try {
-    child = spawn(launch.file, launch.args, {
-      cwd: launch.cwd,
-      env: launch.env,
-      stdio: ['ignore', output?.writer ?? 'pipe', 'pipe', ...launch.descriptors.map(() => 'pipe' as const)],
-      // In a separate process group, so that one signal reaches all of it.
-      detached: process.platform !== 'win32',
-      windowsHide: true,
-    })
+    child = spawnLaunch(launch, ['ignore', output?.writer ?? 'pipe', 'pipe'])
   } finally {
     output?.closeWriter()
   }
+  return { child, output: output?.reader ?? child.stdout!, complaints: child.stderr!, status: giveDescriptors(child, launch) }
+}
+
+export function spawnLaunch(launch: Launch, streams: (IOType | number)[]): ChildProcess {
+  return spawn(launch.file, launch.args, {
+    cwd: launch.cwd,
+    env: launch.env,
+    stdio: [...streams, ...launch.descriptors.map(() => 'pipe' as const)],
+    // In a separate process group, so that one signal reaches all of it.
+    detached: process.platform !== 'win32',
+    windowsHide: true,
+  })
+}
+
+/** Returns where bubblewrap reports. */
+export function giveDescriptors(child: ChildProcess, { descriptors }: Launch): Readable | null {
   let status: Readable | null = null
-  launch.descriptors.forEach((content, index) => {
+  descriptors.forEach((content, index) => {
     const pipe = child.stdio[index + 3] as (Readable & Writable) | null | undefined
     if (!pipe) return
     // A sandbox that fails early does not read it.
@@ -114,7 +123,7 @@ function start(launch: Launch, output: OutputPipe | null): Started {
     if (content === 'status') status = pipe
     else pipe.end(content)
   })
-  return { child, output: output?.reader ?? child.stdout!, complaints: child.stderr!, status }
+  return status
 }
 
 async function supervise(
@@ -127,7 +136,7 @@ async function supervise(
   const startedAt = performance.now()
   const kept = createCapturedOutput(options.keepBytes ?? DEFAULT_KEEP_BYTES)
   const live = showInPieces(options.onOutput)
-  const sandbox = options.sandbox.setup?.kind === 'bubblewrap' ? readStatus(started.status!) : null
+  const sandbox = started.status && readStatus(started.status)
   let complaint = ''
   let ended: SandboxedOutcome['ended'] = 'exited'
   let limit: ReachedLimit | null = null
@@ -219,7 +228,7 @@ export async function sandboxIsEmpty(firstProcess: number | undefined): Promise<
   for (let waitMs = 1; waitMs < 1_000 && isRunning(firstProcess); waitMs *= 2) await new Promise((resolve) => setTimeout(resolve, waitMs))
 }
 
-function endOf(stream: Readable): Promise<void> {
+export function endOf(stream: Readable): Promise<void> {
   return stream.readableEnded || stream.closed
     ? Promise.resolve()
     : new Promise((resolve) => void stream.once('end', resolve).once('close', resolve))

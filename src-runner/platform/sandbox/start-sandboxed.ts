@@ -1,11 +1,20 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { SandboxFailed, type ReachedLimit, type SandboxOptions } from './sandbox-types.ts'
 import type { Launch } from './launch.ts'
-import { DEFAULT_LIMITS, endTree, prepare, readStatus, sandboxIsEmpty, watchLimits, type SandboxStatus } from './run-sandboxed.ts'
+import {
+  DEFAULT_LIMITS,
+  TERM_GRACE_MS,
+  endOf,
+  endTree,
+  giveDescriptors,
+  prepare,
+  readStatus,
+  sandboxIsEmpty,
+  spawnLaunch,
+  watchLimits,
+} from './run-sandboxed.ts'
 
-/** Between SIGTERM and SIGKILL. */
-const TERM_GRACE_MS = 600
 const MAX_EXIT_WAIT_MS = 5_000
 
 /** `stdin`, `stdout` and `stderr` never throw: a program that has ended reads nothing. */
@@ -28,8 +37,6 @@ export type ProgramEnd = { exitCode: number | null; signal: NodeJS.Signals | nul
  */
 export async function startSandboxed(options: Omit<SandboxOptions, 'onOutput' | 'keepBytes' | 'signal'>): Promise<RunningProgram> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
-  for (const word of [...options.command, options.folder])
-    if (word.includes('\0')) throw new SandboxFailed('A command cannot hold a NUL character.')
   const launch = await prepare({ ...options, separatesErrors: true }, limits)
   let child: ChildProcess
   try {
@@ -38,7 +45,8 @@ export async function startSandboxed(options: Omit<SandboxOptions, 'onOutput' | 
     await launch.cleanUp()
     throw thrown
   }
-  const sandbox = giveDescriptors(child, launch, options.sandbox.setup?.kind === 'bubblewrap')
+  const status = giveDescriptors(child, launch)
+  const sandbox = status && readStatus(status)
   let limit: ReachedLimit | null = null
   const watch = watchLimits(
     () => sandbox?.firstProcess() ?? child.pid,
@@ -77,36 +85,11 @@ export async function startSandboxed(options: Omit<SandboxOptions, 'onOutput' | 
 
 function spawned(launch: Launch): Promise<ChildProcess> {
   return new Promise((resolve, reject) => {
-    const child = spawn(launch.file, launch.args, {
-      cwd: launch.cwd,
-      env: launch.env,
-      stdio: ['pipe', 'pipe', 'pipe', ...launch.descriptors.map(() => 'pipe' as const)],
-      // In a separate process group, so that one signal reaches all of it.
-      detached: process.platform !== 'win32',
-      windowsHide: true,
-    })
+    const child = spawnLaunch(launch, ['pipe', 'pipe', 'pipe'])
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {})
     child.once('spawn', () => resolve(child))
     child.once('error', (thrown) => reject(new SandboxFailed(`The program could not be started: ${thrown.message}`, { cause: thrown })))
   })
-}
-
-function giveDescriptors(child: ChildProcess, { descriptors }: Launch, isSandboxed: boolean): SandboxStatus | null {
-  let status: SandboxStatus | null = null
-  descriptors.forEach((content, index) => {
-    const pipe = child.stdio[index + 3] as Readable & Writable
-    // A sandbox that fails early does not read it.
-    pipe.on('error', () => {})
-    if (content !== 'status') pipe.end(content)
-    else if (isSandboxed) status = readStatus(pipe)
-  })
-  return status
-}
-
-function endOf(stream: Readable): Promise<void> {
-  return stream.readableEnded || stream.closed
-    ? Promise.resolve()
-    : new Promise((resolve) => void stream.once('end', resolve).once('close', resolve))
 }
 
 function after(ms: number): Promise<void> {
