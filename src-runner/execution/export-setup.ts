@@ -30,10 +30,7 @@ type Sources = {
 
 /** The oldest first, so that the same things always give the same text. Things of deleted agents are left out. */
 export function readSetup({ db, time, schedules, archives }: Sources): Setup {
-  const agents = allPages((cursor) => {
-    const page = listAgents(db, { limit: PAGE, cursor })
-    return { rows: page.agents, nextCursor: page.nextCursor }
-  }).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const agents = allPages('agents', (cursor) => listAgents(db, { limit: PAGE, cursor })).toSorted((a, b) => (a.id < b.id ? -1 : 1))
   const places = new Map(agents.map(({ id }, place) => [id, place]))
   const isKnown = (agentId: string | null) => agentId === null || places.has(agentId)
   const placeOf = (agentId: string | null) => (agentId === null ? null : places.get(agentId)!)
@@ -49,19 +46,13 @@ export function readSetup({ db, time, schedules, archives }: Sources): Setup {
       model: (model && named(model)[0]) ?? null,
       fallbacks: fallbacks.flatMap(named),
     })),
-    triggers: allPages((cursor) => {
-      const page = listTriggers(db, time, { limit: PAGE, cursor })
-      return { rows: page.triggers, nextCursor: page.nextCursor }
-    })
+    triggers: allPages('triggers', (cursor) => listTriggers(db, time, { limit: PAGE, cursor }))
       .toReversed()
       .map(({ agentId, name, slug, taskTemplate, notifyOnSuccess, notifyVia, signature, dedupe, requirePlaceholders }) => ({
         ...{ name, slug, taskTemplate, notifyOnSuccess, notifyVia, signature, dedupe, requirePlaceholders },
         agent: isKnown(agentId) ? placeOf(agentId) : null,
       })),
-    schedules: allPages((cursor) => {
-      const page = schedules.list(db, { limit: PAGE, cursor })
-      return { rows: page.schedules, nextCursor: page.nextCursor }
-    })
+    schedules: allPages('schedules', (cursor) => schedules.list(db, { limit: PAGE, cursor }))
       .toReversed()
       .filter(({ agentId }) => isKnown(agentId))
       .map(({ agentId, name, cron, timezone, task, dailyBudgetUsd, catchUpHours, notifyOnSuccess, notifyVia }) => ({
@@ -74,10 +65,7 @@ export function readSetup({ db, time, schedules, archives }: Sources): Setup {
         ...{ effect, tool, pattern, folder, ...(digest === undefined ? {} : { digest }) },
         agent: placeOf(agentId),
       })),
-    memories: allPages((cursor) => {
-      const page = listMemories(db, { limit: PAGE, cursor })
-      return { rows: page.memories, nextCursor: page.nextCursor }
-    })
+    memories: allPages('memories', (cursor) => listMemories(db, { limit: PAGE, cursor }))
       .toReversed()
       .filter(({ agentId }) => isKnown(agentId))
       .map(({ agentId, text, untrusted }) => ({ agent: placeOf(agentId), text, untrusted })),
@@ -124,11 +112,11 @@ export function readHistory(
   return { lines, nextCursor: page.length < JOBS_A_PAGE ? null : `jobs:${page.at(-1)!.seq}` }
 }
 
-function allPages<T>(read: (cursor: string | undefined) => { rows: T[]; nextCursor: string | null }): T[] {
+function allPages<K extends string, T>(key: K, read: (cursor: string | undefined) => Record<K, T[]> & { nextCursor: string | null }): T[] {
   const all: T[] = []
   for (let cursor: string | undefined; ;) {
     const page = read(cursor)
-    all.push(...page.rows)
+    all.push(...page[key])
     if (page.nextCursor === null) return all
     cursor = page.nextCursor
   }
