@@ -1106,6 +1106,7 @@ export type TextParams = {
   'rules.effectText.deny': NoParams
   'rules.tool': NoParams
   'rules.network': NoParams
+  'rules.connectedRead': NoParams
   'rules.anyTool': NoParams
   'rules.pattern': NoParams
   'rules.patternHint': NoParams
@@ -3285,6 +3286,7 @@ export type TextParams = {
   'messages.fix_public_address': NoParams
   'messages.rule_any_tool': NoParams
   'messages.rule_program_network': NoParams
+  'messages.rule_connected_read': NoParams
   'messages.rule': {
     agent: string
     effect: string
@@ -3305,6 +3307,7 @@ export type TextParams = {
   'messages.policy_untrusted_and_private': { private: string; untrusted: string }
   'messages.policy_untrusted_and_program': { untrusted: string }
   'messages.policy_untrusted_and_later': { untrusted: string }
+  'messages.policy_untrusted_query': { private: string; service: string; untrusted: string }
   'messages.policy_untrusted_delegation': { untrusted: string }
   'messages.policy_changed': { change: string }
   'messages.policy_grant': { tool: string }

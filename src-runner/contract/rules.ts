@@ -39,6 +39,12 @@ const ruleFields = {
  */
 export const COMMAND_NETWORK = 'run_command_network'
 
+/**
+ * The tool name of rules for readings with a connected account in a job that has read private data elsewhere and untrusted text.
+ * Without an allow rule of this name they ask; a rule for every tool or for `http_request` allows none.
+ */
+export const CONNECTED_READ = 'http_request_read'
+
 /** What coding programs do, as tools: no agent calls them, but rules name them. */
 export const CODE_CALLS = ['code_start', 'code_read', 'code_edit', 'code_command', 'code_fetch', 'code_other'] as const
 
@@ -72,6 +78,7 @@ export function describeRule(rule: RuleText, scope: 'none' | 'everyone' | 'thisA
   const tools: Record<string, Message> = {
     '*': { code: 'rule_any_tool', params: {} },
     [COMMAND_NETWORK]: { code: 'rule_program_network', params: {} },
+    [CONNECTED_READ]: { code: 'rule_connected_read', params: {} },
     ...Object.fromEntries(CODE_CALLS.map((name): [string, Message] => [name, { code: `rule_${name}`, params: {} }])),
   }
   return {
@@ -104,6 +111,8 @@ export const CallFacts = z.object({
   effectOn: Message.optional(),
   /** Sends a request or a message to somewhere else. */
   leavesMachine: z.boolean(),
+  /** The origin that a reading with a connected account is sent to. It gets the path and the query, which the agent chose. */
+  readsFrom: z.string().optional(),
   costsMoney: z.boolean(),
   deletes: z.boolean(),
   /** Replaces a file that this agent did not write. */

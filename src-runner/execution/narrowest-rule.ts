@@ -1,6 +1,18 @@
 import { posix, win32 } from 'node:path'
-import type { CallFacts, RuleText } from '../contract/rules.ts'
+import { CONNECTED_READ, type CallFacts, type RuleText } from '../contract/rules.ts'
 import { digestOfCommand } from '../domain/rules/call-hash.ts'
+
+/** The rules to offer for "always": the first one of them that lets the call run. */
+export function narrowRulesFor(facts: CallFacts, agentId: string): RuleText[] {
+  const { readsFrom, subject } = facts
+  const narrowest = narrowestRuleFor(facts, agentId)
+  const readings: RuleText[] = []
+  if (readsFrom !== undefined) {
+    const [method] = subject.split(' ')
+    readings.push({ effect: 'allow', tool: CONNECTED_READ, agentId, pattern: `${method} ${readsFrom}/*`, folder: null })
+  }
+  return narrowest === null ? readings : [...readings, narrowest]
+}
 
 /**
  * The narrowest useful rule for "always": the host of an address, the exact command in this folder with these scripts, the

@@ -54,10 +54,13 @@ export async function simulateCall(deps: SimulateDeps, given: SimulateCall): Pro
     throw invalidAt('args', problemOf(thrown))
   })
   const taints = given.taints === undefined ? (job === null ? NO_TAINTS : approvals.readTaints(db, job.id)) : assumed(given.taints)
+  const elsewhere =
+    facts.readsFrom === undefined || job === null || given.taints !== undefined ? null : approvals.readTaints(db, job.id, facts.readsFrom)
   const situation: Situation = {
     facts,
     agentId,
     taints,
+    ...(elsewhere === null ? {} : { privateElsewhere: elsewhere.private }),
     autonomy: given.autonomy ?? agent?.autonomy ?? 'ask_when_it_matters',
     rules: createRuleSet([...listAllRules(db), ...(given.rules ?? []).map(withRealFolder)]),
     pauseAll: readSettings(db).pauseAll,

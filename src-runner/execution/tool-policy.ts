@@ -24,7 +24,7 @@ import { ASK_PERSON, AskPersonArgs } from '../agent/tools/ask-person/ask-person.
 import { factsOf, type Tool } from '../agent/tools/tool.ts'
 import { CHILD_TOOLS, type Delegation } from './delegation.ts'
 import type { ParkedCalls, PersonAnswer } from './parked-calls.ts'
-import { narrowestRuleFor } from './narrowest-rule.ts'
+import { narrowRulesFor } from './narrowest-rule.ts'
 import { guestOf } from './prompt.ts'
 
 export type ToolPolicyDeps = Pick<Services, 'db' | 'clock' | 'log'> & {
@@ -198,6 +198,7 @@ function situationOf({ db, approvals, rules, guardrails, job, agent, claim }: Ju
     agentId: agent.id,
     rules: rules.read(),
     taints: approvals.readTaints(db, job.id),
+    ...(facts.readsFrom === undefined ? {} : { privateElsewhere: approvals.readTaints(db, job.id, facts.readsFrom).private }),
     pauseAll: readSettings(db).pauseAll,
     grants: approvals.listGrants(db, claim.seq),
     guardrails: guardrails(),
@@ -209,12 +210,12 @@ function situationOf({ db, approvals, rules, guardrails, job, agent, claim }: Ju
 function offersFor(judged: Judged, situation: Situation): { alwaysRule: RuleText | null; mayRemember: Remember[] } {
   const { facts } = situation
   const runsWith = (change: Partial<Situation>) => decideInChain({ ...situation, ...change }, chainAbove(judged)).verdict === 'run'
-  const rule = narrowestRuleFor(facts, judged.agent.id)
-  const isHeld = rule !== null && runsWith({ rules: createRuleSet([...listAllRules(judged.db), rule]) })
+  const holds = (rule: RuleText) => runsWith({ rules: createRuleSet([...listAllRules(judged.db), rule]) })
+  const alwaysRule = narrowRulesFor(facts, judged.agent.id).find(holds) ?? null
   const mayRemember: Remember[] = ['once']
   if (runsWith({ grants: new Map([...situation.grants, [facts.tool, new Set(risksOf(facts))]]) })) mayRemember.push('job')
-  if (isHeld) mayRemember.push('always')
-  return { alwaysRule: isHeld ? rule : null, mayRemember }
+  if (alwaysRule !== null) mayRemember.push('always')
+  return { alwaysRule, mayRemember }
 }
 
 const UNANSWERED = 'nobody answered within 24 hours, which counts as no. Go on without it, or say what is missing.'

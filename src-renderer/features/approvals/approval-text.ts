@@ -108,8 +108,8 @@ export function riskOf(approval: Approval, locale: string): Risk | null {
 }
 
 /** Whether the call can send anything out of the machine. */
-function canLeave({ leavesMachine, runsCode, sandboxed }: CallFacts): boolean {
-  return leavesMachine || (runsCode && sandboxed !== true)
+function canLeave({ leavesMachine, readsFrom, runsCode, sandboxed }: CallFacts): boolean {
+  return leavesMachine || readsFrom !== undefined || (runsCode && sandboxed !== true)
 }
 
 /** The outcome of an approval in a few words. */

@@ -4,6 +4,7 @@ import type { Agent } from '../../../src-runner/contract/agents.ts'
 import {
   CODE_CALLS,
   COMMAND_NETWORK,
+  CONNECTED_READ,
   type CreateRule,
   type RuleEffect,
   type RuleText,
@@ -53,6 +54,7 @@ export function RuleForm(props: {
     { value: '*', label: t('rules.anyTool') },
     ...props.tools.filter(({ name }) => !isCodeCall(name)).map(({ name }) => ({ value: name, label: name })),
     { value: COMMAND_NETWORK, label: t('rules.network') },
+    { value: CONNECTED_READ, label: t('rules.connectedRead') },
     ...CODE_CALLS.map((name) => ({ value: name, label: t(`rules.codeCalls.${name}`) })),
   ])
   const agentName = (id: string) => props.agents.find((agent) => agent.id === id)?.name ?? props.agent?.name ?? ''

@@ -2,11 +2,13 @@ import type { Autonomy } from '../../contract/agents.ts'
 import type { Message } from '../../contract/messages.ts'
 import {
   CODE_START,
+  CONNECTED_READ,
   describeRule,
   type CallFacts,
   type CallRisk,
   type Decision,
   type Taints,
+  type TaintSource,
   type TraceEntry,
 } from '../../contract/rules.ts'
 import { createMessage } from '../../lib/messages.ts'
@@ -27,6 +29,8 @@ export type Situation = {
   agentId: string | null
   rules: RuleSet
   taints: Taints
+  /** With `facts.readsFrom`: the private data that the job has from elsewhere than there. Absent: all that it has. */
+  privateElsewhere?: TaintSource | null
   pauseAll: boolean
   grants: Grants
   guardrails: GuardrailPlace
@@ -36,8 +40,8 @@ export type Situation = {
 
 /**
  * Decides whether a call runs, asks or is denied. The first entry of the trace decides: guardrails; a deny by the most
- * specific rule; pause all; the lethal trifecta; a file that runs later, in a job that read untrusted text; a program
- * without a sandbox; the tools that a skill lists; the most specific rule or the grant of the job; the agent's autonomy.
+ * specific rule; pause all; the lethal trifecta; a file that runs later, in a job that read untrusted text; a reading
+ * elsewhere, in a job that read both; a program without a sandbox; the tools that a skill lists; the most specific rule or the grant of the job; the agent's autonomy.
  */
 export function decide(situation: Situation): Decision {
   const trace = traceOf(situation)
@@ -72,6 +76,7 @@ function traceOf(situation: Situation): TraceEntry[] {
     situation.pauseAll ? ask('pauseAll', createMessage('policy_all_paused')) : null,
     lethalTrifecta(situation),
     untrustedCode(situation),
+    untrustedQuery(situation),
     facts.runsCode && facts.sandboxed === false && !allowsStart(facts, first) ? ask('sandbox', noSandbox(facts)) : null,
     outsideOfSkill(situation),
     ...(first === undefined || denies ? [entryOfGrant(situation)] : inOrder(entryOfRule(first), first, entryOfGrant(situation))),
@@ -114,6 +119,20 @@ function lethalTrifecta({ facts, taints }: Situation): TraceEntry | null {
 function untrustedCode({ facts, taints }: Situation): TraceEntry | null {
   if (facts.runsLater !== true || taints.untrusted === null) return null
   return ask('lethal_trifecta', createMessage('policy_untrusted_and_later', { untrusted: taints.untrusted.cause }))
+}
+
+/**
+ * A reading with a connected account tells its service the path and the query, which untrusted text may have worded. What the
+ * service has already may go there again; private data from elsewhere needs a rule for these readings, or the person.
+ */
+function untrustedQuery(situation: Situation): TraceEntry | null {
+  const { facts, agentId, rules, taints, privateElsewhere = taints.private } = situation
+  if (facts.readsFrom === undefined || taints.untrusted === null || privateElsewhere === null) return null
+  const [first] = rulesFor(rules, { ...facts, tool: CONNECTED_READ }, agentId)
+  if (first?.text.effect === 'allow' && first.text.tool === CONNECTED_READ) return null
+  if (entryOfGrant(situation) !== null) return null
+  const causes = { untrusted: taints.untrusted.cause, private: privateElsewhere.cause }
+  return ask('lethal_trifecta', createMessage('policy_untrusted_query', { ...causes, service: new URL(facts.readsFrom).host }))
 }
 
 /** A skill takes away and gives nothing: what its list lacks asks, unless the person allowed that for the rest of this job. */

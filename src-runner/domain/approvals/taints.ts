@@ -4,6 +4,7 @@ import type { JobChannel } from '../../contract/jobs.ts'
 import { NO_TAINTS, type Taint, type TaintSource, type Taints } from '../../contract/rules.ts'
 import { createMessage, quote } from '../../lib/messages.ts'
 import { jobs, jobSteps, jobTexts } from '../jobs/jobs-table.ts'
+import { decisions } from './approvals-table.ts'
 import { hadPromptMemories, hasPromptMemories } from '../memory/job-memories.ts'
 import { readCursorTaints } from '../schedules/schedule-cursor.ts'
 
@@ -68,9 +69,10 @@ type TaintedJob = NonNullable<ReturnType<ReturnType<typeof selectJobs>['get']>>
 
 /**
  * The taints of a job as recorded now. It inherits those of the job that delegated to it, of the earlier turns of its
- * conversation, and of the earlier runs of its schedule, because it reads their text.
+ * conversation, and of the earlier runs of its schedule, because it reads their text. `besides`: without what was read from this
+ * origin with a connected account.
  */
-export function readTaints(db: Db, jobId: string): Taints {
+export function readTaints(db: Db, jobId: string, besides: string | null = null): Taints {
   const job = selectJobs(db).where(eq(jobs.id, jobId)).get()
   if (job === undefined) return NO_TAINTS
   const inherited: Taints[] = hasPromptMemories(db, jobId) ? [MEMORY_IN_PROMPT] : []
@@ -81,17 +83,17 @@ export function readTaints(db: Db, jobId: string): Taints {
     private: ofCursor.includes('private') ? CURSOR_IN_PROMPT : null,
   })
   // Also when a person retries it: then it answers no call, but its task is still text of the parent job.
-  if (job.channel === 'delegation' && job.parentJobId !== null) inherited.push(readTaints(db, job.parentJobId))
-  if (job.conversationId !== null) inherited.push(...taintsOfEarlierTurns(db, job, job.conversationId))
-  return taintsOf(originOf(job), inherited, readSteps(db, eq(jobSteps.jobSeq, job.seq)))
+  if (job.channel === 'delegation' && job.parentJobId !== null) inherited.push(readTaints(db, job.parentJobId, besides))
+  if (job.conversationId !== null) inherited.push(...taintsOfEarlierTurns(db, job, job.conversationId, besides))
+  return taintsOf(originOf(job), inherited, readSteps(db, eq(jobSteps.jobSeq, job.seq), besides))
 }
 
-function taintsOfEarlierTurns(db: Db, { seq }: TaintedJob, conversationId: string): Taints[] {
+function taintsOfEarlierTurns(db: Db, { seq }: TaintedJob, conversationId: string, besides: string | null): Taints[] {
   const isEarlier = and(eq(jobs.conversationId, conversationId), lt(jobs.seq, seq))
   const turns = selectJobs(db)
     .where(and(isEarlier, notInArray(jobs.channel, ['chat', 'api', 'schedule'])))
     .all()
-  const steps = readSteps(db, inArray(jobSteps.jobSeq, db.select({ seq: jobs.seq }).from(jobs).where(isEarlier)))
+  const steps = readSteps(db, inArray(jobSteps.jobSeq, db.select({ seq: jobs.seq }).from(jobs).where(isEarlier)), besides)
   const memories = hadPromptMemories(db, conversationId, seq) ? [MEMORY_IN_PROMPT] : []
   return [...turns.map((turn) => taintsOf(originOf(turn), [], [])), taintsOf({ channel: 'chat', fromOwner: true }, memories, steps)]
 }
@@ -101,12 +103,12 @@ function originOf({ channel, fromOwner }: TaintedJob): Origin {
 }
 
 /** The first step of each kind is enough, because taints stay. The condition is that of the partial index. */
-function readSteps(db: Db, which: SQL): TaintedStep[] {
+function readSteps(db: Db, which: SQL, besides: string | null): TaintedStep[] {
   const { seq, name, addsTaint, leftMachine } = jobSteps
   const rows = db
     .select({ seq, name, addsTaint, leftMachine, first: sql<number>`min(${jobSteps.id})` })
     .from(jobSteps)
-    .where(and(which, sql`(${addsTaint} IS NOT NULL OR ${leftMachine} = 1)`))
+    .where(and(which, sql`(${addsTaint} IS NOT NULL OR ${leftMachine} = 1)`, besides === null ? undefined : isElsewhere(besides)))
     .groupBy(addsTaint, leftMachine)
     .orderBy(sql`min(${jobSteps.id})`)
     .all()
@@ -116,4 +118,10 @@ function readSteps(db: Db, which: SQL): TaintedStep[] {
     addsTaint: (row.addsTaint?.split(',') ?? []) as Taint[],
     leftMachine: row.leftMachine === true,
   }))
+}
+
+function isElsewhere(origin: string): SQL {
+  const { jobSeq, callId, facts } = decisions
+  const isOfStep = sql`${jobSeq} = ${jobSteps.jobSeq} AND ${callId} = ${jobSteps.callId}`
+  return sql`NOT EXISTS (SELECT 1 FROM ${decisions} WHERE ${isOfStep} AND json_extract(${facts}, '$.readsFrom') = ${origin})`
 }

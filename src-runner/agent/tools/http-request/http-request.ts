@@ -129,8 +129,8 @@ function factsOf({ connection, method, url, access, body }: PreparedRequest, { o
     ...NO_EFFECTS,
     effect: sendsWrite ? 'once' : 'read',
     subject: `${method} ${url.href} (${name})`,
-    // A read tells the service only what it has already. Anything else takes something there.
     leavesMachine: sendsWrite,
+    ...(access === 'read' ? { readsFrom: url.origin } : {}),
     deletes: sendsWrite && method === 'DELETE',
     // The person approves this account, whatever another one is called later.
     found: [{ path: name, mark: `${id} ${accountName ?? ''}` }],
