@@ -28,13 +28,13 @@ export type CodeTaskFile = z.infer<typeof CodeTaskFile>
 export const CodeTaskCommand = z.object({ command: z.string(), exitCode: z.number().int().nullable() })
 export type CodeTaskCommand = z.infer<typeof CodeTaskCommand>
 
-export const LeftOutReason = z.enum(['too_large', 'too_many', 'bad_name', 'not_a_file', 'submodule', 'unreadable'])
+export const LeftOutReason = z.enum(['too_large', 'too_many', 'bad_name', 'not_a_file', 'submodule', 'unreadable', 'login'])
 export type LeftOutReason = z.infer<typeof LeftOutReason>
 
 /**
  * What is in the folder and in no commit, besides what `.gitignore` names. It goes with the folder.
  * too_large: the file, or all changed files together. bad_name: it is no text, or means something else to Git. not_a_file: a pipe, socket
- * or device. submodule: changes inside of one.
+ * or device. submodule: changes inside of one. login: it contains the login of a coding program.
  */
 export const CodeTaskLeftOut = z.object({ path: z.string(), reason: LeftOutReason })
 export type CodeTaskLeftOut = z.infer<typeof CodeTaskLeftOut>

@@ -225,6 +225,27 @@ describe.skipIf(isMissing)('a task for a coding program', () => {
     for (const spelling of [token, encodeURIComponent(token), base64, inBase64]) expect(kept).not.toContain(spelling)
   })
 
+  it('keeps a file with a login off the branch, and the folder with it', async () => {
+    await open(onItsOwn)
+    const token = 'ya29.canary+of/a=login-0123456789'
+    mkdirSync(join(rig.home, '.gemini'))
+    const scope = 'https://www.googleapis.com/auth/cloud-platform'
+    writeFileSync(join(rig.home, '.gemini', 'oauth_creds.json'), JSON.stringify({ access_token: token, scope }))
+    const { job, code } = await rig.run(
+      `Look\n@put .env KEY="${token}"\n@put scope.txt ${scope}\n@put till.ts export const key = '${token}'`,
+    )
+    expect(code.leftOut.toSorted((a, b) => (a.path < b.path ? -1 : 1))).toEqual([
+      { path: '.env', reason: 'login' },
+      { path: 'till.ts', reason: 'login' },
+    ])
+    expect(code.files.map(({ path }) => path)).toEqual(['scope.txt'])
+    expect(rig.git('show', `${code.branch}:till.ts`)).toBe('export const tax = 19')
+    expect(rig.git('log', '--all', '-p')).not.toContain(token)
+    const { status, body } = await rig.runner.client.ask('removeCodeTaskFolder', { params: { jobId: job.id } })
+    expect([status, body]).toMatchObject([409, { error: 'code_folder_unsaved' }])
+    expect(existsSync(join(worktreeOf(rig, job.id), '.env'))).toBe(true)
+  })
+
   it('asks about a command without the login that it holds', async () => {
     await open()
     const token = 'ya29.canary+of/a=login-0123456789'

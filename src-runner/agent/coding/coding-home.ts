@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { lstat, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
-import type { CodingCli } from '../../contract/coding-programs.ts'
+import { CodingCli } from '../../contract/coding-programs.ts'
 import { isRecord, parseJson } from '../../lib/json-values.ts'
 import { plainEnvironment } from '../../platform/programs/trusted-program.ts'
 import { readSmallFile } from '../../platform/protected-places/small-file.ts'
@@ -39,6 +39,17 @@ type Login = {
 
 export async function findSignIn(cli: CodingCli, person: Person): Promise<SignedInHow> {
   return (await findLogin(cli, person)).how
+}
+
+/** The logins that are there now, as far as they can be read. What could occur in any file is not among them. */
+export async function listLogins(person: Person): Promise<string[]> {
+  const logins = await Promise.all(CodingCli.options.map((cli) => findLogin(cli, person)))
+  return logins.flatMap(({ secrets }) => secrets).filter(isLogin)
+}
+
+/** No text such as the scope of a login, and no address. */
+export function isLogin(secret: string): boolean {
+  return secret.length >= MIN_SECRET_CHARS && !/\s|:\/\//.test(secret)
 }
 
 /**

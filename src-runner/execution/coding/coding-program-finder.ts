@@ -2,7 +2,7 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CodingCli } from '../../contract/coding-programs.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { findSignIn, outsideEnvironment, prepareCodingHome, runsInSandbox } from '../../agent/coding/coding-home.ts'
+import { findSignIn, isLogin, listLogins, outsideEnvironment, prepareCodingHome, runsInSandbox } from '../../agent/coding/coding-home.ts'
 import { findCodingProgram } from '../../agent/coding/coding-ways.ts'
 
 /** A program as it would be started now. */
@@ -22,6 +22,8 @@ export type CodingProgramFinder = {
   installed(): readonly CodingCli[]
   /** Looks again, if the last look is not recent. */
   look(): Promise<void>
+  /** The logins that programs got since the start, and those that are there now. */
+  listLogins(): Promise<string[]>
   /** Deletes what a program kept for itself, and its login. */
   forget(jobId: string): Promise<void>
   /** The jobs with something to forget. */
@@ -45,6 +47,7 @@ export function createCodingProgramFinder({ clock, dataDir, home, listProgramFol
   const homeOf = (jobId: string) => join(homes, jobId + HOME)
   const { env, platform } = process
   const person = { home, env, platform, now: () => clock.now() }
+  const given = new Set<string>()
   let installed: readonly CodingCli[] = []
   let lookedAt = -Infinity
   const places = async () => ({ folders: await listProgramFolders(), closed: closedFolders() })
@@ -63,12 +66,14 @@ export function createCodingProgramFinder({ clock, dataDir, home, listProgramFol
         program,
         runsInSandbox: runsInSandbox(await findSignIn(cli, person)),
         async makeHome(jobId, sandboxed) {
-          if (!sandboxed) return { ...outsideEnvironment(cli, env), writable: [] }
           const folder = homeOf(jobId)
-          return { ...(await prepareCodingHome(cli, folder, person)), writable: [folder] }
+          const made = sandboxed ? await prepareCodingHome(cli, folder, person) : outsideEnvironment(cli, env)
+          for (const secret of made.secrets.filter(isLogin)) given.add(secret)
+          return { ...made, writable: sandboxed ? [folder] : [] }
         },
       }
     },
+    listLogins: async () => [...new Set([...given, ...(await listLogins(person))])],
     forget: (jobId) => rm(homeOf(jobId), { recursive: true, force: true }),
     async listHomes() {
       const names = await readdir(homes).catch((): string[] => [])

@@ -16,7 +16,7 @@ export type WorkKeeperDeps = Pick<Services, 'db' | 'log'> & {
   git: Pick<ReturnType<typeof createGit>, 'commitAll' | 'changes' | 'sizeOf'>
   clock: Pick<Clock, 'now'>
   programs: Pick<LivePrograms, 'endOf'>
-  codingPrograms: Pick<CodingProgramFinder, 'forget' | 'listHomes'>
+  codingPrograms: Pick<CodingProgramFinder, 'forget' | 'listHomes' | 'listLogins'>
 }
 
 export type WorkKeeper = ReturnType<typeof createWorkKeeper>
@@ -37,7 +37,8 @@ export function createWorkKeeper({ db, git, clock, log, programs, codingPrograms
     const now = clock.now()
     if (folder === null) return { savedAt: now, isWhole: true }
     try {
-      const { commit, leftOut, isCut } = await git.commitAll({ repository, folder, branch, base, message: title, now })
+      const secrets = await codingPrograms.listLogins()
+      const { commit, leftOut, isCut } = await git.commitAll({ repository, folder, branch, base, message: title, now, secrets })
       const changes = await git.changes({ repository, base, commit })
       const { bytes } = await git.sizeOf(folder)
       log.debug({ jobId, files: changes.fileCount }, 'the work of a coding program was committed')

@@ -9,7 +9,7 @@ import { isPlainPath, readWorkFile } from './work-files.ts'
 import { indexOf, placeOf, showIndex, type Worktree } from './worktrees.ts'
 
 /** What stays out of a commit, besides what `.gitignore` names. */
-export type LeftOut = { path: string; reason: 'too_large' | 'too_many' | 'bad_name' | 'not_a_file' | 'submodule' | 'unreadable' }
+export type LeftOut = { path: string; reason: 'too_large' | 'too_many' | 'bad_name' | 'not_a_file' | 'submodule' | 'unreadable' | 'login' }
 
 export type Committed = {
   /** The newest commit of the branch. */
@@ -21,8 +21,8 @@ export type Committed = {
   isCut: boolean
 }
 
-/** `now`: epoch milliseconds. */
-export type CommitOptions = Worktree & { base: string; message: string; now: number }
+/** `now`: epoch milliseconds. `secrets`: a file that contains one of them is left out. */
+export type CommitOptions = Worktree & { base: string; message: string; now: number; secrets?: readonly string[] }
 
 const MB = 1_000_000
 const MAX_FILE_BYTES = 50 * MB
@@ -45,7 +45,7 @@ export function createCommitter({ run, repositories }: { run: RunGit; repositori
    * files and links below the folder are read, each by us, and nothing of its `.git` or attributes counts. A repository that
    * the program made inside is stored as ordinary files. A branch that is gone is made again at `base`.
    */
-  async function commitAll({ repository: root, folder, branch, base, message, now }: CommitOptions): Promise<Committed> {
+  async function commitAll({ repository: root, folder, branch, base, message, now, secrets = [] }: CommitOptions): Promise<Committed> {
     // Otherwise all files would seem to be deleted.
     if (!existsSync(indexOf(folder)) || lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
       throw new GitFailed('no_folder', 'the folder is gone')
@@ -64,7 +64,7 @@ export function createCommitter({ run, repositories }: { run: RunGit; repositori
     let commit = parent
     if (work.changes.length > 0) {
       const who = await readIdentity(repository)
-      const made = await importCommit(work, { who, parent, message, now })
+      const made = await importCommit(work, { who, parent, message, now, secrets })
       const trees = await Promise.all([made, parent].map((one) => treeOf(repository, one)))
       if (trees[0] !== trees[1]) commit = made
     }
@@ -169,10 +169,10 @@ export function createCommitter({ run, repositories }: { run: RunGit; repositori
 }
 
 type Identity = { name: string; email: string }
-type CommitHead = { who: Identity; parent: string; message: string; now: number }
+type CommitHead = { who: Identity; parent: string; message: string; now: number; secrets: readonly string[] }
 
 /** In the language of `git fast-import`. https://git-scm.com/docs/git-fast-import */
-async function* streamCommit(work: Work, { who, parent, message, now }: CommitHead): AsyncGenerator<Buffer | string> {
+async function* streamCommit(work: Work, { who, parent, message, now, secrets }: CommitHead): AsyncGenerator<Buffer | string> {
   const identity = `${who.name} <${who.email}> ${Math.floor(now / 1000)} +0000`
   const text = Buffer.from(message.replaceAll('\0', ''))
   yield `commit refs/deckhand/${new Date(now).getTime()}-${++imports}\nmark :1\nauthor ${identity}\ncommitter ${identity}\n`
@@ -185,7 +185,8 @@ async function* streamCommit(work: Work, { who, parent, message, now }: CommitHe
   for (const { path, is } of work.changes) {
     if (is === 'deleted') continue
     const file = await readWorkFile(work.folder, path, Math.min(MAX_FILE_BYTES, MAX_BYTES - bytes))
-    if (file.kind === 'file' || file.kind === 'link') {
+    if ('content' in file && secrets.some((secret) => file.content.includes(secret))) work.leftOut.push({ path, reason: 'login' })
+    else if (file.kind === 'file' || file.kind === 'link') {
       const mode = file.kind === 'link' ? '120000' : file.isExecutable ? '100755' : '100644'
       bytes += file.content.length
       yield `M ${mode} inline ${quoted(path)}\ndata ${file.content.length}\n`
