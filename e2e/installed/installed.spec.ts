@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
 import { type Browser, chromium, expect, type Page, test } from '@playwright/test'
 import { createOwner } from '../fixtures/share-on-network.ts'
+import { type Ask, runCodeTask, signInToService, useMcpServers, useSkill } from './integrations.ts'
 import type { DesktopApi } from '../../src-main/contract/desktop-api.ts'
 import { startModelServer } from '../../src-runner/testing/model-servers/model-server.ts'
 
@@ -11,6 +12,8 @@ const PROGRAM = process.env['DECKHAND_INSTALLED'] ?? '/usr/bin/deckhand'
 /** The folder of a person who changed nothing, not the one of the throw-away desktop. */
 const DATA = join(homedir(), '.local/share')
 const LIMIT_MS = 60_000
+/** Programs that only this test has. */
+const PROGRAMS = mkdtempSync(join(tmpdir(), 'deckhand-programs-'))
 
 type Running = { process: ChildProcess; page: Page; browser: Browser }
 
@@ -18,7 +21,11 @@ test.skip(process.platform !== 'linux', 'the packages of this system are install
 
 function launch(args: string[]): ChildProcess {
   return spawn(PROGRAM, args, {
-    env: { ...process.env, XDG_DATA_HOME: DATA, LANGUAGE: 'en', RUNNER_PORT: '0', DASHBOARD_PORT: '0' },
+    env: {
+      ...process.env,
+      PATH: [PROGRAMS, process.env['PATH']].join(delimiter),
+      ...{ XDG_DATA_HOME: DATA, LANGUAGE: 'en', RUNNER_PORT: '0', DASHBOARD_PORT: '0' },
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 }
@@ -96,6 +103,8 @@ function read(pid: number | string, file: string, what: RegExp): string {
   }
 }
 
+test.afterAll(() => rmSync(PROGRAMS, { recursive: true, force: true }))
+
 test('an installed Deckhand: a first job, the sandbox, a crash, a link, and the data after a restart', async () => {
   let deckhand = await start()
   const { page } = deckhand
@@ -139,6 +148,24 @@ test('an installed Deckhand: a first job, the sandbox, a crash, a link, and the 
         .poll(async () => (await ask<Ended>(page, 'GET', `/api/jobs/${jobId}`)).job, { message: kind })
         .toMatchObject({ status: 'completed', result: 'From afar.' })
     }
+    await models.close()
+  })
+
+  await test.step('MCP servers, a skill, a coding program and a sign-in at a service', async () => {
+    const models = await startModelServer({ fallback: { text: ['Done.'] } })
+    const askPage: Ask = (method, path, body) => ask(page, method, path, body)
+    const { provider } = await askPage<{ provider: { id: string } }>('POST', '/api/providers', {
+      ...{ kind: 'openai-compatible', name: 'Local server', baseUrl: `${models.url}/v1` },
+    })
+    const model = { providerId: provider.id, model: 'small' }
+    const { agent } = await askPage<{ agent: { id: string } }>('POST', '/api/agents', { name: 'Ada', model, autonomy: 'on_its_own' })
+    const installed = { ask: askPage, agentId: agent.id, models }
+    await useMcpServers(installed)
+    await useSkill(installed)
+    await runCodeTask(installed, PROGRAMS)
+    const { dashboard } = await page.evaluate(() => (window as unknown as { deckhand: DesktopApi }).deckhand.getState(undefined))
+    if (dashboard.state !== 'ready') throw new Error(dashboard.state)
+    await signInToService(installed, dashboard.dashboardUrl)
     await models.close()
   })
 
