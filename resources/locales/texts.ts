@@ -2822,6 +2822,7 @@ export type TextParams = {
   'outbound.answer.approve': NoParams
   'outbound.answer.reject': NoParams
   'outbound.note.late': NoParams
+  'outbound.note.missed': { days: number; service: string }
   'outbound.note.asked': NoParams
   'outbound.note.listed': { id: string }
   'outbound.note.unreadable': { content: string }

@@ -6,6 +6,7 @@ import type { Job, JobSummary } from '../contract/jobs.ts'
 import type { OutboundMessage } from '../contract/outbox.ts'
 import { startBotApiServer, type BotApiServer, type ServedUser } from './bot-api-server/bot-api-server.ts'
 import { createTestRunner, type TestRunner, type TestRunnerOptions } from './create-test-runner.ts'
+import { systemClock } from '../lib/clock.ts'
 import { createPostTool } from './post-tool.ts'
 
 export const ANNA: ServedUser = { id: 4711, first_name: 'Anna', last_name: 'Berg', username: 'anna_berg' }
@@ -80,6 +81,7 @@ export function useTelegramRig(): TelegramRig {
     },
     async begin(fields = {}, options = {}) {
       runner = await createTestRunner({ moreTools: [post], ...options })
+      bot.clock.now = (options.clock ?? systemClock).now
       agent = await runner.addAgent({ name: 'Ada', ...fields })
       return agent
     },

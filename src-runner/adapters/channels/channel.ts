@@ -13,6 +13,8 @@ export type ChannelDriver = {
   readonly kind: ChannelKind
   readonly serviceName: string
   readonly limits: ChannelLimits
+  /** How long the service keeps messages for us, in ms. Missing: for weeks. */
+  readonly keepsMessagesMs?: number
   /** Asks the service whose token this is. */
   identify(access: ChannelAccess, signal: AbortSignal): Promise<Identified>
   /** Reads messages from `position` and retries by itself, until it is closed or the service refuses the token. */

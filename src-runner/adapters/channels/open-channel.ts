@@ -16,6 +16,7 @@ import {
   setChannelStatus,
   type ConnectableChannel,
 } from '../../domain/channels/channels.ts'
+import { noteMissed } from '../../domain/channels/late-messages.ts'
 import { listKnownChats } from '../../domain/channels/people.ts'
 import { isHeard, receiveMessage, receivePress, receiveUndecrypted, wasReceived } from '../../domain/channels/receive-message.ts'
 import type { JobStore } from '../../domain/jobs/job-store.ts'
@@ -97,11 +98,18 @@ export function openChannel(deps: OpenChannelDeps, driver: ChannelDriver | undef
 
   function noteTrip(): void {
     const at = clock.now()
+    noteAbsence(lastRoundTripAt ?? channel.lastRoundTripAt, at)
     lastRoundTripAt = at
     // `abs`, because the clock may be set back.
     if (Math.abs(at - storedRoundTripAt) < ROUND_TRIP_STORED_EVERY_MS) return
     storedRoundTripAt = at
     tryToWrite((tx) => noteRoundTrip(tx, channelId, at))
+  }
+
+  /** Also after a sleep of the machine, in which the connection stays. */
+  function noteAbsence(from: number | null, to: number): void {
+    if (from === null || to - from <= (driver?.keepsMessagesMs ?? Infinity)) return
+    tryToWrite((tx) => noteMissed(tx, deps, channel, { from, to }))
   }
 
   /** Resolves when it is on disk. Rejects if the database cannot store it now, so that the driver repeats it. */

@@ -15,7 +15,7 @@ const { id, agentId, kind, accountId, name, link, baseUrl, enabled, status, prob
   getTableColumns(channels)
 
 /** What a connection needs. `position`: how far the service's messages were read, in the format of its driver. */
-const CONNECTABLE = { id, agentId, kind, accountId, baseUrl, enabled, status, position }
+const CONNECTABLE = { id, agentId, kind, accountId, baseUrl, enabled, status, position, lastRoundTripAt }
 export type ConnectableChannel = Pick<typeof channels.$inferSelect, keyof typeof CONNECTABLE>
 
 /** An account as its service describes it. */

@@ -1,14 +1,17 @@
 import { and, eq, gt, like } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
 import type { Services } from '../../platform/services.ts'
+import { SERVICE_NAMES, type ChannelKind } from '../../contract/channels.ts'
 import type { Speech } from '../../lib/messages.ts'
 import { outbox } from '../outbox/outbox-table.ts'
 import { writeOutbound } from '../outbox/write-message.ts'
+import { chatOfPerson, findOwner } from './people.ts'
 
 /** A message that is received this long after it was sent is not run: what it asks for may no longer be wanted. */
 export const LATE_MS = 24 * 3_600_000
 /** The note waits this long for further late messages, which come right after one another. */
 const COLLECT_MS = 5000
+const DAY_MS = 24 * 3_600_000
 const MOST_LINE_CHARS = 120
 const MOST_CHARS = 2500
 
@@ -41,4 +44,21 @@ export function noteLate(
       .where(eq(outbox.id, note.id))
       .run()
   }
+}
+
+/** Tells the owner that the service has deleted messages which nobody has read. `from` and `to`: when we were away, in ms. */
+export function noteMissed(
+  tx: Tx,
+  deps: Pick<Services, 'clock' | 'ids'> & { speech: Speech },
+  { id: channelId, agentId, kind }: { id: string; agentId: string; kind: ChannelKind },
+  { from, to }: { from: number; to: number },
+): void {
+  const owner = findOwner(tx, channelId)
+  if (owner === null) return
+  const params = { days: Math.floor((to - from) / DAY_MS), service: SERVICE_NAMES[kind] }
+  writeOutbound(tx, deps, {
+    ...{ key: `missed:${channelId}:${from}`, kind: 'notification', agentId, jobId: null },
+    text: deps.speech()('outbound.note.missed', params),
+    to: { channelId, personId: owner.id, chatId: chatOfPerson(tx, owner.id) },
+  })
 }

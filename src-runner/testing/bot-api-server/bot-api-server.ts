@@ -41,6 +41,8 @@ export type BotApiServer = {
   readonly token: string
   botName: string
   botId: number
+  /** The service's own, which a test may replace. */
+  clock: { now(): number }
   /** All messages of the bot, in order. */
   sent: SentMessage[]
   /** Every call, with the fields it carried. */
@@ -51,7 +53,7 @@ export type BotApiServer = {
   menu(): ServedCommand[]
 
   /** A person writes to the bot. Returns the id of the message. */
-  say(user: ServedUser, text: string, options?: { replyTo?: number; forwardedFrom?: ServedUser; group?: boolean }): number
+  say(user: ServedUser, text: string, options?: SayOptions): number
   sendFile(
     user: ServedUser,
     file: { name: string; bytes: Uint8Array; as?: 'document' | 'photo' | 'voice'; caption?: string; album?: string; size?: number },
@@ -77,6 +79,8 @@ export type BotApiServer = {
   breakPoll(): void
   /** How many updates are not confirmed yet. */
   waitingUpdates(): number
+  /** Called at each step of receiving and sending: `update sent`, `sendMessage done`. */
+  watchSteps(watcher: (step: string) => void): void
   /** Resolves when this is true. Checked after every call. */
   until(isTrue: () => boolean): Promise<void>
   untilSent(count: number): Promise<void>
@@ -84,6 +88,9 @@ export type BotApiServer = {
   untilPolled(): Promise<void>
   close(): Promise<void>
 }
+
+/** `sentAt` in ms: earlier than now. */
+export type SayOptions = { replyTo?: number; forwardedFrom?: ServedUser; group?: boolean; sentAt?: number }
 
 export type BotApiServerOptions = { port?: number; token?: string; botName?: string; botId?: number }
 
@@ -126,6 +133,8 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
   const blocked = new Set<number>()
   const faults: { method: string; fault: ServedFault; times: number }[] = []
   const watchers = new Set<() => void>()
+  const clock = { now: Date.now }
+  let onStep: (step: string) => void = () => {}
   let confirmedBelow = 0
   let nextUpdateId = 500_000_001
   let nextMessageId = 1
@@ -151,6 +160,7 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
     poll = null
     clearTimeout(timer)
     answer(response, 200, { ok: true, result: open().slice(0, limit) })
+    onStep('update sent')
   }
 
   function endPoll(): void {
@@ -261,6 +271,7 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
     if (method === null) return fail(response, 404, 'Not Found')
     const { fields, uploads } = await readFields(request)
     calls.push({ method, fields })
+    onStep(`${method} received`)
     const planned = faults.find((one) => (one.method === '*' || one.method === method) && one.times > 0)
     if (planned !== undefined) planned.times--
     try {
@@ -271,7 +282,9 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
       const run = methods[method]
       if (run === undefined) throw new Refused(404, 'Not Found: method not found')
       const result = run(fields, uploads)
+      onStep(`${method} done`)
       if (planned !== undefined) return void response.destroy()
+      response.once('finish', () => onStep(`${method} answered`))
       answer(response, 200, { ok: true, result })
     } catch (error) {
       if (!(error instanceof Refused)) throw error
@@ -300,13 +313,21 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
     })
   }
 
-  function receive(user: ServedUser, content: Record<string, unknown>, group = false): number {
+  function receive(user: ServedUser, content: Record<string, unknown>, { group = false, sentAt }: SayOptions = {}): number {
     const messageId = nextMessageId++
     chats.add(user.id)
     const chat = group
       ? { id: -1_000_000_000_001, type: 'group', title: 'A group' }
       : { id: user.id, type: 'private', first_name: user.first_name }
-    add({ message: { message_id: messageId, date: 1_763_630_000, from: { is_bot: false, ...user }, chat, ...content } })
+    add({
+      message: {
+        message_id: messageId,
+        date: Math.floor((sentAt ?? clock.now()) / 1000),
+        from: { is_bot: false, ...user },
+        chat,
+        ...content,
+      },
+    })
     return messageId
   }
 
@@ -318,16 +339,19 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
     },
     botName,
     botId,
+    clock,
     sent,
     calls,
     notes,
+    watchSteps: (watcher) => void (onStep = watcher),
     menu: () => menus.get('all_private_chats') ?? menus.get('default') ?? [],
-    say(user, text, { replyTo, forwardedFrom, group } = {}) {
+    say(user, text, options = {}) {
+      const { replyTo, forwardedFrom } = options
       const reply =
         replyTo === undefined ? {} : { reply_to_message: { message_id: replyTo, date: 0, chat: { id: user.id, type: 'private' } } }
       const forward =
         forwardedFrom === undefined ? {} : { forward_origin: { type: 'user', date: 0, sender_user: { is_bot: false, ...forwardedFrom } } }
-      return receive(user, { text, ...reply, ...forward }, group)
+      return receive(user, { text, ...reply, ...forward }, options)
     },
     sendFile(user, { name, bytes, as = 'document', caption, album, size = bytes.length }) {
       const fileId = `file-${files.size + 1}`

@@ -23,6 +23,8 @@ export function createTelegramDriver(deps: TelegramDeps): ChannelDriver {
     kind: 'telegram',
     serviceName: 'Telegram',
     limits: LIMITS,
+    // https://core.telegram.org/bots/api#getting-updates
+    keepsMessagesMs: 24 * 3_600_000,
 
     async identify(access, signal) {
       const api = createBotApi({ ...deps, access, onRoundTrip() {} })

@@ -26,6 +26,8 @@ const Entities = z.array(z.object({ type: z.string(), offset: z.number().int(), 
 
 const Message = z.looseObject({
   message_id: z.number().int(),
+  /** In seconds. */
+  date: z.number().int().positive().optional().catch(undefined),
   from: User.optional(),
   chat: Chat,
   text: z.string().optional(),
@@ -114,8 +116,7 @@ function readMessage(message: Message, from: z.infer<typeof User>, getFile: GetF
     externalId: `${message.chat.id}:${message.message_id}`,
     sender: senderOf(from, message.chat.id),
     room: null,
-    // The service keeps messages for at most a day.
-    sentAt: null,
+    sentAt: message.date === undefined ? null : message.date * 1000,
     text,
     replyTo: message.reply_to_message === undefined ? null : String(message.reply_to_message.message_id),
     forwardedFrom: authorOf(message, from.id),
