@@ -112,7 +112,7 @@ export type Environment = {
   /** Only in window tests: how far the runner's clock is ahead. */
   clockAheadMs?: number
   /** Only in window tests: the server to use instead of WhatsApp's. */
-  testMessenger?: { url: string; rootKey: string } | undefined
+  testMessenger?: { url: string; rootKey: string; qrShownMs?: number | undefined } | undefined
 }
 
 const DEFAULTS: Omit<Environment, 'dataDir'> = {
@@ -163,8 +163,9 @@ export function readEnvironment(source: EnvironmentSource): Environment {
   if (workerSecretFile !== undefined) environment.workerSecret = readSecretFile(workerSecretFile, source.cwd)
   if (source.isTest === true) {
     environment.clockAheadMs = Number(source.env['DECKHAND_TEST_CLOCK_AHEAD_MS'] ?? 0)
-    const [url, rootKey] = source.env['DECKHAND_TEST_MESSENGER']?.split('#') ?? []
-    if (url !== undefined && rootKey !== undefined) environment.testMessenger = { url, rootKey }
+    const [url, rootKey, qrShownMs] = source.env['DECKHAND_TEST_MESSENGER']?.split('#') ?? []
+    if (url !== undefined && rootKey !== undefined)
+      environment.testMessenger = { url, rootKey, qrShownMs: qrShownMs === undefined ? undefined : Number(qrShownMs) }
   }
   refuseUnsafe(environment)
   return environment
