@@ -114,7 +114,7 @@ const SERVICES: Record<string, Service> = {
         ...slack,
         access: { kind: 'slack', token: slack.botToken, appToken: slack.appToken, baseUrl: slack.url },
         say: (text) => void slack.say(anna, text),
-        press: (action) => void slack.press(anna, action),
+        press: (action) => slack.press(anna, action),
         sent: () => slack.sent.map(({ text, buttons }) => ({ text, actions: buttons.map(({ value }) => value) })),
       }
     },
