@@ -104,11 +104,14 @@ function evaluate(pageUrl: string, expression: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(pageUrl)
     const timer = setTimeout(() => reject(new Error('the window did not become usable')), LIMIT_MS)
-    socket.onopen = () => socket.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression, awaitPromise: true } }))
+    const ask = () => socket.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression, awaitPromise: true } }))
+    socket.onopen = ask
     socket.onerror = () => reject(new Error('the debugging port closed'))
     socket.onmessage = ({ data }) => {
-      const message = JSON.parse(String(data)) as { id?: number; result?: { exceptionDetails?: unknown } }
+      const message = JSON.parse(String(data)) as { id?: number; error?: unknown; result?: { exceptionDetails?: unknown } }
       if (message.id !== 1) return
+      // Asked of the empty document that a window has before its page: it is gone, and its promise with it.
+      if (message.error !== undefined) return ask()
       clearTimeout(timer)
       socket.close()
       if (message.result?.exceptionDetails === undefined) resolve()
