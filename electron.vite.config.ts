@@ -7,6 +7,24 @@ import { createLicenses } from './build/licenses.ts'
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const licenses = createLicenses(here('.'))
 
+type Modules = { getModuleInfo(id: string): { importedIds: readonly string[] } | null }
+
+/**
+ * Puts all that the first screen needs into one chunk. Otherwise whatever it shares with another screen becomes a chunk of its
+ * own, and the page asks for ninety files before it shows anything. Without the entry, which waits for the texts: their chunk
+ * imports this one.
+ */
+function createFirstChunk(entry: string) {
+  const first = new Set<string>()
+  return (id: string, modules: Modules) => {
+    if (first.size === 0) {
+      first.add(entry)
+      for (const found of first) for (const imported of modules.getModuleInfo(found)?.importedIds ?? []) first.add(imported)
+    }
+    return first.has(id) && id !== entry ? 'first' : null
+  }
+}
+
 /**
  * Three builds. `dependencies` in package.json holds the native modules only, and those stay outside the bundles;
  * everything else is a devDependency and is bundled, so that the packaged app carries no node_modules but theirs.
@@ -50,7 +68,10 @@ export default defineConfig({
       outDir: here('out/renderer'),
       emptyOutDir: true,
       minify: true,
-      rolldownOptions: { input: { index: here('src-renderer/index.html') } },
+      rolldownOptions: {
+        input: { index: here('src-renderer/index.html') },
+        output: { codeSplitting: { groups: [{ name: createFirstChunk(here('src-renderer/main.tsx')) }] } },
+      },
     },
     // Hot reload keeps its web socket on this address: the page itself is served by the app's own dashboard.
     server: { host: '127.0.0.1', port: 5173, strictPort: true, hmr: { protocol: 'ws', host: '127.0.0.1', port: 5173 } },

@@ -324,10 +324,6 @@ export function logsDirOf(dataDir: string): string {
   return join(dataDir, 'logs')
 }
 
-export function codeCacheOf(dataDir: string): string {
-  return join(dataDir, 'cache', 'code')
-}
-
 /** A name that a certificate can hold. */
 function isHostName(name: string): boolean {
   return /^[a-z0-9_.-]{1,253}$/.test(name)

@@ -14,14 +14,15 @@ import { createQuit } from './desktop/quit.ts'
 import { questionOf, speechOf } from './desktop/language.ts'
 import { createTray } from './desktop/tray.ts'
 import { hasTray } from './desktop/tray-support.ts'
-import { codeCacheOf, createHost, logsDirOf } from './host.ts'
+import { createHost, logsDirOf } from './host.ts'
 import { messageOf } from './log/log.ts'
-import { finishReset, isResetPending, requestReset } from './reset/reset.ts'
-import { createUtilityRunner } from './runner/utility-runner.ts'
+import { isResetPending } from './reset/own-files.ts'
+import { finishReset, requestReset } from './reset/reset.ts'
+import type { SpawnRunner } from './runner/runner-process.ts'
 import { guardContents, guardSession } from './security/guard.ts'
 import { readEnvironment } from './settings/environment.ts'
 import { StartError } from './settings/start-error.ts'
-import { registerAppScheme, serveAppScheme } from './window/app-scheme.ts'
+import { serveAppScheme } from './window/app-scheme.ts'
 import { createAppUpdates } from './updates/app-updates.ts'
 import { testFeed } from './updates/feed.ts'
 import { createMainWindow } from './window/main-window.ts'
@@ -34,23 +35,30 @@ const resources = app.isPackaged ? process.resourcesPath : join(here, '../../res
 const isTest = !app.isPackaged && process.env['DECKHAND_TEST'] === '1'
 const devServer = app.isPackaged ? null : (process.env['ELECTRON_RENDERER_URL'] ?? null)
 
-// Not awaited: Electron becomes ready only after this module was evaluated.
-start().catch((error: unknown) => {
-  process.stderr.write(`deckhand: ${messageOf(error)}\n`)
-  if (app.isPackaged) dialog.showErrorBox('Deckhand cannot start', messageOf(error))
-  app.exit(error instanceof StartError ? error.exitCode : 1)
-})
+type MainDeps = {
+  spawn: SpawnRunner
+  /** Links that came before this module was read. */
+  links: readonly string[]
+}
 
-async function start(): Promise<void> {
+/** Resolves when everything was started. A start that fails ends the app. */
+export async function main(deps: MainDeps): Promise<void> {
+  try {
+    await start(deps)
+  } catch (error) {
+    process.stderr.write(`deckhand: ${messageOf(error)}\n`)
+    if (app.isPackaged) dialog.showErrorBox('Deckhand cannot start', messageOf(error))
+    app.exit(error instanceof StartError ? error.exitCode : 1)
+  }
+}
+
+async function start({ spawn, links: early }: MainDeps): Promise<void> {
   const environment = readEnvironment({ env: process.env, isTest, platform: process.platform, home: homedir(), cwd: process.cwd() })
   const { dataDir } = environment
-  registerAppScheme()
-  // macOS passes links here. The one that started the app comes before there is a window.
-  const early: string[] = []
-  const links = { follow: (link: string): void => void early.push(link) }
+  const waiting = [...early]
+  const links = { follow: (link: string): void => void waiting.push(link) }
   app.on('open-url', (_event, link) => links.follow(link))
 
-  const spawn = createUtilityRunner({ entry: join(here, 'runner.js'), codeCache: codeCacheOf(dataDir) })
   // On Linux the runner uses the trash itself, which leaves less time to swap the file.
   const trash = process.platform === 'linux' && !isTest ? undefined : (file: string) => abilities.moveToTrash(file)
   if (isResetPending(dataDir)) await finishReset(environment)
@@ -108,7 +116,6 @@ async function start(): Promise<void> {
   serveAppScheme(session.defaultSession, host.dashboard, devServer)
   handleDesktopCalls({ host, abilities, state: state.get, speech, openLink, updates, reset })
   state.onChange(window.sendState)
-  if (!startedAtLogin()) window.show()
   const didInstallFail = updates.record.begin(app.getVersion())
   void supervisor.start().then(async ({ state }) => {
     if (state !== 'failed') updates.record.markStarted()
@@ -116,6 +123,7 @@ async function start(): Promise<void> {
       .reloadRestored()
       .catch((error: unknown) => log.error({ error: messageOf(error) }, 'the restored accounts cannot be used'))
   })
+  if (!startedAtLogin()) window.show()
   updates.start(didInstallFail)
 
   const showLogs = () => void shell.openPath(logsDirOf(dataDir))
@@ -138,7 +146,7 @@ async function start(): Promise<void> {
   const follow = (link: string | null) => (link === null ? window.show() : void followLink(link))
   app.on('second-instance', (_event, args) => follow(linkAmong(args)))
   links.follow = follow
-  for (const link of [...early, linkAmong(process.argv)]) if (link !== null) follow(link)
+  for (const link of [...waiting, linkAmong(process.argv)]) if (link !== null) follow(link)
   // On Windows the installer does not register links. `--` keeps what is in a link from being read as an argument.
   if (app.isPackaged && process.platform === 'win32') app.setAsDefaultProtocolClient(LINK_SCHEME, process.execPath, ['--'])
   app.on('activate', () => window.show())

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DataAmount, DataSize } from '../contract/desktop-api.ts'
 
@@ -18,7 +18,11 @@ const OWN_FOLDERS = ['files', 'logs', 'tunnel', 'skills', 'mcp', 'code', 'cache'
 export const BACKUPS = 'backups'
 /** Chromium's lock, which says that this app runs. */
 const IN_USE = /^(Singleton.*|lockfile)$/
-export const RESET_REQUEST = 'reset.json'
+const RESET_REQUEST = 'reset.json'
+
+/** The file that requests a reset. The next start carries it out. */
+export const requestOf = (dataDir: string): string => join(dataDir, RESET_REQUEST)
+export const isResetPending = (dataDir: string): boolean => existsSync(requestOf(dataDir))
 
 /** The paths that a reset deletes, in this order: what opens the rest comes last. */
 export function listOwnFiles(dataDir: string, { keepsBackups }: { keepsBackups: boolean }): string[] {

@@ -6,7 +6,8 @@ import { openDatabase } from '../../src-runner/platform/db/open-database.ts'
 import { systemClock } from '../../src-runner/lib/clock.ts'
 import { takeDataLock } from './data-lock.ts'
 import { measureData } from './own-files.ts'
-import { finishReset, isResetPending, requestReset, resetNow } from './reset.ts'
+import { isResetPending } from './own-files.ts'
+import { finishReset, requestReset, resetNow } from './reset.ts'
 
 let home: string
 let dataDir: string

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { messageOf } from '../log/log.ts'
@@ -7,12 +7,9 @@ import { StartError } from '../settings/start-error.ts'
 import { writeAtomic } from '../settings/write-atomic.ts'
 import { eraseVaultKeys } from '../vault/open-vault.ts'
 import { releaseCodeFolders } from './code-folders.ts'
-import { listOwnFiles, RESET_REQUEST } from './own-files.ts'
+import { isResetPending, listOwnFiles, requestOf } from './own-files.ts'
 
 const Request = z.object({ version: z.literal(1), keepsBackups: z.boolean() })
-
-const requestOf = (dataDir: string) => join(dataDir, RESET_REQUEST)
-export const isResetPending = (dataDir: string): boolean => existsSync(requestOf(dataDir))
 
 /** A runner that lost its host ends within seconds. */
 const WAIT_FOR_RUNNER_MS = 15_000

@@ -1,4 +1,4 @@
-import { isAbsolute, posix, resolve, win32 } from 'node:path'
+import { isAbsolute, join, posix, resolve, win32 } from 'node:path'
 
 export type DataDirSource = { env: Record<string, string | undefined>; platform: NodeJS.Platform; home: string; cwd: string }
 
@@ -15,4 +15,9 @@ export function defaultDataDir(platform: NodeJS.Platform, env: Record<string, st
   const base = env['XDG_DATA_HOME']
   // The XDG Base Directory Specification says to ignore relative paths.
   return posix.join(base && posix.isAbsolute(base) ? base : posix.join(home, '.local', 'share'), 'deckhand')
+}
+
+/** Where both processes keep their compiled code, so that a start does not compile it again. */
+export function codeCacheOf(dataDir: string): string {
+  return join(dataDir, 'cache', 'code')
 }

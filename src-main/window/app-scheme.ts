@@ -1,17 +1,9 @@
-import { net, protocol, type Session } from 'electron'
+import { net, type Session } from 'electron'
 import type { Dashboard } from '../dashboard/dashboard.ts'
 import { PAGE_HEADERS, pagePolicy } from '../dashboard/hardening.ts'
 import { findRoute } from '../dashboard/known-routes.ts'
-import { isOwnPage, PAGE_URL } from '../security/own-page.ts'
-
-const SCHEME = new URL(PAGE_URL).protocol.slice(0, -1)
-
-/** Must run before Electron is ready. */
-export function registerAppScheme(): void {
-  protocol.registerSchemesAsPrivileged([
-    { scheme: SCHEME, privileges: { standard: true, secure: true, supportFetchAPI: true, stream: true, codeCache: true } },
-  ])
-}
+import { isOwnPage } from '../security/own-page.ts'
+import { SCHEME } from './register-app-scheme.ts'
 
 /** Serves the window from the dashboard, without a port. */
 export function serveAppScheme(session: Session, dashboard: Dashboard, devServer: string | null): void {
