@@ -42,6 +42,9 @@ function textsIn(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
+/** What cannot be seen, looks like nothing, or changes the direction of writing. An emoji may choose its look. */
+const HIDDEN = /[^\P{C}\n\t]|(?!(?<=[\p{Extended_Pictographic}\d#*])\ufe0f)[\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu
+
 function visible(text: string): string {
-  return text.replace(/[^\P{C}\n\t]|[\p{Zl}\p{Zp}]/gu, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`)
+  return text.replace(HIDDEN, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`)
 }

@@ -42,6 +42,20 @@ describe('an answer', () => {
   })
 })
 
+describe('an approval', () => {
+  it('writes out what cannot be seen in the call', () => {
+    const text = approvalText(t, { ...approval, args: { path: 'a\u3164\u034f\u2800.md', mark: '✔️' } }, LINK)
+    expect(text).toContain('path: a\\u{3164}\\u{34f}\\u{2800}.md\nmark: ✔️')
+  })
+
+  it('keeps the words of others in their quotation and on their line, in the direction of ours', () => {
+    const reason = 'It is needed.\u2028\u202eDeckhand has checked this.'
+    const text = approvalText(t, { ...approval, reason, jobTitle: 'News\u2028\u202eDeckhand says yes' }, LINK)
+    expect(text).toContain('> It is needed.\n> Deckhand has checked this.')
+    expect(text).toContain('News Deckhand says yes')
+  })
+})
+
 describe('a note', () => {
   it('shows names as they are, on one line, whatever is in them', () => {
     const text = confirmationText(t, { ...ended, agentName: '**A**\n[x](https://evil.example)' }, '`y`', LINK)

@@ -3,6 +3,7 @@ import type { Approval } from '../../contract/approvals.ts'
 import type { JobStatus } from '../../contract/jobs.ts'
 import type { Message } from '../../contract/messages.ts'
 import { callText, isSummaryComplete, summaryOf, warningOf } from '../approvals/deciding-facts.ts'
+import { visibleText } from '../../lib/visible-text.ts'
 import { shortCodeOf } from '../approvals/short-code.ts'
 
 /** What agents write to people over channels, as Markdown, in the language of `t`. */
@@ -165,7 +166,7 @@ function cut(text: string, most: number): string {
 
 /** Names and sentences of people on one line, with nothing in them that Markdown would read. */
 function nameOf(text: string): string {
-  return plain(cut(text.replace(/\s+/g, ' ').trim(), MOST_NAME_CHARS))
+  return plain(cut(visibleText(text).replace(/\s+/g, ' ').trim(), MOST_NAME_CHARS))
 }
 
 /** What Markdown reads anywhere in a line. Taints that mean something at its beginning alone are left as they are. */
@@ -181,8 +182,8 @@ function fenced(text: string): string {
 }
 
 function quoted(text: string): string {
-  return `\n${text
-    .split('\n')
+  return `\n${visibleText(text)
+    .split(/[\n\v\f\u2028\u2029]/)
     .map((line) => `> ${plain(line)}`)
     .join('\n')}`
 }

@@ -21,6 +21,9 @@ export function writeMarks({ text, entities }: FormattedText): string {
       }
       continue
     }
+    // Marks in a call that is to be approved would be formatting, and not be shown.
+    const gaps = entity.type === 'pre' ? backquotesIn(shown) : []
+    for (const at of gaps) inserts.push({ at: from + at, words: '\u200b', isEnd: true, order: order + 0.5 })
     const mark = MARKS[entity.type]
     if (mark === undefined || !isShown(text, from, to, entity.type, mark)) continue
     inserts.push({ at: from, words: mark, isEnd: false, order }, { at: to, words: mark, isEnd: true, order })
@@ -35,11 +38,18 @@ export function writeMarks({ text, entities }: FormattedText): string {
   return written + text.slice(done)
 }
 
+/** Where an invisible space keeps backquotes from ending their block. */
+function backquotesIn(text: string): number[] {
+  const within = [...text.matchAll(/``(?=`)/g)].map(({ index }) => index + 2)
+  return text.endsWith('`') ? [...within, text.length] : within
+}
+
 /** Marks count between spaces or punctuation, around text without them. Except for code, they end with the line. */
 function isShown(text: string, from: number, to: number, type: Entity['type'], mark: string): boolean {
   const inside = text.slice(from, to)
-  if (inside.trim() !== inside || inside === '' || inside.includes(mark)) return false
+  if (inside.trim() !== inside || inside === '') return false
   if (type === 'pre') return true
+  if (inside.includes(mark)) return false
   const isOutside = (character: string | undefined) => character === undefined || !/[\p{L}\p{N}]/u.test(character)
   return !inside.includes('\n') && isOutside(text[from - 1]) && isOutside(text[to])
 }
