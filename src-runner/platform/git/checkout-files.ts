@@ -57,12 +57,15 @@ export async function replaceAt(root: string, path: string, { mark, by }: { mark
   })
 }
 
-/** Deletes the folders that have become empty. */
+/** Deletes the folders that have become empty. Another program may put a link in the place of one meanwhile. */
 export async function removeEmptyAbove(root: string, path: string): Promise<void> {
   try {
-    for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) await rmdir(join(root, folder))
+    for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) {
+      const full = join(root, folder)
+      await withPlainFolder(dirname(full), (parent) => rmdir(join(parent, basename(full))))
+    }
   } catch {
-    // One that is in use stays, and so do those above.
+    // One that is in use or behind a link stays, and so do those above.
   }
 }
 

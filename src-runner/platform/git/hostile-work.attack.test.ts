@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { removeEmptyAbove } from './checkout-files.ts'
 import { createGitRig, gitIn } from '../../testing/git-rig.ts'
 
 type Rig = Awaited<ReturnType<typeof createGitRig>>
@@ -374,6 +375,20 @@ describe('work that attacks', () => {
     }
   })
 })
+
+test.skipIf(process.platform === 'win32')(
+  'a folder that became a link while files were deleted loses none of its empty folders',
+  async () => {
+    const rig = await createGitRig()
+    const outside = join(dirname(rig.repository), 'outside')
+    mkdirSync(join(outside, 'empty'), { recursive: true })
+    mkdirSync(join(rig.repository, 'plain/empty'), { recursive: true })
+    symlinkSync(outside, join(rig.repository, 'link'))
+    await removeEmptyAbove(rig.repository, 'plain/empty/gone.txt')
+    await removeEmptyAbove(rig.repository, 'link/empty/gone.txt')
+    expect([existsSync(join(rig.repository, 'plain')), existsSync(join(outside, 'empty'))]).toEqual([false, true])
+  },
+)
 
 describe('a large repository', () => {
   const FILES = Number(process.env['REPOSITORY_FILES'] ?? 500)
