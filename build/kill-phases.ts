@@ -23,7 +23,7 @@ import { findFreePort } from '../src-runner/testing/free-port.ts'
 import { startModelServer, type ModelServer } from '../src-runner/testing/model-servers/model-server.ts'
 import type { ServedReply } from '../src-runner/testing/model-servers/reply.ts'
 import { createRunnerClient, type RunnerClient } from '../src-runner/testing/runner-client.ts'
-import { isAlive, startRunnerProcess, untilHealthy } from './runner-process.ts'
+import { isAlive, sendFault, startRunnerProcess, untilHealthy } from './runner-process.ts'
 
 export type KillPhasesOptions = { each: number; phase?: number; tell?: (line: string) => void; signal?: AbortSignal }
 
@@ -89,8 +89,8 @@ export async function runKillPhases({ each, phase: only, tell = () => {}, signal
   let repeated = 0
   const running: { child: ChildProcess | null } = { child: null }
 
-  const boot = async (at?: FaultPoint) => {
-    running.child = startRunnerProcess(CHILD, { dataDir, port, signal, env: at === undefined ? {} : { KILL_AT: at } })
+  const boot = async () => {
+    running.child = startRunnerProcess(CHILD, { dataDir, port, signal })
     await untilHealthy(client, running.child, LIMIT_MS)
   }
   const died = async (signal?: 'SIGKILL') => {
@@ -104,7 +104,6 @@ export async function runKillPhases({ each, phase: only, tell = () => {}, signal
   try {
     await boot()
     const agents = await prepare(client, model, folder)
-    await died('SIGKILL')
     for (const phase of PHASES.filter(({ number }) => only === undefined || number === only)) {
       const found: string[] = []
       for (let round = 0; round < each; round++) {
@@ -112,11 +111,14 @@ export async function runKillPhases({ each, phase: only, tell = () => {}, signal
         signal?.throwIfAborted()
         const oneEnding = await killOnce(agents, phase, round, token).catch((error: Error) => [`${token}: ${error.message}`])
         found.push(...oneEnding)
+        // It may still have to die.
         if (oneEnding.length > 0 && isAlive(running.child)) await died('SIGKILL')
+        if (!isAlive(running.child)) await boot()
       }
       broken.push(...found)
       tell(`phase ${phase.number}, ${phase.name}: ${each} kills, ${found.length} broken`)
     }
+    await died('SIGKILL')
     await boot()
     broken.push(...(await changedSince(client, ended)))
     const { pending, running: atWork, awaiting_approval, awaiting_child } = await client.ok('countJobs')
@@ -137,7 +139,8 @@ export async function runKillPhases({ each, phase: only, tell = () => {}, signal
     const agentId = phase.autonomy === 'ask_first' ? agents.asking : agents.free
     const fault = phase.at?.[round % phase.at.length]
     writeFileSync(join(folder, `${token}.txt`), 'count: 0\n')
-    await boot(fault)
+    // The process that ended the job before is the one that dies now.
+    if (fault !== undefined) await sendFault(running.child!, fault)
     const submitted = await bringToDeath(phase, { agentId, token })
     const startedAt = performance.now()
     await boot()
@@ -151,7 +154,6 @@ export async function runKillPhases({ each, phase: only, tell = () => {}, signal
     const job = await finish(phase, jobId, startedAt, found)
     found.push(...(await faultsOf(phase, token, job)))
     ended.set(jobId, await fingerprint(client, jobId))
-    await died('SIGKILL')
     return found
   }
 

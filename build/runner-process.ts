@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { systemClock } from '../src-runner/lib/clock.ts'
+import type { FaultPoint } from '../src-runner/testing/fault-points.ts'
 import type { RunnerClient } from '../src-runner/testing/runner-client.ts'
 
 /** Starting the runner from its sources takes half the CPU time where their compiled form is kept. */
@@ -14,6 +15,13 @@ export type RunnerProcessOptions = {
   env?: Record<string, string>
   /** Kills the process when aborted: a test passes its own signal, which is aborted when the test runs out of time. */
   signal?: AbortSignal
+}
+
+/** Tells the process to die at this point (src-runner/testing/fault-points.ts). Resolves when it will. */
+export async function sendFault(child: ChildProcess, point: FaultPoint): Promise<void> {
+  const armed = once(child, 'message')
+  child.send(point)
+  await armed
 }
 
 /** A runner in a process of its own that knows nothing of the environment it is started from. What it complains of is shown. */
@@ -28,7 +36,7 @@ export function startRunnerProcess(entry: string, { dataDir, port, env = {}, sig
     LOG_LEVEL: 'error',
     NODE_COMPILE_CACHE: compileCache,
   }
-  const child = spawn(process.execPath, [entry], { env: { ...own, ...env }, stdio: ['ignore', 'ignore', 'inherit'] })
+  const child = spawn(process.execPath, [entry], { env: { ...own, ...env }, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   signal?.addEventListener('abort', kill)

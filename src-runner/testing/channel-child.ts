@@ -9,7 +9,7 @@ import { silenceConsole } from '../platform/log/create-log.ts'
 import { silentLog } from '../lib/log.ts'
 import type { Vault } from '../lib/vault.ts'
 import { createRunner } from '../runner.ts'
-import { dieAt, type FaultPoint } from './fault-points.ts'
+import { prepareDeath, type FaultPoint } from './fault-points.ts'
 import { createPostTool } from './post-tool.ts'
 
 silenceConsole(silentLog)
@@ -35,6 +35,10 @@ const testMessenger = url === undefined ? {} : { testMessenger: { url, rootKey: 
 await createRunner({
   config: { ...readRunnerEnvironment(process.env), ...testMessenger },
   vault,
-  openDatabase: (given) => (point === undefined ? openDatabase(given) : dieAt(openDatabase(given), point as FaultPoint)),
+  openDatabase(given) {
+    const db = openDatabase(given)
+    if (point !== undefined) prepareDeath(db)(point as FaultPoint)
+    return db
+  },
   moreTools: postFile === undefined ? [] : [createPostTool((text) => appendFileSync(postFile, `${text}\n`))],
 }).start()

@@ -25,25 +25,27 @@ export const FAULT_POINTS = {
 export type FaultPoint = keyof typeof FAULT_POINTS
 
 /**
- * Makes this process die without warning the first time that it gets to `point` or, with `after`, that many times later. The
- * point is inside the database: a trigger in the middle of a transaction, or the first listener after a commit.
+ * Returns what makes this process die without warning the first time that it gets to `point` or, with `after`, that many times
+ * later. The point is inside the database: a trigger in the middle of a transaction, or the first listener after a commit,
+ * which is why this is called before any other listener is added.
  */
-export function dieAt(db: Database, point: FaultPoint, after = 0): Database {
-  let left = after
+export function prepareDeath(db: Database): (point: FaultPoint, after?: number) => void {
+  let left = 0
+  let isPoint = (_event: StoredEvent) => false
   function die(): void {
     if (left-- > 0) return
     process.kill(process.pid, 'SIGKILL')
   }
-
-  const fault: Fault = FAULT_POINTS[point]
-  if ('inTransaction' in fault) {
-    db.connection.function('die', { deterministic: false }, () => (die(), null))
-    // A temporary trigger, which is not in the file.
-    db.connection.exec(`CREATE TEMP TRIGGER kill_here ${fault.inTransaction} BEGIN SELECT die(); END`)
-  } else {
-    db.onEvents((event) => {
-      if (fault.afterCommit(event)) die()
-    })
+  db.onEvents((event) => {
+    if (isPoint(event)) die()
+  })
+  return (point, after = 0) => {
+    left = after
+    const fault: Fault = FAULT_POINTS[point]
+    if ('inTransaction' in fault) {
+      db.connection.function('die', { deterministic: false }, () => (die(), null))
+      // A temporary trigger, which is not in the file.
+      db.connection.exec(`CREATE TEMP TRIGGER kill_here ${fault.inTransaction} BEGIN SELECT die(); END`)
+    } else isPoint = fault.afterCommit
   }
-  return db
 }
