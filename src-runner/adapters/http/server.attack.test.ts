@@ -104,6 +104,22 @@ const QUERIES: Partial<Record<RouteName, string>> = {
   searchMcpRegistry: '?q=x',
 }
 
+const SHARES = process.env['EVERY_ROUTE'] === undefined ? 4 : 1
+
+/**
+ * The names at which the value at place `n` of `count` is tried. Each name meets one value in four, and each value one name in
+ * four. build/test-long.mjs tries all at all.
+ */
+function shareOf<Name>(names: readonly Name[], n: number, count: number): Name[] {
+  const shares = Math.min(SHARES, count)
+  return names.filter((_name, i) => i % shares === n % shares)
+}
+
+/** For `it.each`: each value with its place and their count. */
+function numbered<Value>(values: readonly Value[]): [Value, number, number][] {
+  return values.map((value, n) => [value, n, values.length])
+}
+
 const MODES: AuthMode[] = ['local-trust', 'local-auth', 'bearer-token']
 
 describe.each(MODES)('the server in %s', (authMode) => {
@@ -191,42 +207,45 @@ describe.each(MODES)('the server in %s', (authMode) => {
     }
   })
 
-  it.each([
-    'evil.example',
-    'evil.example:3001',
-    '127.0.0.1.evil.example',
-    'localhost.evil.example',
-    '127.0.0.1@evil.example',
-    '[::ffff:127.0.0.1]',
-    '2130706433',
-    '0x7f000001',
-    '0.0.0.0:3001',
-    '127.1',
-    'localhost..',
-    'localhost:3001:1',
-    'a'.repeat(300),
-    '',
-  ])('refuses the host %j on every route and on unknown paths', async (host) => {
-    for (const name of NAMES) await expectRefused(having(good(name), ['Host', host]), 403, 'forbidden_host')
+  it.each(
+    numbered([
+      'evil.example',
+      'evil.example:3001',
+      '127.0.0.1.evil.example',
+      'localhost.evil.example',
+      '127.0.0.1@evil.example',
+      '[::ffff:127.0.0.1]',
+      '2130706433',
+      '0x7f000001',
+      '0.0.0.0:3001',
+      '127.1',
+      'localhost..',
+      'localhost:3001:1',
+      'a'.repeat(300),
+      '',
+    ]),
+  )('refuses the host %j on routes and on unknown paths', async (host, n, count) => {
+    for (const name of shareOf(NAMES, n, count)) await expectRefused(having(good(name), ['Host', host]), 403, 'forbidden_host')
     await expectRefused({ ...having(good('health'), ['Host', host]), target: '/nowhere' }, 403, 'forbidden_host')
   })
 
-  it.each(['LOCALHOST', 'localhost.', 'localhost:3001', '127.0.0.1', '[::1]:3001', 'deckhand.lan:3001'])(
+  it.each(numbered(['LOCALHOST', 'localhost.', 'localhost:3001', '127.0.0.1', '[::1]:3001', 'deckhand.lan:3001']))(
     'lets the host %j in',
-    async (host) => {
-      for (const name of NAMES) await expectHandled(having(good(name), ['Host', host]), name)
+    async (host, n, count) => {
+      for (const name of shareOf(NAMES, n, count)) await expectHandled(having(good(name), ['Host', host]), name)
     },
   )
 
   it('refuses a missing host and two hosts, in either order and in HTTP/1.0 too', async () => {
-    for (const name of NAMES) {
+    const pairs = [
+      ['localhost', 'evil.example'],
+      ['evil.example', 'localhost'],
+      ['localhost', 'localhost'],
+    ]
+    for (const [i, name] of NAMES.entries()) {
       const request = without(good(name), 'host')
       await expectRefused(request, 403, 'forbidden_host')
-      for (const pair of [
-        ['localhost', 'evil.example'],
-        ['evil.example', 'localhost'],
-        ['localhost', 'localhost'],
-      ]) {
+      for (const pair of shareOf(pairs, i, pairs.length)) {
         await expectRefused({ ...request, headers: [...request.headers, ['Host', pair[0]!], ['host', pair[1]!]] }, 403, 'forbidden_host')
       }
       const old = await sendRaw(port, toBytes(request).toString('latin1').replace('HTTP/1.1', 'HTTP/1.0'))
@@ -234,20 +253,22 @@ describe.each(MODES)('the server in %s', (authMode) => {
     }
   })
 
-  it.each(['https://evil.example', 'null', 'http://localhost:5173', `${ORIGIN}.evil`, 'file://', `${ORIGIN}/`, ''])(
-    'refuses the origin %j on every route',
-    async (origin) => {
-      for (const name of NAMES) await expectRefused(having(good(name), ['Origin', origin]), 403, 'forbidden_origin')
+  it.each(numbered(['https://evil.example', 'null', 'http://localhost:5173', `${ORIGIN}.evil`, 'file://', `${ORIGIN}/`, '']))(
+    'refuses the origin %j on routes',
+    async (origin, n, count) => {
+      for (const name of shareOf(NAMES, n, count)) await expectRefused(having(good(name), ['Origin', origin]), 403, 'forbidden_origin')
     },
   )
 
   it('refuses every request of a web page', async () => {
-    for (const name of NAMES) {
-      for (const site of ['cross-site', 'same-site', 'Cross-Site', 'same-origin']) {
+    const sites = ['cross-site', 'same-site', 'Cross-Site', 'same-origin']
+    const origins = [ORIGIN, 'http://127.0.0.1:3001', 'http://localhost:3001']
+    for (const [i, name] of NAMES.entries()) {
+      for (const site of shareOf(sites, i, sites.length)) {
         await expectRefused(having(good(name), ['Sec-Fetch-Site', site]), 403, 'forbidden_origin')
         await expectRefused(having(good(name), ['Host', 'localhost:3001'], ['Sec-Fetch-Site', site]), 403, 'forbidden_origin')
       }
-      for (const origin of [ORIGIN, 'http://127.0.0.1:3001', 'http://localhost:3001']) {
+      for (const origin of shareOf(origins, i, origins.length)) {
         await expectRefused(having(good(name), ['Origin', origin]), 403, 'forbidden_origin')
       }
       // Typed by a person, not sent by a page.
@@ -279,10 +300,10 @@ describe.each(MODES)('the server in %s', (authMode) => {
     await expectRefused(request, 403, 'forbidden_origin')
   })
 
-  it.each(['X-Forwarded-For', 'X-Forwarded-Host', 'Forwarded', 'X-Real-IP', 'CF-Connecting-IP', 'Via'])(
+  it.each(numbered(['X-Forwarded-For', 'X-Forwarded-Host', 'Forwarded', 'X-Real-IP', 'CF-Connecting-IP', 'Via']))(
     'judges a request forwarded with %s',
-    async (header) => {
-      for (const name of NAMES) {
+    async (header, n, count) => {
+      for (const name of shareOf(NAMES, n, count)) {
         const request = having(good(name), [header, '127.0.0.1'])
         if (authMode === 'local-trust') await expectRefused(request, 403, 'forbidden_forwarded')
         else await expectHandled(request, name)
@@ -310,29 +331,34 @@ describe.each(MODES)('the server in %s', (authMode) => {
     expect(answers[0]).toContain('{"error":"not_found"}')
   })
 
-  it.each([
-    'text/plain',
-    'text/plain;application/json',
-    'application/json\ta',
-    'application/json; charset=utf-7',
-    'application/json; charset=utf-8; boundary=x',
-    'application/jsonp',
-    'application/x-www-form-urlencoded',
-    'multipart/form-data; boundary=x',
-    'application/vnd.api+json',
-    '',
-  ])('refuses a body of type %j on every route with a body', async (type) => {
-    for (const name of BODY_NAMES) await expectRefused(having(good(name), ['Content-Type', type]), 415, 'unsupported_media_type')
+  it.each(
+    numbered([
+      'text/plain',
+      'text/plain;application/json',
+      'application/json\ta',
+      'application/json; charset=utf-7',
+      'application/json; charset=utf-8; boundary=x',
+      'application/jsonp',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/vnd.api+json',
+      '',
+    ]),
+  )('refuses a body of type %j on routes with a body', async (type, n, count) => {
+    for (const name of shareOf(BODY_NAMES, n, count))
+      await expectRefused(having(good(name), ['Content-Type', type]), 415, 'unsupported_media_type')
   })
 
-  it.each([
-    'application/json',
-    'APPLICATION/JSON',
-    ' application/json',
-    'application/json; charset=utf-8',
-    'application/json;charset="UTF-8"',
-  ])('accepts a body of type %j', async (type) => {
-    for (const name of BODY_NAMES) await expectHandled(having(good(name), ['Content-Type', type]), name)
+  it.each(
+    numbered([
+      'application/json',
+      'APPLICATION/JSON',
+      ' application/json',
+      'application/json; charset=utf-8',
+      'application/json;charset="UTF-8"',
+    ]),
+  )('accepts a body of type %j', async (type, n, count) => {
+    for (const name of shareOf(BODY_NAMES, n, count)) await expectHandled(having(good(name), ['Content-Type', type]), name)
   })
 
   it('refuses a body without a type or with compression', async () => {
@@ -378,21 +404,24 @@ describe.each(MODES)('the server in %s', (authMode) => {
     expect((await send({ ...good('streamEvents'), method: 'HEAD' })).status).toBe(405)
   })
 
-  it.each<[string, (path: string) => string]>([
-    ['upper case', (path) => path.replace('/api/', '/API/')],
-    ['double slash', (path) => `/${path}`],
-    ['encoded slash', (path) => path.replace('/api/', '/api%2f')],
-    ['trailing slash', (path) => `${path}/`],
-    ['semicolon', (path) => `${path};x`],
-    ['dot segment', (path) => path.replace('/api/', '/api/./')],
-    ['parent segment', (path) => path.replace('/api/', '/x/../api/')],
-    ['double encoding', (path) => path.replace('/api/', '/api%252f')],
-    ['broken escape', (path) => `${path}%zz`],
-    ['NUL', (path) => `${path}%00`],
-    ['backslash', (path) => path.replaceAll('/', '\\')],
-  ])('does not match an altered path: %s', async (_what, spoil) => {
+  it.each(
+    numbered<[string, (path: string) => string]>([
+      ['upper case', (path) => path.replace('/api/', '/API/')],
+      ['double slash', (path) => `/${path}`],
+      ['encoded slash', (path) => path.replace('/api/', '/api%2f')],
+      ['trailing slash', (path) => `${path}/`],
+      ['semicolon', (path) => `${path};x`],
+      ['dot segment', (path) => path.replace('/api/', '/api/./')],
+      ['parent segment', (path) => path.replace('/api/', '/x/../api/')],
+      ['double encoding', (path) => path.replace('/api/', '/api%252f')],
+      ['broken escape', (path) => `${path}%zz`],
+      ['NUL', (path) => `${path}%00`],
+      ['backslash', (path) => path.replaceAll('/', '\\')],
+    ]).map(([[what, spoil], n, count]) => ({ what, spoil, n, count })),
+  )('does not match an altered path: $what', async ({ spoil, n, count }) => {
     // A provider's id is any text, so with more text it is another id, which the handler refuses.
-    for (const name of NAMES.filter((name) => name !== 'mcp' && !ROUTES[name].path.endsWith(':providerId'))) {
+    const names = NAMES.filter((name) => name !== 'mcp' && !ROUTES[name].path.endsWith(':providerId'))
+    for (const name of shareOf(names, n, count)) {
       const [path, query] = good(name).target.split('?')
       const request = { ...good(name), target: spoil(path!) + (query === undefined ? '' : `?${query}`) }
       const answer = await send(request)
@@ -455,18 +484,20 @@ describe.each(MODES)('the server in %s', (authMode) => {
     await expectHandled(having(good('health'), ['Connection', 'close, Upgrade'], ['Upgrade', 'h2c']), 'health')
   })
 
-  it.each([
-    ['empty', ['Authorization', '']],
-    ['no scheme', ['Authorization', SECRET]],
-    ['Basic', ['Authorization', `Basic ${SECRET}`]],
-    ['one byte short', ['Authorization', `Bearer ${SECRET.slice(0, -1)}`]],
-    ['one byte more', ['Authorization', `Bearer ${SECRET}x`]],
-    ['a second word', ['Authorization', `Bearer ${SECRET} x`]],
-    ['other case', ['Authorization', `Bearer ${SECRET.toUpperCase()}`]],
-    ['10 kB', ['Authorization', `Bearer ${'x'.repeat(10_000)}`]],
-    ['not ASCII', ['Authorization', 'Bearer \xe9\xff']],
-  ] as [string, [string, string]][])('does not trust a bearer that is wrong: %s', async (_what, header) => {
-    for (const name of NAMES) {
+  it.each(
+    numbered([
+      ['empty', ['Authorization', '']],
+      ['no scheme', ['Authorization', SECRET]],
+      ['Basic', ['Authorization', `Basic ${SECRET}`]],
+      ['one byte short', ['Authorization', `Bearer ${SECRET.slice(0, -1)}`]],
+      ['one byte more', ['Authorization', `Bearer ${SECRET}x`]],
+      ['a second word', ['Authorization', `Bearer ${SECRET} x`]],
+      ['other case', ['Authorization', `Bearer ${SECRET.toUpperCase()}`]],
+      ['10 kB', ['Authorization', `Bearer ${'x'.repeat(10_000)}`]],
+      ['not ASCII', ['Authorization', 'Bearer \xe9\xff']],
+    ] as [string, [string, string]][]).map(([[what, header], n, count]) => ({ what, header, n, count })),
+  )('does not trust a bearer that is wrong: $what', async ({ header, n, count }) => {
+    for (const name of shareOf(NAMES, n, count)) {
       const { access } = ROUTES[name]
       const request = having(good(name), header)
       if (access === 'worker') await expectRefused(request, 403, 'invalid_worker_secret')

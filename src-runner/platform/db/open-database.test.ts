@@ -300,16 +300,28 @@ describe('the check of the whole file', () => {
     addEvents(db, 2000)
     db.connection.pragma('wal_checkpoint(TRUNCATE)')
     const roots = db
-      .prepare<{ name: string; rootpage: number }>('SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0 ORDER BY rootpage')
+      .prepare<{ name: string; table: string; rootpage: number }>(
+        'SELECT name, tbl_name AS "table", rootpage FROM sqlite_schema WHERE rootpage > 0 ORDER BY rootpage',
+      )
       .all()
     expect(roots.length).toBeGreaterThan(60)
     const whole = readFileSync(file)
     const missed: string[] = []
-    for (const { name, rootpage } of roots) {
+    // Several tables are damaged at a time. The check may end before the last of them, which is then damaged alone.
+    const left = roots.map((root) => ({ ...root, isAlone: false }))
+    while (left.length > 0) {
+      const damaged = [left.shift()!]
+      for (const root of left[0]?.isAlone === true || damaged[0]!.isAlone ? [] : [...left]) {
+        if (damaged.length === 6 || damaged.some(({ table }) => table === root.table)) continue
+        damaged.push(...left.splice(left.indexOf(root), 1))
+      }
       const bytes = Buffer.from(whole)
-      bytes.fill(0, (rootpage - 1) * 4096, rootpage * 4096)
+      for (const { rootpage } of damaged) bytes.fill(0, (rootpage - 1) * 4096, rootpage * 4096)
       writeFileSync(`${file}-copy`, bytes)
-      if ((await checkWholeFile(`${file}-copy`, () => {})).length === 0) missed.push(name)
+      const found = await checkWholeFile(`${file}-copy`, () => {})
+      const rest = damaged.filter(({ table }) => !found.some((message) => message.startsWith(`${table}: `)))
+      if (damaged.length === 1) missed.push(...rest.map(({ name }) => name))
+      else left.unshift(...rest.map((root) => ({ ...root, isAlone: true })))
     }
     expect(missed).toEqual([])
     expect(await db.findDamage()).toEqual([])
