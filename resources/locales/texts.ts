@@ -2051,6 +2051,8 @@ export type TextParams = {
   'settings.people.devices': NoParams
   'settings.people.devicesHint': NoParams
   'settings.people.noDevices': NoParams
+  'settings.people.notShared': NoParams
+  'settings.people.openSharing': NoParams
   'settings.people.deviceOf': { device: string; name: string }
   'settings.people.unknownDevice': NoParams
   'settings.people.thisDevice': NoParams

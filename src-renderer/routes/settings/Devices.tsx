@@ -6,7 +6,9 @@ import { useDevices } from '../../api/queries.ts'
 import { useSession } from '../../api/SessionProvider.tsx'
 import { toastError } from '../../api/toast-error.ts'
 import { t } from '../../lib/language.ts'
+import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
+import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Row } from '../../ui/Row.tsx'
@@ -16,6 +18,12 @@ import { Time } from '../../ui/Time.tsx'
 export function Devices(props: { withNames: boolean }) {
   const session = useSession()
   const devices = useDevices()
+  const desktop = useDesktop()
+  // Without it, nobody can reach Deckhand to sign in.
+  const canBeShared = () => {
+    const sharing = desktop.state()?.sharing
+    return sharing !== undefined && !sharing.isOn && sharing.fixedBy === null
+  }
   const signOut = useAction('signOutDevice')
   const nameOf = ({ browser, system }: Device) =>
     browser === null && system === null ? t('settings.people.unknownDevice') : [browser, system].filter((part) => part !== null).join(' · ')
@@ -26,7 +34,20 @@ export function Devices(props: { withNames: boolean }) {
   return (
     <Panel title={t('settings.people.devices')} description={t('settings.people.devicesHint')} flush>
       <div id="devices" class="outline-none" />
-      <For each={devices.data?.devices} fallback={<Show when={devices.data}>{<Row label={t('settings.people.noDevices')} />}</Show>}>
+      <For
+        each={devices.data?.devices}
+        fallback={
+          <Show when={devices.data}>
+            <Row label={t('settings.people.noDevices')} hint={canBeShared() ? t('settings.people.notShared') : undefined}>
+              <Show when={canBeShared()}>
+                <ButtonLink size="sm" href="/settings/computer#share">
+                  {t('settings.people.openSharing')}
+                </ButtonLink>
+              </Show>
+            </Row>
+          </Show>
+        }
+      >
         {(device) => (
           <Row
             label={labelOf(device)}

@@ -8,11 +8,11 @@ import { People } from './People.tsx'
 const id = (last: number) => `019a0000-0000-7000-8000-00000000000${last}`
 const person = (last: number, name: string, role: 'owner' | 'member') => ({ id: id(last), name, role, createdAt: 1_700_000_000_000 })
 
-function open(answers: Answers) {
+function open(answers: Answers, isShared = true) {
   const runner = createFakeRunner(answers)
   const state = {
     dashboard: { state: 'ready', dashboardUrl: 'http://192.0.2.7:3000' },
-    sharing: { urls: [] },
+    sharing: { isOn: isShared, fixedBy: null, urls: [] },
     settings: { theme: 'system' },
   } as unknown as DesktopState
   const desktop = {
@@ -102,4 +102,13 @@ it('names the file in which damaged accounts are kept', async () => {
   open({ getSignIn: () => ({ hasOwner: false, person: null, damagedFile: '/data/auth.db.damaged-1' }) })
   expect(await screen.findByText(/\/data\/auth\.db\.damaged-1/)).toBeVisible()
   expect(screen.getByRole('button', { name: 'Create owner account' })).toBeVisible()
+})
+
+it.each([
+  [false, '/settings/computer#share'],
+  [true, null],
+])('leads to the switch that lets devices sign in, if it is off (shared: %s)', async (isShared, href) => {
+  open({ listPeople: () => ({ people: [person(1, 'Anna', 'owner')], invitations: [] }), listDevices: () => ({ devices: [] }) }, isShared)
+  expect(await screen.findByText('No device is signed in.')).toBeVisible()
+  expect(screen.queryByRole('link', { name: 'Set up sharing' })?.getAttribute('href') ?? null).toBe(href)
 })
