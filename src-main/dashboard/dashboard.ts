@@ -4,6 +4,7 @@ import { ROUTES } from '../../src-runner/contract/routes.ts'
 import type { ErrorBody, ErrorCode } from '../../src-runner/contract/errors.ts'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { ROLE_HEADER } from '../../src-runner/contract/routes/route.ts'
+import type { Role } from '../contract/auth-api.ts'
 import { BROWSER_PATH, PAGE_KEY_HEADER, PAGE_KEY_META } from '../contract/browser-api.ts'
 import { messageOf, type Log } from '../log/log.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
@@ -107,7 +108,7 @@ const JSON_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
 export function createDashboard(deps: DashboardDeps): Dashboard {
   const link = createRunnerLink()
   /** Responses that people still read, with the cookie of each. */
-  const reading = new Map<Readable, string | undefined>()
+  const reading = new Map<Readable, { cookie: string | undefined; role: Role }>()
   const stopFollowing = deps.signIn.onChange(() => void endRevoked())
   const expiry = setInterval(() => void endRevoked(), EXPIRY_CHECK_MS).unref()
 
@@ -239,7 +240,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
       const { method, target, signal } = request
       const incoming = await link.call(runner, { method, target, headers, body, signal })
       if (caller?.kind === 'person') {
-        reading.set(incoming, cookiesOf(request))
+        reading.set(incoming, { cookie: cookiesOf(request), role: caller.person.role })
         incoming.once('close', () => reading.delete(incoming))
       }
       return { status: incoming.statusCode!, headers: passedBack(incoming.headers), body: incoming }
@@ -249,12 +250,12 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     }
   }
 
-  /** Cuts the responses of people whose session has ended, such as the stream of events. */
+  /** Cuts the responses of people whose session has ended or whose role has changed, such as the stream of events. */
   async function endRevoked(): Promise<void> {
     if (reading.size === 0) return
     try {
       const accounts = await deps.signIn.accounts()
-      for (const [body, cookie] of reading) if ((await accounts.sessionOf(cookie)) === null) body.destroy()
+      for (const [body, { cookie, role }] of reading) if ((await accounts.sessionOf(cookie))?.person.role !== role) body.destroy()
     } catch (error) {
       deps.log.error({ error: messageOf(error) }, 'the sessions cannot be checked')
       for (const body of reading.keys()) body.destroy()

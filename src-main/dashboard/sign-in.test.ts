@@ -349,6 +349,19 @@ describe('a session that ends', () => {
     expect((await json(anna.call('GET', '/api/auth/get-session'))).person).toMatchObject({ name: 'anna' })
   })
 
+  it('does not show to a member what the same person was shown as an owner', async () => {
+    const anna = await owner()
+    const ben = await member(anna)
+    const { people } = (await json(anna.call('GET', '/api/auth/people'))) as { people: { id: string; name: string }[] }
+    const bensId = people.find(({ name }) => name === 'ben')!.id
+    await anna.call('PATCH', `/api/auth/people/${bensId}`, { role: 'owner' })
+    const [annas, bens] = [await openStream(anna), await openStream(ben)]
+    expect((await anna.call('PATCH', `/api/auth/people/${bensId}`, { role: 'member' })).status).toBe(200)
+    await expect(bens.read()).rejects.toThrow()
+    await openStream(ben).then((again) => again.cancel())
+    await annas.cancel()
+  })
+
   it('is cut when another process has ended it and says so', async () => {
     const anna = await owner()
     const stream = await openStream(anna)
