@@ -19,6 +19,7 @@ import { messageOf } from './log/log.ts'
 import { isResetPending } from './reset/own-files.ts'
 import { finishReset, requestReset } from './reset/reset.ts'
 import type { SpawnRunner } from './runner/runner-process.ts'
+import { isTestBuild } from './security/arguments.ts'
 import { guardContents, guardSession } from './security/guard.ts'
 import { readEnvironment } from './settings/environment.ts'
 import { StartError } from './settings/start-error.ts'
@@ -53,7 +54,11 @@ export async function main(deps: MainDeps): Promise<void> {
 }
 
 async function start({ spawn, links: early }: MainDeps): Promise<void> {
-  const environment = readEnvironment({ env: process.env, isTest, platform: process.platform, home: homedir(), cwd: process.cwd() })
+  const environment = readEnvironment({
+    ...{ env: process.env, platform: process.platform, home: homedir(), cwd: process.cwd() },
+    // A test build talks to a local WhatsApp. It has no other test hooks.
+    isTest: isTest || (app.isPackaged && isTestBuild(join(app.getAppPath(), 'package.json'))),
+  })
   const { dataDir } = environment
   const waiting = [...early]
   const links = { follow: (link: string): void => void waiting.push(link) }

@@ -6,7 +6,13 @@ import { type Browser, chromium, expect, type Page, test } from '@playwright/tes
 import { createOwner } from '../fixtures/share-on-network.ts'
 import { type Ask, runCodeTask, signInToService, useMcpServers, useSkill } from './integrations.ts'
 import type { DesktopApi } from '../../src-main/contract/desktop-api.ts'
+import type { Channel, CreateChannel } from '../../src-runner/contract/channels.ts'
+import type { Pairing } from '../../src-runner/contract/messenger.ts'
+import { startBotApiServer } from '../../src-runner/testing/bot-api-server/bot-api-server.ts'
+import { startDiscordServer } from '../../src-runner/testing/discord-server/discord-server.ts'
 import { startModelServer } from '../../src-runner/testing/model-servers/model-server.ts'
+import { startSlackServer } from '../../src-runner/testing/slack-server/slack-server.ts'
+import { startWhatsAppServer, type WhatsAppServer } from '../../src-runner/testing/whatsapp-server/whatsapp-server.ts'
 
 const PROGRAM = process.env['DECKHAND_INSTALLED'] ?? '/usr/bin/deckhand'
 /** The folder of a person who changed nothing, not the one of the throw-away desktop. */
@@ -19,9 +25,13 @@ type Running = { process: ChildProcess; page: Page; browser: Browser }
 
 test.skip(process.platform !== 'linux', 'the packages of this system are installed otherwise')
 
+let whatsapp: WhatsAppServer
+
 function launch(args: string[]): ChildProcess {
+  const messenger = `${whatsapp.url}#${Buffer.from(whatsapp.rootKey).toString('hex')}`
   return spawn(PROGRAM, args, {
     env: {
+      DECKHAND_TEST_MESSENGER: messenger,
       ...process.env,
       PATH: [PROGRAMS, process.env['PATH']].join(delimiter),
       ...{ XDG_DATA_HOME: DATA, LANGUAGE: 'en', RUNNER_PORT: '0', DASHBOARD_PORT: '0' },
@@ -105,6 +115,49 @@ function read(pid: number | string, file: string, what: RegExp): string {
 
 test.afterAll(() => rmSync(PROGRAMS, { recursive: true, force: true }))
 
+test.beforeAll(async () => {
+  whatsapp = await startWhatsAppServer()
+})
+test.afterAll(() => whatsapp.close())
+
+type Chat = { say(text: string): void; said(): string[]; close(): Promise<void> }
+
+/** Connects an account at a local service to the agent. On WhatsApp, the phone scans the code. */
+async function connectChannel(page: Page, kind: Channel['kind'], agentId: string): Promise<Chat> {
+  const connect = (account: Pick<CreateChannel, 'token'> & { appToken?: string; baseUrl: string }) =>
+    ask(page, 'POST', '/api/channels', { agentId, kind, ...account })
+  if (kind === 'telegram') {
+    const bot = await startBotApiServer()
+    const anna = { id: 4711, first_name: 'Anna' }
+    await connect({ token: bot.token, baseUrl: bot.url })
+    return { say: (text) => void bot.say(anna, text), said: () => bot.sent.map(({ text }) => text), close: bot.close }
+  }
+  if (kind === 'discord') {
+    const discord = await startDiscordServer()
+    const anna = { id: '4711000000000000001', username: 'anna', global_name: 'Anna' }
+    await connect({ token: discord.token, baseUrl: discord.url })
+    await discord.untilListening()
+    return { say: (text) => void discord.say(anna, text), said: () => discord.sent.map(({ text }) => text), close: discord.close }
+  }
+  if (kind === 'slack') {
+    const slack = await startSlackServer()
+    const anna = { id: 'U0ANNA00001', name: 'anna', realName: 'Anna Berg' }
+    await connect({ token: slack.botToken, appToken: slack.appToken, baseUrl: slack.url })
+    await slack.untilConnected()
+    return { say: (text) => void slack.say(anna, text), said: () => slack.sent.map(({ text }) => text), close: slack.close }
+  }
+  await ask(page, 'POST', '/api/messenger/pairing', { agentId })
+  const pairing = () => ask<Pairing>(page, 'GET', `/api/messenger/pairing?agentId=${agentId}`)
+  await expect.poll(async () => (await pairing()).status).toBe('qr_pending')
+  whatsapp.scan((await pairing()).qr!)
+  await expect.poll(async () => (await pairing()).status).toBe('linked')
+  return {
+    say: (text) => void whatsapp.sayOnPhone(text),
+    said: () => whatsapp.sent.map(({ text }) => text),
+    close: () => Promise.resolve(),
+  }
+}
+
 test('an installed Deckhand: a first job, the sandbox, a crash, a link, and the data after a restart', async () => {
   let deckhand = await start()
   const { page } = deckhand
@@ -166,6 +219,29 @@ test('an installed Deckhand: a first job, the sandbox, a crash, a link, and the 
     const { dashboard } = await page.evaluate(() => (window as unknown as { deckhand: DesktopApi }).deckhand.getState(undefined))
     if (dashboard.state !== 'ready') throw new Error(dashboard.state)
     await signInToService(installed, dashboard.dashboardUrl)
+    await models.close()
+  })
+
+  await test.step('each chat service, whose library is loaded when it is first needed', async () => {
+    const models = await startModelServer({ fallback: { text: ['I am here.'] } })
+    const server = { kind: 'openai-compatible', name: 'Server for chats', baseUrl: `${models.url}/v1` }
+    const { provider } = await ask<{ provider: { id: string } }>(page, 'POST', '/api/providers', server)
+    for (const kind of ['telegram', 'discord', 'slack', 'messenger'] as const) {
+      const model = { providerId: provider.id, model: 'small' }
+      const { agent } = await ask<{ agent: { id: string } }>(page, 'POST', '/api/agents', { name: `Agent on ${kind}`, model })
+      const chat = await connectChannel(page, kind, agent.id)
+      const channel = async () => (await ask<{ channels: Channel[] }>(page, 'GET', `/api/channels?agentId=${agent.id}`)).channels[0]!
+      await expect.poll(async () => (await channel()).status, { message: kind }).toBe('open')
+      if (kind !== 'messenger') chat.say('Hello?')
+      await expect.poll(async () => (await channel()).people.length, { message: kind }).toBe(1)
+      const { people, id } = await channel()
+      await ask(page, 'PATCH', `/api/channels/${id}/people/${people[0]!.id}`, { role: 'owner' })
+      await expect.poll(() => chat.said().join(' '), { message: kind }).toContain(`I am Agent on ${kind}`)
+      chat.say('Are you there?')
+      await expect.poll(chat.said, { message: kind }).toContain('I am here.')
+      await ask(page, 'DELETE', `/api/channels/${id}`)
+      await chat.close()
+    }
     await models.close()
   })
 

@@ -4,8 +4,8 @@ import type { AuthenticationCreds, SignalDataSet, SignalDataTypeMap, SignalKeySt
 export type Library = typeof import('@whiskeysockets/baileys')
 
 /**
- * A server of a test, the key that it proves to be WhatsApp with, and how long a code is shown. null: the real one. Never set in a
- * packaged app.
+ * A server of a test, the key that it proves to be WhatsApp with, and how long a code is shown. null: the real one, as always in
+ * an app that people get.
  */
 export type TestServer = { url: string; rootKey: string; qrShownMs?: number | undefined } | null
 
