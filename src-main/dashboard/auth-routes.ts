@@ -5,7 +5,8 @@ import { AUTH_ROUTES, type AuthRouteName, type AuthRoutes } from '../contract/au
 import type { Accounts } from '../sign-in/accounts.ts'
 import type { Refused } from '../sign-in/auth-people.ts'
 import type { Client } from '../sign-in/auth-sessions.ts'
-import type { Caller } from './caller.ts'
+import type { Caller } from './access.ts'
+import { readBody } from './requests.ts'
 import { json, refusal, type DashboardResponse } from './responses.ts'
 
 type Part<N extends AuthRouteName, K extends 'params' | 'body'> =
@@ -23,7 +24,6 @@ type Ask<N extends AuthRouteName> = {
 type Answer<N extends AuthRouteName> = { answer: z.input<AuthRoutes[N]['answer']>; cookies?: string[] }
 type Handlers = { [N in AuthRouteName]: (ask: Ask<N>) => Promise<Answer<N> | Refused<ErrorCode>> | Answer<N> | Refused<ErrorCode> }
 
-const MAX_BODY_BYTES = 16_384
 const OK = { answer: { ok: true as const } }
 
 const HANDLERS: Handlers = {
@@ -110,18 +110,6 @@ export async function answerAuthRoute(name: AuthRouteName, accounts: Accounts, c
   const response = json(route.status, result.answer)
   if (result.cookies !== undefined && result.cookies.length > 0) response.headers['set-cookie'] = result.cookies
   return response
-}
-
-/** null: it is too large. */
-export async function readBody(body: Readable | null): Promise<string | null> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of body ?? []) {
-    bytes += (chunk as Buffer).length
-    if (bytes > MAX_BODY_BYTES) return null
-    chunks.push(chunk as Buffer)
-  }
-  return Buffer.concat(chunks).toString()
 }
 
 function parseJson(text: string): unknown {

@@ -13,6 +13,13 @@ export function refusal(code: ErrorCode, message?: string, rest: Omit<ErrorBody,
   return json(ERROR_STATUS[code], { error: code, ...(message === undefined ? {} : { message }), ...rest })
 }
 
+export function unavailable(): DashboardResponse {
+  return refusal(
+    'runner_unavailable',
+    'The runner is not ready. Deckhand starts it automatically. If this stays, open Deckhand and look at the top of the window.',
+  )
+}
+
 /** Not cacheable: the host name may belong to another program tomorrow. */
 export function redirection(location: string): DashboardResponse {
   return { status: 307, headers: { ...API_HEADERS, location, 'content-length': '0', 'cache-control': 'no-store' }, body: null }

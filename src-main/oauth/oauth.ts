@@ -1,26 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import type { Readable } from 'node:stream'
 import { renderMessage } from '../../resources/locales/translate.ts'
 import type { Authorization, CreateAuthorization } from '../../src-runner/contract/credentials.ts'
 import { ERROR_STATUS, ErrorBody, type ErrorCode } from '../../src-runner/contract/errors.ts'
-import { readBody } from '../dashboard/auth-routes.ts'
-import type { Caller } from '../dashboard/caller.ts'
+import type { Caller } from '../dashboard/access.ts'
 import { API_HEADERS } from '../dashboard/hardening.ts'
 import type { OneTimeTokens } from '../dashboard/one-time-tokens.ts'
+import { isPlainJson, readBody, type DashboardRequest } from '../dashboard/requests.ts'
 import { json, refusal, text, type DashboardResponse } from '../dashboard/responses.ts'
 import { CONNECT_SCRIPT, connectedPage, connectPage, failedPage, type PageSpeech } from './pages.ts'
 import { createSignInCookie, endSignInCookie, readSignInCookie, SIGN_IN_LIVES_MS, type SignInState } from './sign-in-cookie.ts'
-
-/** A request as the dashboard has it. */
-type BrowserRequest = {
-  via: 'window' | 'http'
-  method: string
-  target: string
-  header(name: string): string | undefined
-  isSecure: boolean
-  body: Readable | null
-  signal: AbortSignal
-}
 
 /** Who sends a request, or why they may not sign in at services. */
 type MayStart = () => Promise<Caller | ErrorCode>
@@ -49,7 +37,6 @@ const START = /^\/api\/oauth\/([a-z0-9-]{1,100})\/start$/
 export const FROM_OTHER_SITES = /^(\/api\/oauth\/[a-z0-9-]{1,100}\/callback|\/connect\/done)$/
 const CALLBACK = /^\/api\/oauth\/([a-z0-9-]{1,100})\/callback$/
 const LINK = '/api/oauth/link'
-const JSON_TYPE = /^application\/json\b/i
 const FORM_TYPE = /^application\/x-www-form-urlencoded(?:\s*;\s*charset="?utf-8"?)?\s*$/i
 const ID = /^[0-9a-f-]{36}$/
 /** A path of our own. `//host` and `/\host` lead elsewhere. */
@@ -62,7 +49,7 @@ const NOBODY = new AbortController().signal
  * address that the service sends people back to. Tokens never come here.
  */
 export function createOAuth(deps: OAuthDeps) {
-  async function start(request: BrowserRequest, provider: string, mayStart: MayStart): Promise<DashboardResponse> {
+  async function start(request: DashboardRequest, provider: string, mayStart: MayStart): Promise<DashboardResponse> {
     if (!FORM_TYPE.test(request.header('content-type') ?? '')) return refusal('unsupported_media_type', 'Send the body as a form.')
     const body = await readBody(request.body)
     if (body === null) return refusal('payload_too_large')
@@ -96,7 +83,7 @@ export function createOAuth(deps: OAuthDeps) {
   }
 
   /** For clients that have no page: the form holds the client's id and secret. */
-  async function create(request: BrowserRequest, provider: string, fields: URLSearchParams): Promise<string | ErrorBody> {
+  async function create(request: DashboardRequest, provider: string, fields: URLSearchParams): Promise<string | ErrorBody> {
     const scope = fields.get('scope')?.split(/\s+/).filter(Boolean)
     const of = (name: string) => fields.get(name) ?? undefined
     const body: Partial<CreateAuthorization> = {
@@ -113,7 +100,7 @@ export function createOAuth(deps: OAuthDeps) {
     return 'error' in answer.body ? answer.body : answer.body.authorization.id
   }
 
-  async function callback(request: BrowserRequest, provider: string): Promise<DashboardResponse> {
+  async function callback(request: DashboardRequest, provider: string): Promise<DashboardResponse> {
     const query = new URL(request.target, 'http://localhost').searchParams
     const [state, ...more] = query.getAll('state')
     const secret = deps.secret()
@@ -145,7 +132,7 @@ export function createOAuth(deps: OAuthDeps) {
   }
 
   /** A page for a browser, else JSON. `isAnswer`: of the service, so always a page with 400. */
-  async function failed(request: BrowserRequest, reason: ErrorCode | ErrorBody, isAnswer = false): Promise<DashboardResponse> {
+  async function failed(request: DashboardRequest, reason: ErrorCode | ErrorBody, isAnswer = false): Promise<DashboardResponse> {
     const body: ErrorBody = typeof reason === 'string' ? { error: reason } : reason
     const status = ERROR_STATUS[body.error as ErrorCode] ?? 500
     if (!isAnswer && !(request.header('accept') ?? '').includes('text/html')) return json(status, body)
@@ -166,9 +153,8 @@ export function createOAuth(deps: OAuthDeps) {
   }
 
   /** For a page in a browser: the same link. Its own form could not lead to a service, because its policy keeps forms here. */
-  async function makeLink(request: BrowserRequest, mayStart: MayStart): Promise<DashboardResponse> {
-    if (!JSON_TYPE.test(request.header('content-type') ?? ''))
-      return refusal('unsupported_media_type', 'Send the body as application/json.')
+  async function makeLink(request: DashboardRequest, mayStart: MayStart): Promise<DashboardResponse> {
+    if (!isPlainJson(request)) return refusal('unsupported_media_type', 'Send the body as application/json.')
     const caller = await mayStart()
     if (typeof caller === 'string') return refusal(caller)
     const id = authorizationOf(await readBody(request.body))
@@ -179,7 +165,7 @@ export function createOAuth(deps: OAuthDeps) {
   return {
     linkTo,
     /** null: the request is for somebody else. */
-    async respond(request: BrowserRequest, path: string, mayStart: MayStart): Promise<DashboardResponse | null> {
+    async respond(request: DashboardRequest, path: string, mayStart: MayStart): Promise<DashboardResponse | null> {
       const isReading = request.method === 'GET'
       const [starting, returning] = [START.exec(path)?.[1], CALLBACK.exec(path)?.[1]]
       if (starting !== undefined)
