@@ -26,8 +26,9 @@ import { readEnvironment, type Environment } from './settings/environment.ts'
 import { readLinkFile } from './settings/link-file.ts'
 import { openMachineSettings } from './settings/machine-settings.ts'
 import { StartError } from './settings/start-error.ts'
-import { openVault, readCreatedSecret, replaceWorkerSecret } from './vault/open-vault.ts'
+import { openVault } from './vault/open-vault.ts'
 import { VaultError } from './vault/vault.ts'
+import { readCreatedSecret, replaceWorkerSecret } from './vault/worker-secret.ts'
 
 /**
  * Deckhand without a desktop: the parts of main.ts without a window. When both servers are healthy, prints one line of

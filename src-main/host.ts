@@ -1,10 +1,9 @@
-import { loadCatalogue } from '../resources/locales/load-catalogue.ts'
-import { createTranslate } from '../resources/locales/translate.ts'
 import { randomBytes } from 'node:crypto'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
+import { loadCatalogue } from '../resources/locales/load-catalogue.ts'
 import type { Language } from '../resources/locales/texts.ts'
-import { chooseLanguage } from '../resources/locales/translate.ts'
+import { chooseLanguage, createTranslate } from '../resources/locales/translate.ts'
 import type { Message } from '../src-runner/contract/messages.ts'
 import type { AuthMode, Replacement, RunnerConfig } from '../src-runner/contract/port.ts'
 import type { DashboardState, RunnerState, Sharing } from './contract/desktop-api.ts'
@@ -12,15 +11,16 @@ import type { Assets } from './dashboard/assets.ts'
 import { createBrowserLink, createBrowserProof } from './dashboard/browser-proof.ts'
 import { createOneTimeToken, createOneTimeTokens } from './dashboard/one-time-tokens.ts'
 import { createDashboard, type Dashboard } from './dashboard/dashboard.ts'
-import { PortTakenError, startDashboardServer, type DashboardServer } from './dashboard/server.ts'
+import type { DashboardServer } from './dashboard/server.ts'
+import { createServing } from './dashboard/serving.ts'
 import { collectDiagnostics, summarizeDiagnostics, type DiagnosticsSource } from './diagnostics/diagnostics.ts'
 import { keepCrashReport } from './diagnostics/crash-reports.ts'
 import { englishText } from './log/english-text.ts'
 import { messageOf } from './log/log.ts'
 import { createMainLog, type MainLog } from './log/main-log.ts'
-import { localName, namesOf, suggestPort } from './net/address.ts'
+import { localName, namesOf } from './net/address.ts'
 import { createCertificates } from './net/certificate.ts'
-import { createSharing, lanAddresses } from './net/sharing.ts'
+import { createSharing, lanAddresses, type NetworkSharing } from './net/sharing.ts'
 import type { SpawnRunner } from './runner/runner-process.ts'
 import { createSupervisor, type Supervisor } from './runner/supervisor.ts'
 import type { MoveToTrash } from './runner/trash-requests.ts'
@@ -30,8 +30,9 @@ import { prepareDataDir } from './settings/data-dir.ts'
 import type { Environment } from './settings/environment.ts'
 import { openMachineSettings, type MachineSettingsStore } from './settings/machine-settings.ts'
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts'
-import { openVault, readWorkerSecret, replaceWorkerSecret } from './vault/open-vault.ts'
+import { openVault } from './vault/open-vault.ts'
 import type { Vault } from './vault/vault.ts'
+import { createWorkerSecret } from './vault/worker-secret.ts'
 
 /** What the app and headless share: two servers, a runner, a vault, settings and a log. */
 export type Host = {
@@ -97,100 +98,47 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
   const settings = openMachineSettings(join(dataDir, 'settings.json'))
   const language = () => chooseLanguage(settings.current().language, preferredLanguages())
   const level = () => environment.logLevel ?? settings.current().logLevel
-  const log = createMainLog({ folder: logsDirOf(dataDir), level: level(), ...(echo ? { echo } : {}) })
-  settings.onChange(() => log.setLevel(level()))
-  if (settings.notice) log.warn({}, settings.notice)
+  const log = openLog(dataDir, settings, level, echo)
   const vault = openVault(environment.vault, dataDir)
   const signIn = createSignIn({ dataDir, vault, log })
-
-  // A port chosen while running overrides everything else for this run, and is saved for the next.
-  const chosen: { runner?: number; dashboard?: number } = {}
-  const runnerPort = () => chosen.runner ?? environment.runnerPort ?? settings.current().runnerPort
-  const dashboardPort = () => chosen.dashboard ?? environment.dashboardPort ?? settings.current().dashboardPort
-
-  const certificates = createCertificates({
-    file: join(dataDir, 'certificate.pem'),
-    names: () => [...new Set([localName(), hostname().toLowerCase()])].filter(isHostName).concat(lanAddresses(networkInterfaces())),
-    ...{ vault, log },
-  })
-  const sharing = createSharing({
-    environment,
-    settings,
-    hasOwner: signIn.hasOwner,
-    endSessions: signIn.endSessions,
-    certificates,
-    apply: applyAccess,
-    log,
-  })
+  const ports = createPorts(environment, settings)
+  const sharing = openSharing({ environment, settings, signIn, vault, log, apply: applyAccess })
   const { authMode } = sharing
   const linkKey = randomBytes(32).toString('base64url')
   const tokens = createOneTimeTokens(linkKey)
-  let secret: string | null = null
-  let server: DashboardServer | null = null
-  let serverStart: Promise<unknown> = Promise.resolve()
-  let dashboardState: DashboardState = { state: 'failed', message: 'The dashboard is starting.' }
-  const listeners = new Set<(state: DashboardState) => void>()
-
-  async function workerSecret(): Promise<string> {
-    const known = (secret ??= await readWorkerSecret({ vault, given: environment.workerSecret, authMode: authMode(), log }))
-    log.hide(known)
-    return known
-  }
-
-  const tlsNow = () => {
-    const tls = sharing.tls()
-    return tls && { certificate: tls.certificate, key: tls.key }
-  }
+  const secret = createWorkerSecret({ vault, given: environment.workerSecret, authMode, log })
+  const serving = createServing(
+    () => ({
+      ...{ dashboard, host: sharing.dashboardHost(), port: ports.dashboard(), tls: sharing.tls() },
+      ...{ authMode, appUrl: environment.appUrl, log },
+    }),
+    log,
+  )
+  serving.onState((state) => {
+    if (state.state === 'ready') writeLinkFile(dataDir, { url: state.dashboardUrl, key: linkKey })
+  })
 
   async function rotateSecret(): Promise<string> {
-    if (environment.workerSecret !== null) throw new Error('WORKER_SECRET or --worker-secret-file sets the secret')
-    secret = await replaceWorkerSecret(vault)
-    log.hide(secret)
+    const replaced = await secret.replace()
     await supervisor.changeAccess()
-    return secret
+    return replaced
   }
 
   async function configure(safeMode: boolean): Promise<RunnerConfig> {
-    const opening = await workerSecret()
+    const workerSecret = await secret.read()
     // Loading the accounts takes a second or more, which the first API client would wait.
     if (authMode() === 'bearer-token') signIn.hasOwner().catch(() => {})
     // The runner needs the dashboard's origins, which contain its port.
-    await serverStart
+    await serving.settled()
     return {
-      dataDir,
-      host: sharing.runnerHost(),
-      port: runnerPort(),
-      authMode: authMode(),
-      workerSecret: opening,
-      logLevel: level(),
-      origins: [...(server?.origins() ?? [])],
-      appUrl: environment.appUrl ?? server?.url,
-      hosts: namesOf(sharing.runnerHost()),
-      tls: tlsNow(),
-      safeMode,
-      ingressPort: environment.ingressPort,
-      publicRunnerUrl: environment.publicRunnerUrl,
-      clockAheadMs: environment.clockAheadMs,
-      messengerBridge: environment.messengerBridgeEnabled,
-      testMessenger: environment.testMessenger,
-      language: language(),
-      hostTrash: trash !== undefined,
-    }
-  }
-
-  async function crashed({ reason: message, lastLines }: { reason: Message; lastLines: string[] }): Promise<void> {
-    const at = new Date().toISOString()
-    try {
-      const reason = await englishText(message)
-      keepCrashReport(logsDirOf(dataDir), { at, appVersion, reason, lastLines: lastLines.map(log.scrub) })
-    } catch (error) {
-      log.warn({ error: messageOf(error) }, 'the crash report could not be written')
+      ...configOf(environment, sharing, serving.server()),
+      ...{ workerSecret, safeMode, port: ports.runner(), logLevel: level(), language: language(), hostTrash: trash !== undefined },
     }
   }
 
   const supervisor = createSupervisor({
     ...{ spawn, configure, vault, trash, log },
-    crashed: (crash) => void crashed(crash),
+    crashed: (crash) => void reportCrash(log, { logsDir: logsDirOf(dataDir), appVersion }, crash),
     resolveUser: resolveUserIn(signIn),
     output: (line) => process.stderr.write(`${line}\n`),
   })
@@ -200,57 +148,29 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     runner: supervisor.endpoint,
     runnerSoon: () => supervisor.endpointSoon(WINDOW_WAITS_MS),
     authMode,
-    secret: () => secret,
+    secret: secret.known,
     signIn,
-    browserProof: createBrowserProof({ tokens, secret: () => secret }),
+    browserProof: createBrowserProof({ tokens, secret: secret.known }),
     ...{ tokens, replaceSecret: rotateSecret },
     createSignInToken: (authorizationId) => createOneTimeToken(linkKey, `sign_in:${authorizationId}`),
     speech: async () => ({ t: createTranslate(language(), await loadCatalogue[language()]()), locale: language() }),
     log,
   })
 
-  async function listen(): Promise<DashboardState> {
-    const host = sharing.dashboardHost()
-    const port = dashboardPort()
-    try {
-      await server?.close()
-      server = null
-      server = await startDashboardServer({ dashboard, host, port, authMode, appUrl: environment.appUrl, tls: tlsNow(), log })
-      return { state: 'ready', dashboardUrl: server.url }
-    } catch (error) {
-      if (error instanceof PortTakenError) return { state: 'port_taken', port, suggestedPort: await suggestPort(host, port) }
-      return { state: 'failed', message: `The dashboard cannot listen on DASHBOARD_HOST ${host}, port ${port} (${messageOf(error)})` }
-    }
-  }
-
-  async function startServer(): Promise<DashboardState> {
-    const attempt = serverStart.then(sharing.prepare).then(listen)
-    serverStart = attempt
-    return settleServer(attempt)
-  }
-
-  async function settleServer(attempt: Promise<DashboardState>): Promise<DashboardState> {
-    dashboardState = await attempt
-    if (dashboardState.state === 'ready') writeLinkFile(dataDir, { url: dashboardState.dashboardUrl, key: linkKey })
-    log.info({ dashboard: dashboardState }, `dashboard ${dashboardState.state}`)
-    for (const listener of listeners) listener(dashboardState)
-    return dashboardState
-  }
+  const startServer = () => serving.start(sharing.prepare)
 
   /** Both servers get the present hosts, mode and secret. Resolves with what went wrong, or null. */
   async function applyAccess(): Promise<string | null> {
     // The same port again, also if the system chose it.
-    chosen.dashboard = server?.port ?? chosen.dashboard
-    const attempt = serverStart.then(listen)
-    serverStart = attempt
-    await settleServer(attempt)
+    ports.keep('dashboard', serving.server()?.port)
+    await serving.start()
     return supervisor.changeAccess()
   }
 
   const diagnosticsSource = (): DiagnosticsSource => ({
     logsDir: logsDirOf(dataDir),
     ...{ environment, appVersion, electronVersion: process.versions['electron'] ?? null, settings: settings.current() },
-    state: { runner: describeState(supervisor.state()), dashboard: dashboardState.state, vault: vault.state().state },
+    state: { runner: describeState(supervisor.state()), dashboard: serving.state().state, vault: vault.state().state },
     runner: supervisor.endpoint(),
   })
 
@@ -263,22 +183,19 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     signIn,
     supervisor,
     dashboard,
-    dashboardState: () => dashboardState,
-    onDashboardState(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    workerSecret,
+    dashboardState: serving.state,
+    onDashboardState: serving.onState,
+    workerSecret: secret.read,
     authMode,
-    sharing: () => sharing.state(server?.port ?? null),
+    sharing: () => sharing.state(serving.server()?.port ?? null),
     onSharing: sharing.onChange,
     share: sharing.change,
     encryptSharing: sharing.encrypt,
     replaceCertificate: sharing.replaceCertificate,
     rotateSecret,
     browserLink() {
-      if (dashboardState.state !== 'ready') return null
-      return authMode() === 'local-trust' ? createBrowserLink(dashboardState.dashboardUrl, linkKey) : dashboardState.dashboardUrl
+      const url = serving.server()?.url ?? null
+      return url !== null && authMode() === 'local-trust' ? createBrowserLink(url, linkKey) : url
     },
     startServer,
     collectDiagnostics: () => collectDiagnostics(diagnosticsSource()),
@@ -288,7 +205,7 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
       await signIn.reloadRestored()
     },
     async usePort(which, port) {
-      chosen[which] = port
+      ports.keep(which, port)
       await settings.change(which === 'runner' ? { runnerPort: port } : { dashboardPort: port })
       if (which === 'runner') await supervisor.restart({ safeMode: supervisor.isSafeMode() })
       else await startServer()
@@ -296,14 +213,82 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     async stop() {
       // The runner first, so that the page can follow its jobs while they stop.
       await supervisor.stop()
-      await serverStart
-      await server?.close()
+      await serving.close()
       removeLinkFile(dataDir)
       dashboard.close()
       signIn.close()
       log.info({}, 'stopped')
       await log.close()
     },
+  }
+}
+
+function openLog(
+  dataDir: string,
+  settings: MachineSettingsStore,
+  level: () => NonNullable<Environment['logLevel']>,
+  echo: HostOptions['echo'],
+): MainLog {
+  const log = createMainLog({ folder: logsDirOf(dataDir), level: level(), ...(echo ? { echo } : {}) })
+  settings.onChange(() => log.setLevel(level()))
+  if (settings.notice) log.warn({}, settings.notice)
+  return log
+}
+
+type SharingParts = Pick<Host, 'environment' | 'settings' | 'signIn' | 'vault' | 'log'> & { apply: () => Promise<string | null> }
+
+/** With the certificate of this machine, under all of its names and addresses. */
+function openSharing({ environment, settings, signIn, vault, log, apply }: SharingParts): NetworkSharing {
+  const certificates = createCertificates({
+    file: join(environment.dataDir, 'certificate.pem'),
+    names: () => [...new Set([localName(), hostname().toLowerCase()])].filter(isHostName).concat(lanAddresses(networkInterfaces())),
+    ...{ vault, log },
+  })
+  const { hasOwner, endSessions } = signIn
+  return createSharing({ environment, settings, hasOwner, endSessions, certificates, apply, log })
+}
+
+/** The ports for this run: one that was chosen while running overrides everything else. */
+function createPorts({ runnerPort, dashboardPort }: Environment, { current }: Pick<MachineSettingsStore, 'current'>) {
+  const chosen: { runner?: number; dashboard?: number } = {}
+  return {
+    runner: () => chosen.runner ?? runnerPort ?? current().runnerPort,
+    dashboard: () => chosen.dashboard ?? dashboardPort ?? current().dashboardPort,
+    keep(which: 'runner' | 'dashboard', port: number | undefined): void {
+      if (port !== undefined) chosen[which] = port
+    },
+  }
+}
+
+/** What the environment, the network and the dashboard's server say about the runner. */
+function configOf(environment: Environment, sharing: NetworkSharing, server: DashboardServer | null) {
+  return {
+    dataDir: environment.dataDir,
+    host: sharing.runnerHost(),
+    authMode: sharing.authMode(),
+    origins: [...(server?.origins() ?? [])],
+    appUrl: environment.appUrl ?? server?.url,
+    hosts: namesOf(sharing.runnerHost()),
+    tls: sharing.tls(),
+    ingressPort: environment.ingressPort,
+    publicRunnerUrl: environment.publicRunnerUrl,
+    clockAheadMs: environment.clockAheadMs,
+    messengerBridge: environment.messengerBridgeEnabled,
+    testMessenger: environment.testMessenger,
+  }
+}
+
+async function reportCrash(
+  log: MainLog,
+  { logsDir, appVersion }: { logsDir: string; appVersion: string },
+  { reason: message, lastLines }: { reason: Message; lastLines: string[] },
+): Promise<void> {
+  const at = new Date().toISOString()
+  try {
+    const reason = await englishText(message)
+    keepCrashReport(logsDir, { at, appVersion, reason, lastLines: lastLines.map(log.scrub) })
+  } catch (error) {
+    log.warn({ error: messageOf(error) }, 'the crash report could not be written')
   }
 }
 

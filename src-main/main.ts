@@ -10,7 +10,7 @@ import { createDesktopState } from './desktop/desktop-state.ts'
 import { setLoginItem, startedAtLogin } from './desktop/login-item.ts'
 import { notificationText } from './desktop/notification-text.ts'
 import { createLinkFollower } from './desktop/open-deep-link.ts'
-import { createQuit } from './desktop/quit.ts'
+import { createQuit, type Quit } from './desktop/quit.ts'
 import { questionOf, speechOf } from './desktop/language.ts'
 import { createTray } from './desktop/tray.ts'
 import { hasTray } from './desktop/tray-support.ts'
@@ -20,6 +20,7 @@ import { isResetPending } from './reset/own-files.ts'
 import { finishReset, requestReset } from './reset/reset.ts'
 import type { SpawnRunner } from './runner/runner-process.ts'
 import { isTestBuild } from './security/arguments.ts'
+import type { Supervisor } from './runner/supervisor.ts'
 import { guardContents, guardSession } from './security/guard.ts'
 import { readEnvironment } from './settings/environment.ts'
 import { StartError } from './settings/start-error.ts'
@@ -136,14 +137,8 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
     const link = host.browserLink()
     if (link !== null) void abilities.openInBrowser(new URL(link))
   }
-  const menuDeps = {
-    platform: process.platform,
-    development: devServer !== null,
-    command: window.command,
-    openInBrowser,
-    showLogs,
-    quit: quit.ask,
-  }
+  const { command } = window
+  const menuDeps = { platform: process.platform, development: devServer !== null, command, openInBrowser, showLogs, quit: quit.ask }
   const showMenu = () => Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate({ ...menuDeps, t: speech().t })))
   showMenu()
   settings.onChange(showMenu)
@@ -155,11 +150,7 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
   // On Windows the installer does not register links. `--` keeps what is in a link from being read as an argument.
   if (app.isPackaged && process.platform === 'win32') app.setAsDefaultProtocolClient(LINK_SCHEME, process.execPath, ['--'])
   app.on('activate', () => window.show())
-  app.on('window-all-closed', () => quit.ask())
-  powerMonitor.on('shutdown', () => quit.now())
-  powerMonitor.on('resume', () => supervisor.reportWake())
-  // Not every system reports a wake, but a person unlocks the screen after one. An extra call is harmless.
-  powerMonitor.on('unlock-screen', () => supervisor.reportWake())
+  followSystem(quit, supervisor)
   supervisor.onRunning(({ approvals }) => abilities.showCount(approvals))
   supervisor.onNotification((notification) =>
     abilities.notify({
@@ -187,4 +178,12 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
   if (!trayIsSeen) window.show()
   if (settings.notice)
     abilities.notify({ title: speech().t('desktop.notifications.settings'), body: settings.notice, onClick: window.show })
+}
+
+function followSystem(quit: Quit, supervisor: Supervisor): void {
+  app.on('window-all-closed', () => quit.ask())
+  powerMonitor.on('shutdown', () => quit.now())
+  powerMonitor.on('resume', () => supervisor.reportWake())
+  // Not every system reports a wake, but a person unlocks the screen after one. An extra call is harmless.
+  powerMonitor.on('unlock-screen', () => supervisor.reportWake())
 }

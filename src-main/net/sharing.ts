@@ -2,6 +2,7 @@ import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os'
 import type { TlsPair } from '../../src-runner/contract/encryption.ts'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import type { Sharing } from '../contract/desktop-api.ts'
+import { createListeners } from '../listeners.ts'
 import { messageOf, type Log } from '../log/log.ts'
 import type { Environment } from '../settings/environment.ts'
 import type { MachineSettingsStore } from '../settings/machine-settings.ts'
@@ -68,7 +69,7 @@ export function createSharing({
   let problem: string | null = null
   let certificate: Certificate | null = null
   let last: Promise<unknown> = Promise.resolve()
-  const listeners = new Set<() => void>()
+  const listeners = createListeners()
 
   async function ownerExists(): Promise<boolean> {
     return hasOwner().catch((error: unknown) => {
@@ -90,7 +91,7 @@ export function createSharing({
       problem = (await apply()) ?? problem
     }
     log.info({ isOn, problem }, 'sharing on the network was changed')
-    tell()
+    listeners.tell()
     return 'done'
   }
 
@@ -102,7 +103,7 @@ export function createSharing({
     certificate = next
     if (isOpen) problem = await apply()
     log.info({ isEncrypted: next !== null, fingerprint: next?.fingerprint, problem }, 'the encryption for the network was changed')
-    tell()
+    listeners.tell()
   }
 
   async function renew(): Promise<void> {
@@ -121,14 +122,10 @@ export function createSharing({
     return result
   }
 
-  function tell(): void {
-    for (const listener of listeners) listener()
-  }
-
   let seen = addresses().join()
   every(LOOK_EVERY_MS, () => {
     const now = isOpen ? addresses().join() : seen
-    if (now !== seen) tell()
+    if (now !== seen) listeners.tell()
     seen = now
   })
   every(RENEW_EVERY_MS, () => void inTurn(renew))
@@ -137,7 +134,7 @@ export function createSharing({
     authMode: () => (needsSignIn ? 'local-auth' : environment.authMode),
     dashboardHost: () => (isOpen ? EVERYWHERE : environment.dashboardHost),
     runnerHost: () => (isOpen ? EVERYWHERE : environment.runnerHost),
-    tls: () => (isOpen ? certificate : null),
+    tls: () => (isOpen && certificate !== null ? { certificate: certificate.certificate, key: certificate.key } : null),
     state(port) {
       const scheme = certificate === null ? 'http' : 'https'
       const urls = isOpen && port !== null ? [...addresses(), localName()].map((name) => `${scheme}://${name}:${port}`) : []
@@ -168,10 +165,7 @@ export function createSharing({
         log.error({ error: problem }, 'there is no certificate, so Deckhand is not shared')
       }
     },
-    onChange(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
+    onChange: listeners.add,
   }
 
   function addresses(): string[] {

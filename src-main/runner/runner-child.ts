@@ -5,7 +5,7 @@ import type { Log } from '../log/log.ts'
 import { urlOf } from '../net/address.ts'
 import type { Vault } from '../vault/vault.ts'
 import { createHangWatch } from './restart-policy.ts'
-import type { RunnerExit, SpawnRunner } from './runner-process.ts'
+import type { RunnerExit, RunnerProcess, SpawnRunner } from './runner-process.ts'
 import { handleTrashRequest, type MoveToTrash } from './trash-requests.ts'
 import { handleUserRequest, type ResolveUser } from './user-requests.ts'
 import { handleVaultRequest } from './vault-requests.ts'
@@ -69,7 +69,7 @@ export type RunnerChild = {
 
 /** Starts one runner process and watches it until its exit: start limit, hangs, and its requests to the vault and the trash. */
 export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: ChildEvents): RunnerChild {
-  const { log, vault, timings, monotonic } = deps
+  const { log, timings, monotonic } = deps
   const child = deps.spawn()
   const gone = Promise.withResolvers<void>()
   const timers = new Set<NodeJS.Timeout>()
@@ -78,7 +78,6 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
   let stopping = false
   let refusal: Refusal | null = null
   let killedBecause: Message | null = null
-  let lastLines: string[] = []
   const ready = Promise.withResolvers<void>()
   let accessSet: PromiseWithResolvers<string | null> | null = null
   let lastChange: Promise<unknown> = ready.promise
@@ -86,15 +85,12 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
   timers.add(
     setTimeout(() => kill({ code: 'runner_slow_start', params: { seconds: String(timings.startLimitMs / 1000) } }), timings.startLimitMs),
   )
-  child.onOutput((line) => {
-    lastLines = [...lastLines, line.slice(0, MAX_LINE_CHARS)].slice(-KEPT_LINES)
-    deps.output?.(line)
-  })
+  const lastLines = keepLastLines(child, deps.output)
   child.onMessage(receive)
   child.onExit((exit) => {
     clearTimers()
     log.info({ ...exit, pid: child.pid }, 'runner ended')
-    events.ended({ wasStopped: stopping, refusal, lastLines, reason: refusal?.message ?? killedBecause ?? exitMessage(exit) })
+    events.ended({ wasStopped: stopping, refusal, lastLines: lastLines(), reason: refusal?.message ?? killedBecause ?? exitMessage(exit) })
     gone.resolve()
     ready.resolve()
     accessSet?.resolve(GONE)
@@ -119,13 +115,9 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
         timers.add(setTimeout(() => child.kill(), timings.refusalLimitMs))
         return
       case 'vault.ask':
-        void handleVaultRequest(vault, received, log).then((answer) => child.send(answer))
-        return
       case 'trash.ask':
-        void handleTrashRequest(deps.trash ?? null, received, config.dataDir, log).then((answer) => child.send(answer))
-        return
       case 'user.ask':
-        void handleUserRequest(deps.resolveUser ?? null, received, log).then((answer) => child.send(answer))
+        void answerRequest(received, deps, config.dataDir).then(child.send)
         return
       case 'running': {
         const { type: _, ...running } = received
@@ -148,7 +140,7 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
     const url = urlOf(host, port)
     endpoint = { url, host: new URL(url).hostname.replace(/^\[|\]$/g, ''), port, secret: config.workerSecret }
     log.info({ pid: child.pid, bootId, port }, 'the runner reports ready')
-    killOnHang()
+    timers.add(watchForHang(child, timings, monotonic, kill))
     ready.resolve()
     events.ready(endpoint)
   }
@@ -164,17 +156,6 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
     accessSet = null
     if (!stopping) endpoint = { url, host, port, secret: access.workerSecret }
     return problem
-  }
-
-  function killOnHang(): void {
-    const hang = createHangWatch({ limitMs: timings.hangAfterMs, tickMs: timings.pingEveryMs, now: monotonic() })
-    child.onMessage(() => hang.heard(monotonic()))
-    const timer = setInterval(() => {
-      if (hang.tick(monotonic()))
-        return kill({ code: 'runner_silent', params: { seconds: String(Math.round(timings.hangAfterMs / 1000)) } })
-      child.send({ type: 'ping', nonce: randomUUID() })
-    }, timings.pingEveryMs)
-    timers.add(timer)
   }
 
   /** The exit that follows counts as a crash. */
@@ -212,6 +193,44 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
       )
       await gone.promise
     },
+  }
+}
+
+/** Returns the last lines that the process printed. */
+function keepLastLines(child: RunnerProcess, output: ChildDeps['output']): () => string[] {
+  let lines: string[] = []
+  child.onOutput((line) => {
+    lines = [...lines, line.slice(0, MAX_LINE_CHARS)].slice(-KEPT_LINES)
+    output?.(line)
+  })
+  return () => lines
+}
+
+/** Pings the runner, and calls `hung` with the reason when it was silent for too long. */
+function watchForHang(
+  child: RunnerProcess,
+  { pingEveryMs, hangAfterMs }: ChildTimings,
+  monotonic: () => number,
+  hung: (reason: Message) => void,
+): NodeJS.Timeout {
+  const watch = createHangWatch({ limitMs: hangAfterMs, tickMs: pingEveryMs, now: monotonic() })
+  child.onMessage(() => watch.heard(monotonic()))
+  return setInterval(() => {
+    if (watch.tick(monotonic())) return hung({ code: 'runner_silent', params: { seconds: String(Math.round(hangAfterMs / 1000)) } })
+    child.send({ type: 'ping', nonce: randomUUID() })
+  }, pingEveryMs)
+}
+
+type Ask = Extract<FromRunner, { type: 'vault.ask' | 'trash.ask' | 'user.ask' }>
+
+function answerRequest(asked: Ask, { vault, trash, resolveUser, log }: ChildDeps, dataDir: string): Promise<ToRunner> {
+  switch (asked.type) {
+    case 'vault.ask':
+      return handleVaultRequest(vault, asked, log)
+    case 'trash.ask':
+      return handleTrashRequest(trash ?? null, asked, dataDir, log)
+    case 'user.ask':
+      return handleUserRequest(resolveUser ?? null, asked, log)
   }
 }
 

@@ -3,6 +3,7 @@ import type { Message } from '../../src-runner/contract/messages.ts'
 import { Access, type Replacement, type RunnerConfig, type ToRunner } from '../../src-runner/contract/port.ts'
 import type { TunnelProgram } from '../../src-runner/contract/public-address.ts'
 import type { RunnerState } from '../contract/desktop-api.ts'
+import { createListeners } from '../listeners.ts'
 import { messageOf } from '../log/log.ts'
 import { suggestPort } from '../net/address.ts'
 import { VaultError } from '../vault/vault.ts'
@@ -17,6 +18,7 @@ import {
   type RunnerEndpoint,
   type Running,
 } from './runner-child.ts'
+import { createRunnerStates } from './runner-states.ts'
 
 export type ApprovalAnswer = Omit<Extract<ToRunner, { type: 'answer_approval' }>, 'type'>
 
@@ -87,11 +89,11 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
   const { log } = deps
   const timings = { ...TIMINGS, ...deps.timings }
   const monotonic = deps.monotonic ?? (() => performance.now())
-  const stateListeners = new Set<(state: RunnerState) => void>()
-  const runningListeners = new Set<(running: Running) => void>()
-  const notificationListeners = new Set<(notification: Notification) => void>()
+  const states = createRunnerStates(log)
+  const { become, settled } = states
+  const runningListeners = createListeners<[Running]>()
+  const notificationListeners = createListeners<[Notification]>()
 
-  let state: RunnerState = { state: 'stopped' }
   let running = IDLE
   let child: RunnerChild | null = null
   let isWanted = false
@@ -100,15 +102,9 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
   let accessChange: Promise<unknown> | null = null
   let restartTimer: NodeJS.Timeout | null = null
 
-  function become(next: RunnerState): void {
-    state = next
-    log.info({ runner: next }, `runner ${next.state}`)
-    for (const listener of stateListeners) listener(next)
-  }
-
   function setRunning(next: Running): void {
     running = next
-    for (const listener of runningListeners) listener(next)
+    runningListeners.tell(next)
   }
 
   async function launch(replaceDatabase?: Replacement): Promise<void> {
@@ -128,7 +124,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     child = startRunnerChild({ ...deps, timings, monotonic }, config, {
       ready: ({ url }) => become({ state: 'ready', runnerUrl: url }),
       running: setRunning,
-      notification: (notification) => notificationListeners.forEach((listener) => listener(notification)),
+      notification: notificationListeners.tell,
       ended: (end) => void afterEnd(end, config),
     })
   }
@@ -168,19 +164,6 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     }, decision.delayMs)
   }
 
-  /** Resolves with the first state that is neither starting nor restarting. */
-  function settled(): Promise<RunnerState> {
-    const isSettled = (now: RunnerState) => now.state !== 'starting' && now.state !== 'restarting'
-    if (isSettled(state)) return Promise.resolve(state)
-    return new Promise((resolve) => {
-      const unsubscribe = subscribe(stateListeners, (next) => {
-        if (!isSettled(next)) return
-        unsubscribe()
-        resolve(next)
-      })
-    })
-  }
-
   async function start(options: StartOptions = {}): Promise<RunnerState> {
     if (isWanted) return settled()
     isWanted = true
@@ -196,7 +179,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     if (restartTimer) clearTimeout(restartTimer)
     restartTimer = null
     if (child !== null) return child.stop(graceMs)
-    if (state.state === 'starting' || state.state === 'restarting') become({ state: 'stopped' })
+    if (['starting', 'restarting'].includes(states.current().state)) become({ state: 'stopped' })
   }
 
   async function changeAccess(): Promise<string | null> {
@@ -209,10 +192,9 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
   }
 
   const endpoint = () => child?.endpoint() ?? null
-  const send = (message: ToRunner) => child?.send(message)
 
   return {
-    state: () => state,
+    state: states.current,
     endpoint,
     async endpointSoon(limitMs) {
       const limit = Promise.withResolvers<void>()
@@ -229,20 +211,22 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     },
     stop,
     changeAccess,
+    ...commandsOf((message) => child?.send(message)),
+    isSafeMode: () => safeMode,
+    onState: states.onState,
+    onRunning: runningListeners.add,
+    onNotification: notificationListeners.add,
+  }
+}
+
+/** What a person asks of the runner that runs; nothing if there is none. */
+function commandsOf(send: (message: ToRunner) => void) {
+  return {
     cancelJob: (jobId) => send({ type: 'cancel_job', jobId }),
     answerApproval: ({ approvalId, decision, answer }) => send({ type: 'answer_approval', approvalId, decision, answer }),
     setPauseAll: (on) => send({ type: 'set_pause_all', on }),
     setTunnel: (program, on) => send({ type: 'set_tunnel', program, on }),
     setLanguage: (language) => send({ type: 'set_language', language }),
     reportWake: () => send({ type: 'woke' }),
-    isSafeMode: () => safeMode,
-    onState: (listener) => subscribe(stateListeners, listener),
-    onRunning: (listener) => subscribe(runningListeners, listener),
-    onNotification: (listener) => subscribe(notificationListeners, listener),
-  }
-}
-
-function subscribe<T>(listeners: Set<T>, listener: T): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+  } satisfies Partial<Supervisor>
 }

@@ -2,6 +2,7 @@ import { readFileSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { MachineSettings } from '../contract/desktop-api.ts'
+import { createListeners } from '../listeners.ts'
 import { messageOf } from '../log/log.ts'
 import { makeFolder, writeAtomic } from './write-atomic.ts'
 
@@ -42,14 +43,14 @@ export function openMachineSettings(file: string, now: () => number = Date.now):
   const found = read(file, now)
   let current: MachineSettings = { ...DEFAULT_MACHINE_SETTINGS, ...found.settings }
   let last: Promise<unknown> = Promise.resolve()
-  const listeners = new Set<(settings: MachineSettings) => void>()
+  const listeners = createListeners<[MachineSettings]>()
 
   async function apply(change: Partial<MachineSettings>): Promise<MachineSettings> {
     const next = MachineSettings.parse({ ...current, ...change })
     makeFolder(dirname(file))
     await writeAtomic(file, `${JSON.stringify({ version: VERSION, settings: next }, null, 2)}\n`)
     current = next
-    for (const listener of listeners) listener(current)
+    listeners.tell(current)
     return current
   }
 
@@ -61,10 +62,7 @@ export function openMachineSettings(file: string, now: () => number = Date.now):
       last = result.catch(() => undefined)
       return result
     },
-    onChange(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
+    onChange: listeners.add,
     notice: found.notice,
   }
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Person, Role } from '../contract/auth-api.ts'
+import { createListeners } from '../listeners.ts'
 import { openAuthDatabase } from './auth-database.ts'
 import { createLinks } from './auth-links.ts'
 import { createPeople, nameKey, type Refused } from './auth-people.ts'
@@ -25,14 +26,11 @@ export type AccountsDeps = {
 export async function openAccounts({ dataDir, secret, now, onPasswordCheck }: AccountsDeps) {
   const database = openAuthDatabase(join(dataDir, 'auth.db'), now)
   const { db } = database
-  const listeners = new Set<() => void>()
-  const report = () => {
-    for (const listener of listeners) listener()
-  }
+  const listeners = createListeners()
   const guesses = createGuesses(db, now)
   const people = createPeople(db, now)
   const links = createLinks(db, now)
-  const sessions = await createSessions({ db, people, secret, now, onPasswordCheck, ended: report })
+  const sessions = await createSessions({ db, people, secret, now, onPasswordCheck, ended: listeners.tell })
   const { hasOwner } = people
   const { hashPassword } = sessions
 
@@ -57,7 +55,7 @@ export async function openAccounts({ dataDir, secret, now, onPasswordCheck }: Ac
   /** In one transaction, and everybody who follows hears of it. */
   function change<T>(make: () => T): T {
     const result = db.transaction(make)
-    report()
+    listeners.tell()
     return result
   }
 
@@ -135,10 +133,7 @@ export async function openAccounts({ dataDir, secret, now, onPasswordCheck }: Ac
     removePerson: (personId: string) => change(() => people.remove(personId)),
 
     /** Called after sessions ended or roles changed. */
-    onChange(listener: () => void): () => void {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
+    onChange: listeners.add,
 
     close: () => database.close(),
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { createListeners } from '../listeners.ts'
 import type { MainLog } from '../log/main-log.ts'
 import type { Vault } from '../vault/vault.ts'
 import type { Accounts } from './accounts.ts'
@@ -35,7 +36,7 @@ const SECRET_BYTES = 32
 export function createSignIn({ dataDir, vault, log, now = Date.now }: SignInDeps): SignIn {
   let opening: Promise<Accounts> | null = null
   let opened: Accounts | null = null
-  const listeners = new Set<() => void>()
+  const listeners = createListeners()
 
   async function open(): Promise<Accounts> {
     const { openAccounts } = await import('./accounts.ts')
@@ -44,7 +45,7 @@ export function createSignIn({ dataDir, vault, log, now = Date.now }: SignInDeps
     opened = await openAccounts({ dataDir, secret, now })
     if (opened.damagedFile !== null)
       log.error({ file: opened.damagedFile }, 'the accounts (auth.db) were damaged; the file is kept, and there are no accounts now')
-    opened.onChange(() => listeners.forEach((listener) => listener()))
+    opened.onChange(listeners.tell)
     return opened
   }
 
@@ -75,10 +76,7 @@ export function createSignIn({ dataDir, vault, log, now = Date.now }: SignInDeps
       if (await hasOwner()) (await accounts()).endAllSessions()
     },
     resolveSession: async (token) => (await accounts()).resolveSession(token),
-    onChange(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
+    onChange: listeners.add,
     async reloadRestored() {
       if (!existsSync(join(dataDir, 'auth.db.restored'))) return
       await opening?.catch(() => {})
@@ -86,7 +84,7 @@ export function createSignIn({ dataDir, vault, log, now = Date.now }: SignInDeps
       opened = null
       opening = null
       await accounts()
-      listeners.forEach((listener) => listener())
+      listeners.tell()
     },
     close() {
       opened?.close()

@@ -1,5 +1,6 @@
 import type { MachineSettings } from '../contract/desktop-api.ts'
 import type { UpdateAction, UpdateOffer, UpdateProblem, UpdateState } from '../contract/updates.ts'
+import { createListeners } from '../listeners.ts'
 import { messageOf, type Log } from '../log/log.ts'
 import type { UpdateRecord } from './update-record.ts'
 import { UpdateError, type UpdateSource } from './update-source.ts'
@@ -59,13 +60,13 @@ export type Updates = {
 /** Finds, downloads and installs new versions: never in the middle of a job, and never without a backup before it. */
 export function createUpdates(deps: UpdatesDeps): Updates {
   const { source, record, settings, clock, log } = deps
-  const listeners = new Set<() => void>()
+  const listeners = createListeners()
   let state: UpdateState = source === null ? { state: 'off', reason: deps.reason } : { state: 'idle', checkedAt: null }
-  let checkedAt: { wall: number; monotonic: number; pause: number } | null = null
+  const times = createCheckTimes(clock)
 
   function become(next: UpdateState): void {
     state = next
-    for (const listener of listeners) listener()
+    listeners.tell()
   }
 
   function fail(error: unknown, offer: UpdateOffer | null): void {
@@ -78,7 +79,7 @@ export function createUpdates(deps: UpdatesDeps): Updates {
     if (source === null || !['idle', 'available', 'failed', 'downloaded'].includes(state.state)) return
     const before = state
     const { updateChannel } = settings()
-    checkedAt = { wall: clock.now(), monotonic: clock.monotonic(), pause: DAY_MS + clock.random() * DAILY_JITTER_MS }
+    times.checked()
     become({ state: 'checking' })
     try {
       const found = await source.check(updateChannel)
@@ -144,24 +145,14 @@ export function createUpdates(deps: UpdatesDeps): Updates {
     }
   }
 
-  /** Due a day after the last check, by either clock: a wrong one must not stop updates. */
-  function isDue(): boolean {
-    if (checkedAt === null) return true
-    const { wall, monotonic, pause } = checkedAt
-    return clock.monotonic() - monotonic >= pause || Math.abs(clock.now() - wall) >= pause
-  }
-
   function tick(): void {
     clock.after(TICK_MS, tick)
-    if (settings().updateMode !== 'off' && isDue()) void check()
+    if (settings().updateMode !== 'off' && times.isDue()) void check()
   }
 
   return {
     state: () => state,
-    onState(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
+    onState: listeners.add,
     start(didInstallFail) {
       if (source === null) return
       if (didInstallFail) become({ state: 'failed', code: 'not_installed', offer: null })
@@ -191,6 +182,20 @@ export function createUpdates(deps: UpdatesDeps): Updates {
       if (offer.crashed || !(await makeBackup(offer))) return null
       await record.setInstalling(offer.version)
       return () => source.install({ restart: false })
+    },
+  }
+}
+
+/** When to check again: a day after the last check, by either clock, because a wrong one must not stop updates. */
+function createCheckTimes(clock: UpdateClock) {
+  let last: { wall: number; monotonic: number; pause: number } | null = null
+  return {
+    checked(): void {
+      last = { wall: clock.now(), monotonic: clock.monotonic(), pause: DAY_MS + clock.random() * DAILY_JITTER_MS }
+    },
+    isDue(): boolean {
+      if (last === null) return true
+      return clock.monotonic() - last.monotonic >= last.pause || Math.abs(clock.now() - last.wall) >= last.pause
     },
   }
 }

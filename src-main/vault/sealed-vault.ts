@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import type { VaultState } from '../contract/desktop-api.ts'
+import { createListeners } from '../listeners.ts'
 import { messageOf } from '../log/log.ts'
 import { writeAtomic } from '../settings/write-atomic.ts'
 import { VAULT_KEY_BYTES, VaultError, type Vault, type VaultKeySource } from './vault.ts'
@@ -26,12 +27,12 @@ export function createSealedVault({ kind, file, keySource }: { kind: VaultState[
   let key: Buffer | null = null
   let state: VaultState = { kind, state: 'ok', message: '' }
   let last: Promise<unknown> = Promise.resolve()
-  const listeners = new Set<(state: VaultState) => void>()
+  const listeners = createListeners<[VaultState]>()
 
   function report(next: VaultState): void {
     if (next.state === state.state && next.message === state.message) return
     state = next
-    for (const listener of listeners) listener(state)
+    listeners.tell(state)
   }
 
   /** One operation at a time, because `set` reads, changes and writes the whole file. */
@@ -99,10 +100,7 @@ export function createSealedVault({ kind, file, keySource }: { kind: VaultState[
       })
       return state
     },
-    onState(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
+    onState: listeners.add,
     isHanging: () => keySource.isHanging(),
   }
 }

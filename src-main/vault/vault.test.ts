@@ -3,10 +3,14 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { silentLog } from '../log/log.ts'
 import { troubleOf, type Keychain } from './keychain-key.ts'
-import { openVault, readWorkerSecret } from './open-vault.ts'
+import { openVault } from './open-vault.ts'
 import type { Vault } from './vault.ts'
+import { createWorkerSecret } from './worker-secret.ts'
+
+const log = { ...silentLog, hide: () => undefined }
 
 let folder: string
 beforeEach(() => {
@@ -198,16 +202,17 @@ describe('a failing keychain', () => {
 
   it('stops local-auth, and gives local-trust a secret for this run', async () => {
     const open = () => openVault('keychain', folder, { loadKeychain: () => Promise.reject(new Error('no library')) })
-    const local = { vault: open(), given: null, authMode: 'local-trust', log: silentLog } as const
-    expect(await readWorkerSecret(local)).not.toBe(await readWorkerSecret(local))
-    await expect(readWorkerSecret({ ...local, authMode: 'local-auth' })).rejects.toMatchObject({ trouble: 'absent' })
+    const local = { vault: open(), given: null, log }
+    const read = (mode: AuthMode) => createWorkerSecret({ ...local, authMode: () => mode }).read()
+    expect(await read('local-trust')).not.toBe(await read('local-trust'))
+    await expect(read('local-auth')).rejects.toMatchObject({ trouble: 'absent' })
     expect(readdirSync(folder)).toEqual([])
   })
 })
 
 describe('WORKER_SECRET', () => {
   it('is created once and kept', async () => {
-    const read = () => readWorkerSecret({ vault: openVault('file', folder), given: null, authMode: 'local-trust', log: silentLog })
+    const read = () => createWorkerSecret({ vault: openVault('file', folder), given: null, authMode: () => 'local-trust', log }).read()
     const secret = await read()
     expect(secret).toMatch(/^[A-Za-z0-9_-]{43}$/)
     expect(await read()).toBe(secret)
@@ -215,7 +220,8 @@ describe('WORKER_SECRET', () => {
 
   it('is not stored if it is given', async () => {
     const given = 'given-from-outside-0123456789abcdef'
-    expect(await readWorkerSecret({ vault: openVault('file', folder), given, authMode: 'local-auth', log: silentLog })).toBe(given)
+    const secret = createWorkerSecret({ vault: openVault('file', folder), given, authMode: () => 'local-auth', log })
+    expect(await secret.read()).toBe(given)
     expect(readdirSync(folder)).toEqual([])
   })
 })

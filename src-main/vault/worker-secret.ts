@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto'
+import type { AuthMode } from '../../src-runner/contract/port.ts'
+import type { MainLog } from '../log/main-log.ts'
+import { VaultError, type Vault } from './vault.ts'
+
+const WORKER_SECRET_NAME = 'worker_secret'
+const WORKER_SECRET_BYTES = 32
+
+/** The secret that Deckhand created. null: none yet. Rejects with a VaultError. */
+export function readCreatedSecret(vault: Vault): Promise<string | null> {
+  return vault.get(WORKER_SECRET_NAME)
+}
+
+/** Creates another secret and stores it. Rejects with a VaultError; the old one is then still stored. */
+export async function replaceWorkerSecret(vault: Pick<Vault, 'set'>): Promise<string> {
+  const created = createSecret()
+  await vault.set(WORKER_SECRET_NAME, created)
+  return created
+}
+
+function createSecret(): string {
+  return randomBytes(WORKER_SECRET_BYTES).toString('base64url')
+}
+
+export type WorkerSecretDeps = {
+  vault: Vault
+  /** By the environment; null: Deckhand creates one. */
+  given: string | null
+  authMode: () => AuthMode
+  log: Pick<MainLog, 'warn' | 'hide'>
+}
+
+/** WORKER_SECRET of this process: read when it is first needed, and hidden from the log. */
+export function createWorkerSecret({ vault, given, authMode, log }: WorkerSecretDeps) {
+  let known: string | null = null
+  const keep = (secret: string): string => {
+    known = secret
+    log.hide(secret)
+    return secret
+  }
+  return {
+    /** null: not read yet. */
+    known: () => known,
+    /** Rejects with a VaultError if it cannot be read. */
+    read: async (): Promise<string> => known ?? keep(await readWorkerSecret({ vault, given, authMode: authMode(), log })),
+    /** Rejects with a VaultError, or if the environment sets it. */
+    async replace(): Promise<string> {
+      if (given !== null) throw new Error('WORKER_SECRET or --worker-secret-file sets the secret')
+      return keep(await replaceWorkerSecret(vault))
+    },
+  }
+}
+
+/**
+ * WORKER_SECRET: the given one, or the one in the vault, created at the first start.
+ *
+ * If the vault cannot be used, `local-trust` continues with a secret for this run only: no other process needs it there,
+ * and a locked keyring must not stop jobs. In the other modes scripts use the stored secret, so this rejects (VaultError).
+ */
+async function readWorkerSecret(options: {
+  vault: Vault
+  given: string | null
+  authMode: AuthMode
+  log: Pick<MainLog, 'warn'>
+}): Promise<string> {
+  if (options.given !== null) return options.given
+  try {
+    const kept = await options.vault.get(WORKER_SECRET_NAME)
+    if (kept !== null) return kept
+    return await replaceWorkerSecret(options.vault)
+  } catch (error) {
+    if (!(error instanceof VaultError) || options.authMode !== 'local-trust') throw error
+    options.log.warn(
+      { vault: options.vault.kind, trouble: error.trouble },
+      `${error.message} Until then Deckhand works without stored keys.`,
+    )
+    return createSecret()
+  }
+}
