@@ -75,17 +75,12 @@ export function AnswerForm(props: FormProps): JSX.Element {
         </Match>
         <Match when={open() === 'always' && props.approval.alwaysRule}>
           {(rule) => (
-            <div class="rounded-lg border border-line bg-inset p-3">
-              <p class="text-xs font-semibold text-ink-2">{t('approvals.alwaysTitle')}</p>
-              <p class="mt-1 text-sm font-medium wrap-anywhere text-ink">{wholeRuleSentence(rule(), props.approval.agentName)}</p>
-              <p class="mt-1 text-xs text-ink-3">{t('approvals.alwaysNote')}</p>
-              <div class="mt-3 flex flex-wrap gap-2">
-                <Button variant="primary" busy={props.answering.isRunning()} onClick={() => approve('always')}>
-                  {t('approvals.alwaysConfirm')}
-                </Button>
-                <Button onClick={() => setOpen(null)}>{t('common.cancel')}</Button>
-              </div>
-            </div>
+            <AlwaysNote
+              sentence={wholeRuleSentence(rule(), props.approval.agentName)}
+              isBusy={props.answering.isRunning()}
+              onConfirm={() => approve('always')}
+              onCancel={() => setOpen(null)}
+            />
           )}
         </Match>
         <Match when={true}>
@@ -106,20 +101,7 @@ export function AnswerForm(props: FormProps): JSX.Element {
                   </Button>
                 </Show>
               </Match>
-              <Match when={props.approval.question?.form}>
-                {(form) => (
-                  <>
-                    <Yes {...props} onClick={() => answer(PLAIN_YES[form()])}>
-                      {form() === 'done' ? t('approvals.doneThere') : t('approvals.yes')}
-                    </Yes>
-                    <Show when={form() === 'yes_no'}>
-                      <Button disabled={props.answering.isRunning()} onClick={() => answer('no')}>
-                        {t('approvals.no')}
-                      </Button>
-                    </Show>
-                  </>
-                )}
-              </Match>
+              <Match when={props.approval.question?.form}>{(form) => <PlainAnswers {...props} form={form()} onAnswer={answer} />}</Match>
               <Match when={props.approval.kind === 'unknown_outcome'}>
                 <Yes {...props} onClick={() => answer('happened')}>
                   {t('approvals.happened')}
@@ -158,6 +140,21 @@ function rejectWord(kind: Approval['kind']): string {
   }[kind]
 }
 
+function PlainAnswers(props: FormProps & { form: keyof typeof PLAIN_YES; onAnswer: (choice: string) => void }): JSX.Element {
+  return (
+    <>
+      <Yes {...props} onClick={() => props.onAnswer(PLAIN_YES[props.form])}>
+        {props.form === 'done' ? t('approvals.doneThere') : t('approvals.yes')}
+      </Yes>
+      <Show when={props.form === 'yes_no'}>
+        <Button disabled={props.answering.isRunning()} onClick={() => props.onAnswer('no')}>
+          {t('approvals.no')}
+        </Button>
+      </Show>
+    </>
+  )
+}
+
 function Yes(props: FormProps & { onClick: () => void; children: JSX.Element }): JSX.Element {
   return (
     <Button variant="primary" icon={Check} busy={props.answering.isRunning()} onClick={() => props.onClick()}>
@@ -174,6 +171,23 @@ function Hint(props: { show: boolean; keys: string; dark?: boolean }): JSX.Eleme
         <KeyHint keys={props.keys} on={props.dark ? 'dark' : undefined} />
       </span>
     </Show>
+  )
+}
+
+/** The rule that would answer from now on, before it is made. */
+function AlwaysNote(props: { sentence: string; isBusy: boolean; onConfirm: () => void; onCancel: () => void }): JSX.Element {
+  return (
+    <div class="rounded-lg border border-line bg-inset p-3">
+      <p class="text-xs font-semibold text-ink-2">{t('approvals.alwaysTitle')}</p>
+      <p class="mt-1 text-sm font-medium wrap-anywhere text-ink">{props.sentence}</p>
+      <p class="mt-1 text-xs text-ink-3">{t('approvals.alwaysNote')}</p>
+      <div class="mt-3 flex flex-wrap gap-2">
+        <Button variant="primary" busy={props.isBusy} onClick={() => props.onConfirm()}>
+          {t('approvals.alwaysConfirm')}
+        </Button>
+        <Button onClick={() => props.onCancel()}>{t('common.cancel')}</Button>
+      </div>
+    </div>
   )
 }
 

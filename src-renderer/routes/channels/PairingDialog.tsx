@@ -6,7 +6,8 @@ import type { Agent } from '../../../src-runner/contract/agents.ts'
 import type { Channel } from '../../../src-runner/contract/channels.ts'
 import type { Pairing } from '../../../src-runner/contract/messenger.ts'
 import { usePairing } from '../../api/pairing.ts'
-import { issueOf, sentenceOf } from '../../api/problem.ts'
+import { issueOf } from '../../api/problem.ts'
+import { FormProblem } from '../../features/forms/FormProblem.tsx'
 import { t } from '../../lib/language.ts'
 import { messageText } from '../../lib/message-text.ts'
 import { useSeconds } from '../../lib/now.ts'
@@ -131,13 +132,7 @@ export function PairingDialog(props: {
             </div>
           </Match>
         </Switch>
-        <Show when={error()}>
-          {(thrown) => (
-            <p role="alert" class="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad wrap-anywhere">
-              {sentenceOf(thrown())}
-            </p>
-          )}
-        </Show>
+        <FormProblem error={error()} />
       </div>
     </Dialog>
   )

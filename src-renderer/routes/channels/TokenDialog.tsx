@@ -4,7 +4,8 @@ import { createStore } from 'solid-js/store'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { SERVICE_NAMES, type Channel } from '../../../src-runner/contract/channels.ts'
 import { useAction } from '../../api/mutations.ts'
-import { issueOf, sentenceOf } from '../../api/problem.ts'
+import { issueOf } from '../../api/problem.ts'
+import { FormProblem } from '../../features/forms/FormProblem.tsx'
 import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -26,7 +27,6 @@ export function TokenDialog(props: {
   onDone: (channelId: string) => void
   onClose: () => void
 }): JSX.Element {
-  const desktop = useDesktop()
   const create = useAction('createChannel')
   const change = useAction('updateChannel')
   const service = () => SERVICES[props.kind]
@@ -41,10 +41,6 @@ export function TokenDialog(props: {
   const [isAdvanced, setAdvanced] = createSignal(false)
   const error = () => create.error ?? change.error
   const agentName = () => props.agents.find((agent) => agent.id === draft.agentId)?.name ?? ''
-  const site = () => {
-    const given = service().site
-    return typeof given === 'string' ? given : given(agentName())
-  }
 
   const problemOf = (field: Field, kind: TokenKind): string | null => {
     const found = kindOfToken(draft[field].trim())
@@ -85,27 +81,7 @@ export function TokenDialog(props: {
     >
       <Show when={props.existing === undefined}>
         <AgentSelect agents={props.agents} agentId={draft.agentId} onAgent={(agentId) => setDraft({ agentId })} />
-        <div>
-          <ol class="flex list-decimal flex-col gap-1 pl-5 text-sm text-ink-2">
-            <For each={service().steps}>{(step) => <li>{t(`channels.services.${props.kind}.steps.${step}`)}</li>}</For>
-          </ol>
-          <div class="mt-2 flex flex-wrap gap-2">
-            <Button size="sm" icon={ExternalLink} onClick={() => void desktop.openExternal(site())}>
-              {t(`channels.services.${props.kind}.open`)}
-            </Button>
-            <Show when={service().manifest}>
-              {(manifest) => (
-                <CopyButton
-                  size="sm"
-                  show="text"
-                  label={t('channels.form.copyManifest')}
-                  text={() => manifest()(agentName())}
-                  copy={desktop.copyText}
-                />
-              )}
-            </Show>
-          </div>
-        </div>
+        <TokenSteps kind={props.kind} agentName={agentName()} />
       </Show>
       <For each={service().tokens}>
         {({ field, kind }) => (
@@ -144,13 +120,7 @@ export function TokenDialog(props: {
           />
         </Show>
       </Show>
-      <Show when={error()}>
-        {(thrown) => (
-          <p role="alert" class="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad wrap-anywhere">
-            {sentenceOf(thrown())}
-          </p>
-        )}
-      </Show>
+      <FormProblem error={error()} />
     </FormDialog>
   )
 }
@@ -161,4 +131,37 @@ const EXAMPLES: Record<TokenKind, string> = {
   slack_bot: 'xoxb-…',
   slack_app: 'xapp-…',
   slack_user: 'xoxp-…',
+}
+
+/** What to do at the service, which opens from here. */
+function TokenSteps(props: { kind: TokenServiceKind; agentName: string }): JSX.Element {
+  const desktop = useDesktop()
+  const service = () => SERVICES[props.kind]
+  const site = () => {
+    const given = service().site
+    return typeof given === 'string' ? given : given(props.agentName)
+  }
+  return (
+    <div>
+      <ol class="flex list-decimal flex-col gap-1 pl-5 text-sm text-ink-2">
+        <For each={service().steps}>{(step) => <li>{t(`channels.services.${props.kind}.steps.${step}`)}</li>}</For>
+      </ol>
+      <div class="mt-2 flex flex-wrap gap-2">
+        <Button size="sm" icon={ExternalLink} onClick={() => void desktop.openExternal(site())}>
+          {t(`channels.services.${props.kind}.open`)}
+        </Button>
+        <Show when={service().manifest}>
+          {(manifest) => (
+            <CopyButton
+              size="sm"
+              show="text"
+              label={t('channels.form.copyManifest')}
+              text={() => manifest()(props.agentName)}
+              copy={desktop.copyText}
+            />
+          )}
+        </Show>
+      </div>
+    </div>
+  )
 }

@@ -51,3 +51,14 @@ export function AgentGrants(props: {
     </Show>
   )
 }
+
+/** The same in the form that connects an account. */
+export function AgentGrantsField(props: Parameters<typeof AgentGrants>[0]): JSX.Element {
+  return (
+    <fieldset>
+      <legend class="text-sm font-medium text-ink">{t('connections.agents.title')}</legend>
+      <p class="text-xs text-ink-3">{t('connections.agents.hint')}</p>
+      <AgentGrants {...props} />
+    </fieldset>
+  )
+}

@@ -8,7 +8,7 @@ import { issueOf } from '../../api/problem.ts'
 import { localText, t } from '../../lib/language.ts'
 import { FormDialog } from '../../ui/FormDialog.tsx'
 import { TextField } from '../../ui/TextField.tsx'
-import { AgentGrants } from './AgentGrants.tsx'
+import { AgentGrantsField } from './AgentGrants.tsx'
 import { connectTitle, firstFields, hostsIn, isGeneric } from './connection.ts'
 import { firstGrants } from './first-grants.ts'
 import { FormProblem } from '../../features/forms/FormProblem.tsx'
@@ -131,11 +131,7 @@ export function KeyForm(props: {
         <Match when={true}>{password(t(props.connector.oauth === null ? 'connections.connect.key' : 'connections.connect.wayKey'))}</Match>
       </Switch>
       <Show when={isNew()}>
-        <fieldset>
-          <legend class="text-sm font-medium text-ink">{t('connections.agents.title')}</legend>
-          <p class="text-xs text-ink-3">{t('connections.agents.hint')}</p>
-          <AgentGrants agents={props.agents} grants={draft.grants} onGrants={(grants) => setDraft({ grants })} />
-        </fieldset>
+        <AgentGrantsField agents={props.agents} grants={draft.grants} onGrants={(grants) => setDraft({ grants })} />
       </Show>
       <FormProblem error={create.error} />
     </FormDialog>

@@ -13,7 +13,7 @@ import { FormDialog } from '../../ui/FormDialog.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
-import { AgentGrants } from './AgentGrants.tsx'
+import { AgentGrantsField } from './AgentGrants.tsx'
 import { connectTitle, firstFields, hostsIn, isGeneric } from './connection.ts'
 import { FormProblem } from '../../features/forms/FormProblem.tsx'
 import { firstGrants } from './first-grants.ts'
@@ -113,11 +113,7 @@ export function OAuthForm(props: {
       </Show>
       <ScopesField connector={props.connector} value={props.draft.fields.scopes} onValue={(scopes) => props.draft.set({ scopes })} />
       <Show when={isNew()}>
-        <fieldset>
-          <legend class="text-sm font-medium text-ink">{t('connections.agents.title')}</legend>
-          <p class="text-xs text-ink-3">{t('connections.agents.hint')}</p>
-          <AgentGrants agents={props.agents} grants={props.draft.fields.grants} onGrants={(grants) => props.draft.set({ grants })} />
-        </fieldset>
+        <AgentGrantsField agents={props.agents} grants={props.draft.fields.grants} onGrants={(grants) => props.draft.set({ grants })} />
       </Show>
       <Show when={hasDevice()}>
         <Checkbox
