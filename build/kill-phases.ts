@@ -90,7 +90,7 @@ export async function runKillPhases({ each, phase: only, tell = () => {}, signal
   const running: { child: ChildProcess | null } = { child: null }
 
   const boot = async () => {
-    running.child = startRunnerProcess(CHILD, { dataDir, port, signal })
+    running.child = startRunnerProcess(CHILD, { dataDir, port, takesFaults: true, signal })
     await untilHealthy(client, running.child, LIMIT_MS)
   }
   const died = async (signal?: 'SIGKILL') => {

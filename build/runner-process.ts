@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,6 +13,8 @@ export type RunnerProcessOptions = {
   dataDir: string
   port: number
   env?: Record<string, string>
+  /** Opens the channel of `sendFault`. The real runner takes one for its host and would wait for its configuration. */
+  takesFaults?: boolean
   /** Kills the process when aborted: a test passes its own signal, which is aborted when the test runs out of time. */
   signal?: AbortSignal
 }
@@ -25,7 +27,8 @@ export async function sendFault(child: ChildProcess, point: FaultPoint): Promise
 }
 
 /** A runner in a process of its own that knows nothing of the environment it is started from. What it complains of is shown. */
-export function startRunnerProcess(entry: string, { dataDir, port, env = {}, signal }: RunnerProcessOptions): ChildProcess {
+export function startRunnerProcess(entry: string, options: RunnerProcessOptions): ChildProcess {
+  const { dataDir, port, env = {}, takesFaults = false, signal } = options
   signal?.throwIfAborted()
   // A home of its own: at each start the programs that a person has installed in theirs are looked through.
   const own = {
@@ -36,7 +39,8 @@ export function startRunnerProcess(entry: string, { dataDir, port, env = {}, sig
     LOG_LEVEL: 'error',
     NODE_COMPILE_CACHE: compileCache,
   }
-  const child = spawn(process.execPath, [entry], { env: { ...own, ...env }, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const stdio: StdioOptions = ['ignore', 'ignore', 'inherit', ...(takesFaults ? (['ipc'] as const) : [])]
+  const child = spawn(process.execPath, [entry], { env: { ...own, ...env }, stdio })
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   signal?.addEventListener('abort', kill)

@@ -148,9 +148,9 @@ test('reads spend of a budget only for its day and month', () => {
 test('reads only the approvals of a workspace', () => {
   const lines = (filter: object) => plansOf(() => void listApprovals(rig.db, { ...filter, limit: 50 })).flatMap(({ plan }) => plan)
   const [every, pending] = [lines({ entityId: 'e' }), lines({ entityId: 'e', status: 'pending' })]
-  expect(every).toContain('SEARCH approvals USING INDEX approvals_by_entity (entity_id=?)')
+  expect(every).toContain('SEARCH approvals USING INDEX approvals_by_entity (entity_id=? AND rowid<?)')
   expect(every).toContain('SEARCH approvals USING COVERING INDEX approvals_by_entity_and_status (entity_id=? AND status=?)')
-  expect(pending).toContain('SEARCH approvals USING INDEX approvals_by_entity_and_status (entity_id=? AND status=?)')
+  expect(pending).toContain('SEARCH approvals USING INDEX approvals_by_entity_and_status (entity_id=? AND status=? AND rowid<?)')
   expect([...every, ...pending].filter((line) => /^SCAN|TEMP B-TREE/.test(line))).toEqual([])
 })
 
