@@ -71,7 +71,7 @@ const SERVICES: Record<string, Service> = {
       ...['update sent', 'answerCallbackQuery received', 'answerCallbackQuery done', 'answerCallbackQuery answered'],
       ...['editMessageReplyMarkup received', 'editMessageReplyMarkup done'],
     ),
-    mayRepeat: (step) => step === 'sendMessage done' || step === 'sendMessage answered',
+    mayRepeat: (step) => step.startsWith('sendMessage '),
     async start() {
       const bot = await startBotApiServer()
       const anna = { id: 4711, first_name: 'Anna' }
@@ -204,6 +204,11 @@ describe.each(Object.entries(SERVICES))('%s', (_name, service) => {
     const { id: personId, channelId } = (await people())[0]!
     await client.ok('updateChannelPerson', { params: { channelId, personId }, body: { role: 'owner' } })
     await server.until(() => said().some((text) => text.includes('I am Ada')))
+    await untilAllSent()
+  }
+
+  /** Also recorded as sent. A kill before that may repeat a message on a service without ids of ours. */
+  async function untilAllSent(): Promise<void> {
     const waiting = async () => (await client.ok('listOutbox', { query: { state: 'pending', limit: 10 } })).messages
     await expect.poll(waiting, { timeout: SLOW_MS }).toEqual([])
   }
@@ -217,17 +222,18 @@ describe.each(Object.entries(SERVICES))('%s', (_name, service) => {
       await connect(signal)
       const before = said().length
       const numbers = Array.from({ length: KILLS }, (_, i) => String(i))
-      let repeatable = 0
+      const repeatable = numbers.filter((number) => mayRepeat(ofMessage[Number(number) % ofMessage.length]![0]))
       for (const number of numbers) {
         const [step, times] = ofMessage[Number(number) % ofMessage.length]!
-        if (mayRepeat(step)) repeatable++
         await killAt(step, times, signal, () => server.say(`question number ${number}`))
         await server.until(() => said().some((text) => text.endsWith(`answer${number}word${words - 1}`)))
         await expect.poll(async () => (await jobs())[0]!.status, { timeout: SLOW_MS }).toBe('completed')
+        await untilAllSent()
       }
       const arrived = said().slice(before)
       const kept = arrived.filter((text, i) => text !== arrived[i - 1])
-      expect(arrived.length - kept.length).toBeLessThanOrEqual(repeatable)
+      const repeated = arrived.filter((text, i) => text === arrived[i - 1]).map((text) => /^answer(\d+)word/.exec(text)![1]!)
+      expect(repeated.filter((number, i) => !repeatable.includes(number) || number === repeated[i - 1])).toEqual([])
       const [got, wanted] = [kept, numbers.map(longAnswer)].map((texts) => texts.join(' ').split(' '))
       const wrong = got!.findIndex((word, i) => word !== wanted![i])
       expect([got!.length, wrong === -1 ? 'all' : got!.slice(wrong, wrong + 3)]).toEqual([wanted!.length, 'all'])
@@ -268,6 +274,7 @@ describe.each(Object.entries(SERVICES))('%s', (_name, service) => {
           await server.until(() => said().includes(`Posted ${kill}.`))
           expect(said().filter((text) => text === `Posted ${kill}.`)).toHaveLength(1)
         } else await client.ok('cancelJob', { params: { jobId: unknown.jobId } })
+        await untilAllSent()
         server.press(action!)
       }
       expect(new Set(posted()).size).toBe(posted().length)

@@ -178,7 +178,10 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
     const limit = Number(fields['limit'] ?? 100)
     const waitMs = Number(fields['timeout'] ?? 0) * 1000
     const found = open().slice(0, limit)
-    if (found.length > 0 || waitMs === 0) return answer(response, 200, { ok: true, result: found })
+    if (found.length > 0 || waitMs === 0) {
+      answer(response, 200, { ok: true, result: found })
+      return found.length === 0 ? undefined : onStep('update sent')
+    }
     const mine: Poll = {
       response,
       limit,
