@@ -7,12 +7,9 @@ import { connect } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { createHost, type Host } from '../src-main/host.ts'
-import { createForkedRunner } from '../src-main/runner/forked-runner.ts'
-import { readEnvironment } from '../src-main/settings/environment.ts'
+import type { Host } from '../src-main/host.ts'
+import { startHost } from '../src-main/testing/start-host.ts'
 
-const ENTRY = join(import.meta.dirname, '../src-runner/main.ts')
-const CODE_CACHE = join(import.meta.dirname, '../node_modules/.cache/node')
 const ONLY_LISTED = process.argv.includes('--listed')
 const AT_ONCE = 400
 const LAN = ['192.168.77.5', 'fd77::5'] as const
@@ -42,23 +39,7 @@ async function main(): Promise<void> {
 
   async function start(env: Record<string, string> = {}): Promise<Host> {
     await host?.stop()
-    host = createHost({
-      appVersion: '0.0.0',
-      environment: readEnvironment({
-        env: { DECKHAND_DATA_DIR: folder, DECKHAND_VAULT: 'file', ...env },
-        ...{ platform: process.platform, home: folder, cwd: folder },
-      }),
-      preferredLanguages: () => ['en'],
-      assets: null,
-      spawn: createForkedRunner({
-        entry: ENTRY,
-        codeCache: CODE_CACHE,
-        env: { PATH: process.env['PATH'], HOME: folder, SHELL: '/bin/sh' },
-      }),
-    })
-    await host.startServer()
-    const { state } = await host.supervisor.start()
-    if (state !== 'ready') throw new Error(`the runner is ${state}`)
+    host = await startHost(folder, env)
     return host
   }
 

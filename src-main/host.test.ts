@@ -7,14 +7,10 @@ import { connect, createServer } from 'node:net'
 import { hostname, networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkServerIdentity, type PeerCertificate } from 'node:tls'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createHost, type Host } from './host.ts'
-import { createForkedRunner } from './runner/forked-runner.ts'
-import { readEnvironment } from './settings/environment.ts'
+import type { Host } from './host.ts'
+import { startHost } from './testing/start-host.ts'
 
-const ENTRY = fileURLToPath(new URL('../src-runner/main.ts', import.meta.url))
-const COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url))
 const OWNER = { name: 'Ann', password: 'a password that is long enough' }
 /** Every address of this machine, and one of loopback at which nobody listens unless the server listens everywhere. */
 const ADDRESSES = [
@@ -47,23 +43,7 @@ describe.runIf(process.platform === 'linux')('sharing on the network', { timeout
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   })
 
-  async function start(env: Record<string, string> = {}): Promise<Host> {
-    const given = { DECKHAND_DATA_DIR: folder, DECKHAND_VAULT: 'file', RUNNER_PORT: '0', DASHBOARD_PORT: '0', ...env }
-    const made = createHost({
-      appVersion: '0.0.0',
-      environment: readEnvironment({ env: given, platform: process.platform, home: folder, cwd: folder }),
-      preferredLanguages: () => ['en'],
-      assets: null,
-      spawn: createForkedRunner({
-        entry: ENTRY,
-        codeCache: COMPILE_CACHE,
-        env: { PATH: process.env['PATH'], HOME: folder, SHELL: '/bin/sh' },
-      }),
-    })
-    await made.startServer()
-    expect(await made.supervisor.start()).toMatchObject({ state: 'ready' })
-    return made
-  }
+  const start = (env: Record<string, string> = {}) => startHost(folder, { RUNNER_PORT: '0', DASHBOARD_PORT: '0', ...env })
 
   const ports = () => {
     const dashboard = host.dashboardState()

@@ -248,9 +248,10 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       const old = running
       config = { ...config, ...changes }
       if (crash) {
-        // Between two turns of the event loop no transaction is open, so these files are what a kill leaves on the disk.
+        // Between two turns of the event loop no transaction is open, so these files are what a kill leaves on the disk. The
+        // room that is reserved for a full disk is written beside them meanwhile.
         const copy = join(home, `data-${Math.random().toString(36).slice(2)}`)
-        cpSync(config.dataDir, copy, { recursive: true, filter: (file) => !/\.lock|-shm$/.test(file) })
+        cpSync(config.dataDir, copy, { recursive: true, filter: (file) => !/\.lock|\.ballast|-shm$/.test(file) })
         config = { ...config, dataDir: copy }
       }
       await old.runner.stop({ graceMs: crash ? 0 : 1000 })

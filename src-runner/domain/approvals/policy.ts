@@ -40,8 +40,9 @@ export type Situation = {
 
 /**
  * Decides whether a call runs, asks or is denied. The first entry of the trace decides: guardrails; a deny by the most
- * specific rule; pause all; the lethal trifecta; a file that runs later, in a job that read untrusted text; a reading
- * elsewhere, in a job that read both; a program without a sandbox; the tools that a skill lists; the most specific rule or the grant of the job; the agent's autonomy.
+ * specific rule; pause all; the lethal trifecta; a file that runs later, in a job that read untrusted text; a read that could
+ * carry private data, in a job that read both; a program without a sandbox; the tools that a skill lists; the most specific
+ * rule or the grant of the job; the agent's autonomy.
  */
 export function decide(situation: Situation): Decision {
   const trace = traceOf(situation)

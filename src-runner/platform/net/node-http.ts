@@ -11,7 +11,7 @@ export const http = process.getBuiltinModule('node:http')
 /** Time limits for a client's request. Node checks them every `checkEveryMs`. */
 export type Deadlines = { headersMs: number; requestMs: number; checkEveryMs: number }
 
-const DEFAULT_DEADLINES: Deadlines = { headersMs: 10_000, requestMs: 20_000, checkEveryMs: 2_000 }
+const DEFAULT_DEADLINES: Deadlines = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 2_000 }
 
 export function createNodeServer(listener: RequestListener, deadlines: Deadlines = DEFAULT_DEADLINES): Server {
   const options = {
