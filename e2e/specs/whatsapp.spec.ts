@@ -179,6 +179,11 @@ test.describe('on another device of the network', () => {
     await expect(phone.getByRole('link', { name: 'Chat' })).toBeVisible()
     await phone.goto(`${origin}/channels`)
     await expect(card).toContainText('Connected')
+    // Without the code, and with nothing to decide.
+    await expect(card).not.toContainText('pairing code')
+    await expect(phone.getByRole('button', { name: 'Connect channel' })).toHaveCount(0)
+    expect(await pairing()).toEqual({ error: 'owner_only' })
+    await expectNoSidewaysScroll(at, 'channels of a member')
     await takePicture(at, 'whatsapp-lan-member')
   })
 })

@@ -1336,6 +1336,7 @@ export type TextParams = {
   'channels.connect': NoParams
   'channels.empty': NoParams
   'channels.emptyWhy': NoParams
+  'channels.emptyMember': NoParams
   'channels.emptyNoAgent': NoParams
   'channels.createAgent': NoParams
   'channels.status.off': NoParams
@@ -1357,10 +1358,13 @@ export type TextParams = {
   'channels.copyLink': NoParams
   'channels.people': NoParams
   'channels.nobody': { name: string; service: string }
+  'channels.nobodyMember': NoParams
+  'channels.noOwnerMember': NoParams
   'channels.noOwner': NoParams
   'channels.notAmong': { code: string; name: string }
   'channels.asks': NoParams
   'channels.asksWhy': NoParams
+  'channels.asksMember': NoParams
   'channels.number': { id: string }
   'channels.wrote': NoParams
   'channels.isMe': NoParams

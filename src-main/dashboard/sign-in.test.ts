@@ -263,6 +263,24 @@ describe('a member', () => {
     expect((await anna.call('POST', '/api/backups', {})).status).toBe(200)
   })
 
+  it('neither connects channels, nor decides who is heard there, nor sees the code that links a phone', async () => {
+    const ben = await member(await owner())
+    const channel = `/api/channels/${ID}`
+    for (const [method, path] of [
+      ['POST', '/api/channels'],
+      ['PATCH', channel],
+      ['DELETE', channel],
+      ['PATCH', `${channel}/people/${ID}`],
+      ['GET', `/api/messenger/pairing?agentId=${ID}`],
+      ['POST', '/api/messenger/pairing'],
+    ] as const) {
+      const response = await ben.call(method, path, method === 'POST' || method === 'PATCH' ? { agentId: ID } : undefined)
+      expect([response.status, await response.json()], `${method} ${path}`).toEqual([403, { error: 'owner_only' }])
+    }
+    expect(seen).toEqual([])
+    for (const path of ['/api/channels', channel]) expect((await ben.call('GET', path)).status).toBe(200)
+  })
+
   it('is named to the runner as one, whatever they send, and an owner is not', async () => {
     const anna = await owner()
     const ben = await member(anna)

@@ -70,8 +70,11 @@ export const Channel = z.object({
   /** null: the service's own address. */
   baseUrl: z.string().nullable(),
   enabled: z.boolean(),
-  /** Whoever sends it to the account is listed as a request even if the list is full. It gives no access by itself. */
-  pairingCode: z.string(),
+  /**
+   * Whoever sends it to the account is listed as a request even if the list is full. It gives no access by itself. null for people of
+   * the dashboard who are no owners.
+   */
+  pairingCode: z.string().nullable(),
   people: z.array(ChannelPerson),
   createdAt: Moment,
 })

@@ -6,6 +6,7 @@ import type { Approval } from '../contract/approvals.ts'
 import { createMessage } from '../lib/messages.ts'
 import { createMemoryVault, type Vault } from '../lib/vault.ts'
 import { ANNA, BEN, useTelegramRig } from '../testing/telegram-chat.ts'
+import { readAsMember } from '../testing/read-as-member.ts'
 import { shortCodeOf } from '../domain/approvals/short-code.ts'
 import { ALL_TOOLS } from '../agent/tools/all-tools.ts'
 
@@ -507,7 +508,7 @@ describe('Telegram', () => {
     await expect.poll(() => rig.bot.waitingUpdates()).toBe(0)
     expect(await personOf(ANNA)).toBeUndefined()
     rig.bot.say(BEN, `/start ${channel.pairingCode}`, { forwardedFrom: ANNA })
-    rig.bot.say(ANNA, channel.pairingCode.toLowerCase())
+    rig.bot.say(ANNA, channel.pairingCode!.toLowerCase())
     await untilSaid(ANNA, `Deckhand now shows you with the ID ${ANNA.id}. Confirm there that it is you.`)
     expect(await personOf(ANNA)).toMatchObject({ role: 'requested' })
     expect(await personOf(BEN)).toBeUndefined()
@@ -516,10 +517,21 @@ describe('Telegram', () => {
 
     await rig.setRole(ANNA, 'refused')
     const before = said(ANNA).length
-    rig.bot.say(ANNA, channel.pairingCode)
+    rig.bot.say(ANNA, channel.pairingCode!)
     await expect.poll(() => rig.bot.waitingUpdates()).toBe(0)
     expect(await personOf(ANNA)).toMatchObject({ role: 'refused' })
     expect(said(ANNA)).toHaveLength(before)
+  })
+
+  it('shows the pairing code to owners, and to members of the dashboard nowhere', async () => {
+    const channel = await beginConnected()
+    rig.bot.say(ANNA, 'It is me')
+    await untilSaid(ANNA, /told my owner/)
+    const shown = await readAsMember(rig.runner, { agentId: channel.agentId, channelId: channel.id })
+    expect(shown).toContain('"pairingCode":null')
+    expect(shown).toContain('channel.changed')
+    expect(shown).not.toContain(channel.pairingCode)
+    expect((await channelNow()).pairingCode).toBe(channel.pairingCode)
   })
 
   it('receives nothing while it is off, and the rest when it is on again', async () => {

@@ -6,6 +6,7 @@ import { AppError } from '../lib/errors.ts'
 import { quote } from '../lib/messages.ts'
 import { createMemoryVault, type Vault } from '../lib/vault.ts'
 import { createHandClock } from '../testing/hand-clock.ts'
+import { readAsMember } from '../testing/read-as-member.ts'
 import { saying } from '../testing/saying.ts'
 import { createPostTool } from '../testing/post-tool.ts'
 import { useWhatsAppRig } from '../testing/whatsapp-server/whatsapp-rig.ts'
@@ -60,6 +61,21 @@ describe('WhatsApp', () => {
     expect(await pairing()).toMatchObject({ status: 'linked', code: null })
   })
 
+  it('shows the code that links the phone in no list, count or event', async () => {
+    const agent = await begin()
+    await rig.runner.client.ok('startPairing', { body: { agentId: agent.id } })
+    await expect.poll(async () => (await pairing()).status).toBe('qr_pending')
+    const { qr } = await pairing()
+    expect(await readAsMember(rig.runner, { agentId: agent.id })).not.toContain(qr)
+    await rig.runner.client.ok('startPairing', { body: { agentId: agent.id, phoneNumber: '+15550001111' } })
+    await expect.poll(async () => (await pairing()).status).toBe('code_pending')
+    const { code } = await pairing()
+    const shown = await readAsMember(rig.runner, { agentId: agent.id })
+    expect(shown).toContain(agent.id)
+    expect(shown).not.toContain(code)
+    expect(shown).not.toContain(code!.replace('-', ''))
+  })
+
   it('neither lists nor answers strangers, but for the one who sends the pairing code', async () => {
     await begin()
     const { pairingCode } = await link()
@@ -69,14 +85,14 @@ describe('WhatsApp', () => {
     rig.server.say(stranger, 'Hello?', { group: '1203631@g.us', isMention: true })
     await rig.server.until(() => rig.server.unconfirmed() === 0)
     expect((await channelNow()).people).toHaveLength(1)
-    rig.server.say(stranger, pairingCode.toLowerCase())
+    rig.server.say(stranger, pairingCode!.toLowerCase())
     await untilSaid(stranger, /\+|lid/)
     expect((await channelNow()).people).toMatchObject([
       { role: 'owner' },
       { role: 'requested', displayName: 'Ben', handle: '+4915112345678' },
     ])
     expect(said(stranger)).toHaveLength(1)
-    rig.server.say(stranger, pairingCode, { group: '1203631@g.us' })
+    rig.server.say(stranger, pairingCode!, { group: '1203631@g.us' })
     await expect
       .poll(async () => (await channelNow()).people.map(({ displayName }) => displayName))
       .toEqual(['+15550001111', 'Ben', 'Family'])
@@ -115,7 +131,7 @@ describe('WhatsApp', () => {
     const { id: channelId, pairingCode } = await link()
     const family = '1203631@g.us'
     const ben = rig.server.addPerson('4915112345678', 'Ben')
-    rig.server.say(ben, pairingCode, { group: family })
+    rig.server.say(ben, pairingCode!, { group: family })
     await expect.poll(async () => (await channelNow()).people.at(-1)).toMatchObject({ displayName: 'Family', role: 'requested' })
     const personId = (await channelNow()).people.at(-1)!.id
     await rig.runner.client.ok('updateChannelPerson', { params: { channelId, personId }, body: { role: 'allowed' } })

@@ -2,6 +2,7 @@ import { A } from '@solidjs/router'
 import { For, type JSX, Show } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { compactText } from '../../../resources/locales/numbers.ts'
+import { useMay } from '../../api/may.ts'
 import { useChannels, useCredentials, useMcpServers, useMcpToolUse, useSkills } from '../../api/queries.ts'
 import { locale, t } from '../../lib/language.ts'
 import { visibleText } from '../../lib/visible-text.ts'
@@ -18,6 +19,7 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
     agents.find(({ agentId }) => agentId === props.agent.id)?.access ?? 'read'
   /** Those of the servers themselves are part of the servers. */
   const accounts = () => credentials.data?.credentials.filter(({ mcpServerId }) => mcpServerId === null) ?? []
+  const may = useMay()
   const grantOf = (server: { agents: readonly { agentId: string; tokens: number }[] }) =>
     server.agents.find(({ agentId }) => agentId === props.agent.id)
   const use = useMcpToolUse(() => props.agent.id)
@@ -46,7 +48,11 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
         <Line label={t('agents.reach.web')} href="/rules" link={t('agents.reach.rules')}>
           {t('agents.reach.webText')}
         </Line>
-        <Line label={t('shell.nav.channels')} href={`/channels?connect=${props.agent.id}`} link={t('agents.reach.connect')}>
+        <Line
+          label={t('shell.nav.channels')}
+          href={`/channels?connect=${props.agent.id}`}
+          link={may('createChannel') ? t('agents.reach.connect') : null}
+        >
           <Show when={channels.data?.channels.length} fallback={<None text={t('agents.reach.none')} />}>
             <For each={channels.data!.channels}>
               {(channel) => (
@@ -124,15 +130,20 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
   )
 }
 
-function Line(props: { label: string; href: string; link: string; children: JSX.Element }): JSX.Element {
+/** `link` null: nothing to change for this person. */
+function Line(props: { label: string; href: string; link: string | null; children: JSX.Element }): JSX.Element {
   return (
     <div class="flex items-start gap-4 border-t border-line px-4 py-2 text-sm max-sm:flex-wrap max-sm:gap-y-0">
       <dt class="w-32 shrink-0 text-ink-3 max-sm:w-full">{props.label}</dt>
       <dd class="min-w-0 flex-1 text-ink">{props.children}</dd>
       <dd>
-        <A href={props.href} class="inline-block text-xs text-accent-ink hover:underline" aria-label={`${props.link}: ${props.label}`}>
-          {props.link}
-        </A>
+        <Show when={props.link}>
+          {(link) => (
+            <A href={props.href} class="inline-block text-xs text-accent-ink hover:underline" aria-label={`${link()}: ${props.label}`}>
+              {link()}
+            </A>
+          )}
+        </Show>
       </dd>
     </div>
   )

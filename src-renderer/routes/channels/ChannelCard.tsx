@@ -4,6 +4,7 @@ import Unplug from 'lucide-solid/icons/unplug'
 import { createSignal, Show } from 'solid-js'
 import { A } from '@solidjs/router'
 import { SERVICE_NAMES, type Channel } from '../../../src-runner/contract/channels.ts'
+import { useMay } from '../../api/may.ts'
 import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { toastError } from '../../api/toast-error.ts'
@@ -26,6 +27,8 @@ const TONES = { off: 'plain', connecting: 'accent', open: 'ok', failing: 'warn',
 /** One account: whether it works, its owner, and who may write. */
 export function ChannelCard(props: { channel: Channel; onNewToken: () => void }) {
   const desktop = useDesktop()
+  const may = useMay()
+  const mayChange = () => may('updateChannel')
   const change = useAction('updateChannel')
   const test = useAction('testChannel')
   const remove = useAction('deleteChannel')
@@ -73,19 +76,27 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
           <Switch
             label={t('channels.switchLabel', { name: props.channel.name })}
             checked={props.channel.enabled}
-            disabled={change.isRunning}
+            disabled={change.isRunning || !mayChange()}
             onChecked={(enabled) => void change.run({ params: params(), body: { enabled } }).catch(toastError)}
           />
         </div>
-        <Menu
-          label={t('channels.actions', { name: props.channel.name })}
-          items={[
-            ...(hasOwner() ? [{ label: t('channels.test'), icon: MessageSquare, onSelect: () => void sendTest() }] : []),
-            ...(isPaired() ? [] : [{ label: t('channels.newToken'), icon: KeyRound, onSelect: () => props.onNewToken() }]),
-            'separator',
-            { label: t('channels.disconnect'), icon: Unplug, tone: 'bad', onSelect: () => setRemoving(true) },
-          ]}
-        />
+        <Show when={hasOwner() || mayChange()}>
+          <Menu
+            label={t('channels.actions', { name: props.channel.name })}
+            items={[
+              ...(hasOwner() ? [{ label: t('channels.test'), icon: MessageSquare, onSelect: () => void sendTest() }] : []),
+              ...(isPaired() || !mayChange()
+                ? []
+                : [{ label: t('channels.newToken'), icon: KeyRound, onSelect: () => props.onNewToken() }]),
+              ...(mayChange()
+                ? [
+                    'separator' as const,
+                    { label: t('channels.disconnect'), icon: Unplug, tone: 'bad' as const, onSelect: () => setRemoving(true) },
+                  ]
+                : []),
+            ]}
+          />
+        </Show>
       </header>
       <Show when={props.channel.problem}>
         {(problem) => (
@@ -94,7 +105,7 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
               {messageText(problem())}
             </p>
             {/* What mends it, where it is said. */}
-            <Show when={props.channel.status === 'logged_out'}>
+            <Show when={mayChange() && props.channel.status === 'logged_out'}>
               <Button size="sm" icon={KeyRound} onClick={() => props.onNewToken()}>
                 {t(isPaired() ? 'channels.pairing.again' : 'channels.newToken')}
               </Button>

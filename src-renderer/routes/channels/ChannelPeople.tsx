@@ -1,6 +1,7 @@
 import { A } from '@solidjs/router'
 import { createSignal, For, type JSX, Show } from 'solid-js'
 import { SERVICE_NAMES, type Channel, type ChannelPerson } from '../../../src-runner/contract/channels.ts'
+import { useMay } from '../../api/may.ts'
 import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { toastError } from '../../api/toast-error.ts'
@@ -13,6 +14,7 @@ import { Time } from '../../ui/Time.tsx'
 
 /** The people who wrote to an account. Those who wait for an answer come first. */
 export function ChannelPeople(props: { channel: Channel }): JSX.Element {
+  const may = useMay()
   const ofRole = (role: ChannelPerson['role']) => props.channel.people.filter((person) => person.role === role)
   const owner = () => ofRole('owner')
   const known = () => [...owner(), ...ofRole('allowed'), ...ofRole('refused')]
@@ -21,14 +23,16 @@ export function ChannelPeople(props: { channel: Channel }): JSX.Element {
       when={props.channel.people.length > 0}
       fallback={
         <p class="border-t border-line px-4 py-3 text-sm text-ink-2">
-          {t('channels.nobody', { name: props.channel.name, service: SERVICE_NAMES[props.channel.kind] })}
+          {may('updateChannelPerson')
+            ? t('channels.nobody', { name: props.channel.name, service: SERVICE_NAMES[props.channel.kind] })
+            : t('channels.nobodyMember')}
         </p>
       }
     >
       <Show when={ofRole('requested').length > 0}>
         <div class="border-t border-line bg-warn-soft/40 px-4 py-3">
           <h3 class="text-xs font-semibold text-ink-2">{t('channels.asks')}</h3>
-          <p class="mb-2 text-xs text-ink-3">{t('channels.asksWhy')}</p>
+          <p class="mb-2 text-xs text-ink-3">{t(may('updateChannelPerson') ? 'channels.asksWhy' : 'channels.asksMember')}</p>
           <ul class="flex flex-col gap-2">
             <For each={ofRole('requested')}>{(person) => <Person channel={props.channel} person={person} />}</For>
           </ul>
@@ -37,16 +41,20 @@ export function ChannelPeople(props: { channel: Channel }): JSX.Element {
       <Show when={known().length > 0 || owner().length === 0}>
         <div class="border-t border-line px-4 py-3">
           <Show when={owner().length === 0}>
-            <p class="text-sm text-ink-2">{t('channels.noOwner')}</p>
-            <p class="text-xs text-ink-3 select-text">
-              {t('channels.notAmong', { name: props.channel.name, code: props.channel.pairingCode })}
-            </p>
+            <Show when={props.channel.pairingCode} fallback={<p class="text-sm text-ink-2">{t('channels.noOwnerMember')}</p>}>
+              {(code) => (
+                <>
+                  <p class="text-sm text-ink-2">{t('channels.noOwner')}</p>
+                  <p class="text-xs text-ink-3 select-text">{t('channels.notAmong', { name: props.channel.name, code: code() })}</p>
+                </>
+              )}
+            </Show>
           </Show>
           <ul aria-label={t('channels.people')} class="flex flex-col gap-2">
             <For each={known()}>{(person) => <Person channel={props.channel} person={person} />}</For>
           </ul>
-          <Show when={props.channel.kind === 'messenger' && owner().length > 0}>
-            <p class="mt-2 text-xs text-ink-3 select-text">{t('channels.pairing.others', { code: props.channel.pairingCode })}</p>
+          <Show when={props.channel.kind === 'messenger' && owner().length > 0 && props.channel.pairingCode}>
+            {(code) => <p class="mt-2 text-xs text-ink-3 select-text">{t('channels.pairing.others', { code: code() })}</p>}
           </Show>
         </div>
       </Show>
@@ -55,6 +63,8 @@ export function ChannelPeople(props: { channel: Channel }): JSX.Element {
 }
 
 function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element {
+  const may = useMay()
+  const mayDecide = () => may('updateChannelPerson')
   const change = useAction('updateChannelPerson')
   const [asking, setAsking] = createSignal<'owner' | 'allowed' | null>(null)
   const name = () => visibleText(props.person.displayName)
@@ -74,7 +84,9 @@ function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element
             <Pill>{t('channels.room')}</Pill>
           </Show>
           <Show when={props.person.role !== 'requested'}>
-            <Pill tone={props.person.role === 'owner' ? 'ok' : 'plain'}>{t(`channels.roles.${props.person.role}`)}</Pill>
+            <Pill tone={props.person.role === 'owner' ? 'ok' : 'plain'}>
+              {t(props.person.role === 'owner' && !mayDecide() ? 'settings.people.roles.owner' : `channels.roles.${props.person.role}`)}
+            </Pill>
           </Show>
         </p>
         <p class="text-xs text-ink-3">
@@ -93,7 +105,7 @@ function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element
             </A>
           )}
         </Show>
-        <Show when={props.person.role !== 'owner' && !props.person.isRoom}>
+        <Show when={mayDecide() && props.person.role !== 'owner' && !props.person.isRoom}>
           <Button
             size="sm"
             variant={props.person.role === 'requested' && !hasOwner() ? 'primary' : 'ghost'}
@@ -103,12 +115,12 @@ function Person(props: { channel: Channel; person: ChannelPerson }): JSX.Element
             {t('channels.isMe')}
           </Button>
         </Show>
-        <Show when={props.person.role === 'requested' || props.person.role === 'refused'}>
+        <Show when={mayDecide() && (props.person.role === 'requested' || props.person.role === 'refused')}>
           <Button size="sm" disabled={change.isRunning} onClick={() => setAsking('allowed')}>
             {t('channels.letIn')}
           </Button>
         </Show>
-        <Show when={props.person.role === 'requested' || props.person.role === 'allowed'}>
+        <Show when={mayDecide() && (props.person.role === 'requested' || props.person.role === 'allowed')}>
           <Button size="sm" variant="ghost" disabled={change.isRunning} onClick={refuse}>
             {t('channels.refuse')}
           </Button>

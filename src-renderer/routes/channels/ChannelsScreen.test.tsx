@@ -1,5 +1,6 @@
 import { screen, waitFor, within } from '@solidjs/testing-library'
 import { expect, it, vi } from 'vitest'
+import type { Person } from '../../../src-main/contract/auth-api.ts'
 import type { Channel } from '../../../src-runner/contract/channels.ts'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
@@ -7,10 +8,11 @@ import { makeAgent, makeChannel, makeId, makePerson, quote } from '../../testing
 import { ChannelsScreen } from './ChannelsScreen.tsx'
 
 const TOKEN = '123456789:AAEabcdefghijklmnopqrstuvwxyz0123456'
+const member: Person = { id: makeId(), name: 'Bo', role: 'member', createdAt: 0 }
 const agent = makeAgent({ name: 'File guide', isDefault: true })
 
 /** A runner whose channels change as the real one's do, and say so. */
-function open(channels: Channel[], path = '/channels') {
+function open(channels: Channel[], path = '/channels', person?: Person) {
   const find = (id: string) => channels.find((one) => one.id === id)
   const runner = createFakeRunner({
     listAgents: () => ({ agents: [agent], nextCursor: null }),
@@ -47,7 +49,7 @@ function open(channels: Channel[], path = '/channels') {
   })
   const changed = ({ id, agentId }: Pick<Channel, 'id' | 'agentId'>) =>
     queueMicrotask(() => runner.happen({ type: 'channel.changed', payload: { channelId: id, agentId } }))
-  return { ...renderScreen(ChannelsScreen, { route: '/channels', path, runner }), runner, changed }
+  return { ...renderScreen(ChannelsScreen, { route: '/channels', path, runner, person }), runner, changed }
 }
 
 it('explains channels when there are none, and leads from the token to the first message', async () => {
@@ -120,6 +122,28 @@ it('shows the pairing code until there is an owner', async () => {
   const question = await screen.findByRole('alertdialog')
   await user.click(within(question).getByRole('button', { name: 'This is me' }))
   await waitFor(() => expect(card).not.toHaveTextContent('ABCD2345'))
+})
+
+it('shows a member the state and the people of a channel, without the code and without anything to decide', async () => {
+  const people = [makePerson({ displayName: 'Ada' }), makePerson({ displayName: 'Ben', role: 'allowed' })]
+  const channel = makeChannel({ pairingCode: null, status: 'logged_out', problem: quote('Telegram refuses the token.'), people })
+  const { runner } = open([channel], `/channels?connect=${agent.id}`, member)
+  const card = await screen.findByRole('region', { name: '@guide_bot' })
+  expect(card).toHaveTextContent('Only owners can allow people.')
+  expect(card).toHaveTextContent('This channel has no owner yet.')
+  expect(card).not.toHaveTextContent('pairing code')
+  expect(within(card).getByText('Guest')).toBeVisible()
+  expect(within(card).getByRole('switch')).toBeDisabled()
+  expect(within(card).queryAllByRole('button', { name: /Actions|token|This is me|Allow|Block/ })).toEqual([])
+  expect(screen.queryByRole('button', { name: 'Connect channel' })).not.toBeInTheDocument()
+  expect(screen.queryByRole('dialog')).not.toBeInTheDocument()
+  expect(runner.callsOf('getPairing')).toEqual([])
+})
+
+it('tells a member who connects channels when there are none', async () => {
+  open([], '/channels', member)
+  expect(await screen.findByText(/Only owners can connect one/)).toBeVisible()
+  expect(screen.queryByRole('button', { name: 'Connect channel' })).not.toBeInTheDocument()
 })
 
 it('says what is wrong with an account, switches it off, and asks before it disconnects it', async () => {

@@ -4,6 +4,7 @@ import Send from 'lucide-solid/icons/send'
 import { createSignal, For, Show } from 'solid-js'
 import type { Channel } from '../../../src-runner/contract/channels.ts'
 import { NothingYet } from '../../api/NothingYet.tsx'
+import { useMay } from '../../api/may.ts'
 import { useAgents, useChannels } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
@@ -20,6 +21,8 @@ export function ChannelsScreen() {
   const [search, setSearch] = useSearchParams<{ connect?: string }>()
   const channels = useChannels()
   const agents = useAgents()
+  const may = useMay()
+  const mayConnect = () => may('createChannel')
   const [newTokenFor, setNewTokenFor] = createSignal<Channel | null>(null)
   const all = () => channels.data?.channels ?? []
   const hasAgents = () => (agents.data?.agents.length ?? 0) > 0
@@ -31,7 +34,7 @@ export function ChannelsScreen() {
         title={t('channels.title')}
         description={t('channels.about')}
         actions={
-          <Show when={all().length > 0}>
+          <Show when={mayConnect() && all().length > 0}>
             <Button variant="primary" icon={Plus} onClick={() => connect()}>
               {t('channels.connect')}
             </Button>
@@ -48,15 +51,17 @@ export function ChannelsScreen() {
                 icon={Send}
                 title={t('channels.empty')}
                 action={
-                  <Show when={hasAgents()} fallback={<ButtonLink href="/agents">{t('channels.createAgent')}</ButtonLink>}>
-                    <Button variant="primary" icon={Plus} onClick={() => connect()}>
-                      {t('channels.connect')}
-                    </Button>
+                  <Show when={mayConnect()}>
+                    <Show when={hasAgents()} fallback={<ButtonLink href="/agents">{t('channels.createAgent')}</ButtonLink>}>
+                      <Button variant="primary" icon={Plus} onClick={() => connect()}>
+                        {t('channels.connect')}
+                      </Button>
+                    </Show>
                   </Show>
                 }
               >
-                {t('channels.emptyWhy')}
-                <Show when={agents.data !== undefined && !hasAgents()}> {t('channels.emptyNoAgent')}</Show>
+                {t(mayConnect() ? 'channels.emptyWhy' : 'channels.emptyMember')}
+                <Show when={mayConnect() && agents.data !== undefined && !hasAgents()}> {t('channels.emptyNoAgent')}</Show>
               </EmptyState>
             </NothingYet>
           }
@@ -64,7 +69,7 @@ export function ChannelsScreen() {
           <For each={all()}>{(channel) => <ChannelCard channel={channel} onNewToken={() => setNewTokenFor(channel)} />}</For>
         </Show>
       </div>
-      <Show when={hasAgents() && search.connect}>
+      <Show when={mayConnect() && hasAgents() && search.connect}>
         {(asked) => (
           <ConnectDialog
             agents={agents.data!.agents}

@@ -48,7 +48,7 @@ export function ConnectDialog(props: { agents: readonly Agent[]; agentId?: strin
 
 /** A link to the chat that sends the pairing code. With it, a person is shown however many strangers wrote before. */
 function linkWithCode(link: string, { kind, pairingCode }: Channel): string {
-  return kind === 'telegram' ? `${link}?start=${pairingCode}` : link
+  return kind === 'telegram' && pairingCode !== null ? `${link}?start=${pairingCode}` : link
 }
 
 /** The token works. The rest is done on the phone and shown here as it happens. */

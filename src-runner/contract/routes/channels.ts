@@ -17,6 +17,7 @@ export const channelRoutes = {
   }),
   createChannel: post('/api/channels', {
     reach: 'machine',
+    ownerOnly: true,
     summary: 'Connect an agent to a chat service. The token is tested, then stored in the vault.',
     body: CreateChannel,
     status: 201,
@@ -33,6 +34,7 @@ export const channelRoutes = {
   }),
   updateChannel: patch('/api/channels/:channelId', {
     reach: 'machine',
+    ownerOnly: true,
     summary: 'Turn a channel on or off, or give it another token of the same account.',
     params: channelParams,
     body: UpdateChannel,
@@ -41,6 +43,7 @@ export const channelRoutes = {
   }),
   deleteChannel: del('/api/channels/:channelId', {
     reach: 'machine',
+    ownerOnly: true,
     summary: 'Disconnect a channel and delete its token. Its conversations stay.',
     params: channelParams,
     answer: Nothing,
@@ -48,6 +51,7 @@ export const channelRoutes = {
   }),
   updateChannelPerson: patch('/api/channels/:channelId/people/:personId', {
     reach: 'machine',
+    ownerOnly: true,
     summary: 'Make somebody on a channel its owner, allow them, or refuse them.',
     params: z.object({ channelId: Id, personId: Id }),
     body: UpdateChannelPerson,
@@ -63,6 +67,7 @@ export const channelRoutes = {
   }),
   getPairing: get('/api/messenger/pairing', {
     reach: 'workspace',
+    ownerOnly: true,
     summary: 'How far the phone messenger (WhatsApp) of an agent is paired, with the code to scan.',
     query: z.object({ agentId: Id }),
     answer: Pairing,
@@ -70,6 +75,7 @@ export const channelRoutes = {
   }),
   startPairing: post('/api/messenger/pairing', {
     reach: 'workspace',
+    ownerOnly: true,
     summary: 'Start pairing the phone messenger (WhatsApp) of an agent, unless it is paired or being paired.',
     body: StartPairing,
     status: 202,

@@ -181,7 +181,7 @@ describe('people', () => {
 
   test('accepts only the pairing code of its own channel, with and without the command of a link', () => {
     const [one, other] = [connect(), connect()]
-    const code = getChannel(rig.db, one.id).pairingCode
+    const code = getChannel(rig.db, one.id).pairingCode!
     expect(code).toMatch(/^[2-9A-HJKMNP-TV-Z]{8}$/)
     expect(getChannel(rig.db, other.id).pairingCode).not.toBe(code)
     for (const text of [code, ` ${code.toLowerCase()}\n`, `/start ${code}`, `/start@ada_bot ${code}`])

@@ -19,6 +19,7 @@ import {
 } from '../../../domain/channels/channels.ts'
 import { chatOfPerson, findOwner } from '../../../domain/channels/people.ts'
 import { decideOnPerson } from '../../../domain/channels/receive-message.ts'
+import type { Caller } from '../caller.ts'
 import type { Handlers } from '../handler.ts'
 import { writeWithSecret } from '../write-with-secret.ts'
 import type { HandlerDeps } from './deps.ts'
@@ -34,6 +35,12 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, speech, chan
 
   function withLiveTrip(channel: Channel): Channel {
     return { ...channel, lastRoundTripAt: channels.lastRoundTripAt(channel.id) ?? channel.lastRoundTripAt }
+  }
+
+  /** Members decide on nobody, so they get no code. */
+  function shownTo(caller: Caller): (channel: Channel) => Channel {
+    const isMember = caller.entityId === undefined && caller.isMember === true
+    return (channel) => (isMember ? { ...withLiveTrip(channel), pairingCode: null } : withLiveTrip(channel))
   }
 
   async function changeTokens(channelId: string, tokens: { token: string; appToken: string | null }): Promise<void> {
@@ -52,9 +59,9 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, speech, chan
 
   return {
     listChannels: ({ query }, { caller }) => ({
-      channels: listChannels(db, { ...query, entityId: caller.entityId }).map(withLiveTrip),
+      channels: listChannels(db, { ...query, entityId: caller.entityId }).map(shownTo(caller)),
     }),
-    getChannel: ({ params }) => ({ channel: withLiveTrip(getChannel(db, params.channelId)) }),
+    getChannel: ({ params }, { caller }) => ({ channel: shownTo(caller)(getChannel(db, params.channelId)) }),
 
     async createChannel({ body: { agentId, kind, token, appToken, baseUrl } }) {
       getAgent(db, agentId)
