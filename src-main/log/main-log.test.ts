@@ -42,6 +42,36 @@ describe('the log', () => {
     expect(text()).toContain('http://x/[secret]/y')
   })
 
+  it.each([
+    ['with quotes, which a line escapes', (secret: string) => secret],
+    ['in JSON', (secret: string) => JSON.stringify({ text: secret })],
+    ['in a URL', (secret: string) => `http://x/?a=${encodeURIComponent(secret)}`],
+    ['in hex', (secret: string) => Buffer.from(secret).toString('hex')],
+    ...[0, 1, 2].flatMap((offset) =>
+      (['base64', 'base64url'] as const).map(
+        (encoding) =>
+          [
+            `in ${encoding} after ${offset} other bytes`,
+            (secret: string) => Buffer.from(`${'a'.repeat(offset)}${secret}zz`).toString(encoding),
+          ] as const,
+      ),
+    ),
+  ] as const)('removes a secret %s', async (_, spell) => {
+    const secret = 'can"ary\\key/with?ü>>>and-more'
+    const spelled = spell(secret)
+    const log = createMainLog({ folder, level: 'info' })
+    log.hide('can"ary\\key')
+    log.hide(secret)
+    log.info({ deep: [spelled] }, `text ${spelled}`)
+    await log.close()
+    const { deep, msg } = JSON.parse(text()) as { deep: string[]; msg: string }
+    for (const shown of [deep[0]!, msg]) {
+      expect(shown).toContain('[secret]')
+      // Of base64, the letters at both ends also hold bits of the bytes beside it.
+      expect(shown.replaceAll('[secret]', '').length).toBeLessThan(24)
+    }
+  })
+
   it('has a limited size', async () => {
     const log = createMainLog({ folder, level: 'info' })
     const line = 'x'.repeat(100_000)

@@ -13,6 +13,8 @@ export type MainLog = Log & {
   close(): Promise<void>
 }
 
+/** Shorter texts are ordinary words. */
+const SHORTEST = 8
 const MAX_FILE = '5M'
 const KEPT_FILES = 4
 
@@ -25,7 +27,8 @@ export function createMainLog({ folder, level, echo }: { folder: string; level: 
   const file = createStream('main.log', { path: folder, size: MAX_FILE, maxFiles: KEPT_FILES, mode: 0o600 })
   // A full disk or a missing folder must not end the process that reports it.
   file.on('error', (error) => process.stderr.write(`deckhand: the log cannot be written: ${error.message}\n`))
-  const secrets = new Set<string>()
+  /** The longest first, so that a secret inside another leaves no rest. */
+  let secrets: string[] = []
   function scrub(text: string): string {
     for (const secret of secrets) text = text.replaceAll(secret, '[secret]')
     return text
@@ -53,9 +56,28 @@ export function createMainLog({ folder, level, echo }: { folder: string; level: 
       logger.level = next
     },
     hide(secret) {
-      if (secret.length >= 8) secrets.add(secret)
+      if (secret.length < SHORTEST) return
+      secrets = [...new Set([...secrets, ...spellingsOf(secret)])].sort((a, b) => b.length - a.length)
     },
     scrub,
     close: () => new Promise((resolve) => file.end(() => resolve())),
   }
+}
+
+/** As the runner's log knows them: plain, in JSON, in JSON within JSON, in a URL, and in hex and base64. */
+function spellingsOf(secret: string): string[] {
+  const bytes = Buffer.from(secret)
+  const json = JSON.stringify(secret).slice(1, -1)
+  const hex = bytes.toString('hex')
+  const cores = [0, 1, 2].map((offset) => base64Core(bytes, offset))
+  return [
+    ...[secret, json, JSON.stringify(json).slice(1, -1), encodeURIComponent(secret.toWellFormed()), hex, hex.toUpperCase()],
+    ...cores.flatMap((core) => [core, core.replaceAll('+', '-').replaceAll('/', '_')]),
+  ].filter(({ length }) => length >= SHORTEST)
+}
+
+/** What does not depend on the text around it: `offset` bytes of it are before the secret. */
+function base64Core(bytes: Buffer, offset: number): string {
+  const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64')
+  return text.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6))
 }
