@@ -30,6 +30,8 @@ export function createWorkKeeper({ db, git, clock, log, programs, codingPrograms
   /** One at a time for each task: all that is done with its folder and branch when its job has ended. */
   const inTurn = createTurns()
   const tidying = new Set<Promise<void>>()
+  /** The database may be closed from then on. */
+  let isStopped = false
 
   /** Commits what is in the folder to the branch. The same again changes nothing. */
   async function commit(task: CodeTask): Promise<CodeTaskChange & { isWhole: boolean }> {
@@ -102,12 +104,15 @@ export function createWorkKeeper({ db, git, clock, log, programs, codingPrograms
     /** What an earlier process did not get to: logins that programs were given, and work. */
     async recover(): Promise<void> {
       for (const jobId of await codingPrograms.listHomes()) {
+        if (isStopped) return
         const status = findCodeTask(db, jobId)?.jobStatus
         if (status === undefined || isTerminal(status)) await codingPrograms.forget(jobId)
       }
+      if (isStopped) return
       for (const jobId of listUnsavedTasks(db)) tidySoon(jobId)
     },
     async stop(): Promise<void> {
+      isStopped = true
       stopListening()
       await Promise.all(tidying)
     },
