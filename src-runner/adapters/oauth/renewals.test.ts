@@ -148,6 +148,24 @@ describe('an access token', () => {
     await expect(use(id)).resolves.toBeDefined()
   })
 
+  it('fails for nobody if the only one who needs it has stopped waiting', async () => {
+    const id = await open()
+    records.clock.advance(HOUR_MS)
+    const tried = Promise.withResolvers<void>()
+    vault.set = async () => {
+      tried.resolve()
+      throw new Error('locked')
+    }
+    const unheard: unknown[] = []
+    const hear = (error: unknown) => void unheard.push(error)
+    process.on('unhandledRejection', hear)
+    await expect(use(id, { signal: AbortSignal.abort(new Error('stopped')) })).rejects.toThrow('stopped')
+    await tried.promise
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('unhandledRejection', hear)
+    expect(unheard).toEqual([])
+  })
+
   it('does not come back after the account was disconnected', async () => {
     const { id, late, answer } = await openWhileRenewing()
     await rig.authorizations.disconnect(id)
@@ -176,7 +194,8 @@ describe('an access token', () => {
     expect(await kept.get(`credential:${other}`)).toBeNull()
   })
 
-  it('that was lost with its process, between the answer and the vault, leads to a new sign-in', async () => {
+  // The child starts from source, which takes seconds on a busy machine.
+  it('that was lost with its process, between the answer and the vault, leads to a new sign-in', { timeout: 30_000 }, async () => {
     const file = join(records.folder, 'vault.json')
     writeFileSync(file, '{}')
     vault = createFileVault(file)

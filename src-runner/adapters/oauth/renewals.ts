@@ -75,10 +75,11 @@ export function expiryOf({ expiresInMs }: IssuedTokens, clock: Pick<Clock, 'now'
 
 /** Stops waiting. The request goes on for the others. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted()
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason as Error)
-    signal.addEventListener('abort', stop, { once: true })
+    // Also if nobody waits for it any more: a failure that nobody hears of would end the process.
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
   })
 }
