@@ -22,7 +22,7 @@ export const FIRST_INGRESS_PORT = 3002
 
 /** How webhooks of this machine are reached from outside. */
 export const PublicAddress = z.object({
-  /** The base of webhook addresses. null: only this machine can reach them. */
+  /** The base of webhook addresses. null: there is none, so services on the internet cannot reach them. */
   url: z.string().nullable(),
   /** `environment` (PUBLIC_RUNNER_URL) cannot be changed in the app. */
   source: z.enum(['none', 'setting', 'environment', 'tunnel']),

@@ -69,7 +69,7 @@ describe('the health checks', () => {
   })
 
   it.each([
-    ['there is none', address(null, 'unknown'), 'ok', 'Only this computer can reach webhooks.'],
+    ['there is none', address(null, 'unknown'), 'ok', 'No public address is set. Services on the internet cannot reach webhooks.'],
     ['it is reachable', address('https://a.example', 'reachable'), 'ok', 'Webhooks can be reached at https://a.example.'],
     ['it was never checked', address('https://a.example', 'unknown'), 'warning', 'https://a.example has not been checked yet.'],
     ['it is not reachable', address('https://a.example', 'unreachable', quote('No request arrived.')), 'problem', 'No request arrived.'],
