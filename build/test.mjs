@@ -138,7 +138,7 @@ function skippedIn(file, tests) {
     groups.set(group, (groups.get(group) ?? 0) + 1)
   }
   if (groups.size === 0) return []
-  const needsSandbox = readFileSync(file, 'utf8').includes('findSandbox(')
+  const needsSandbox = readFileSync(file, 'utf8').includes('findSandboxHere(')
   return [...groups].map(([group, count]) => ({ group: `${relative(root, file)}: ${group}`, count, needsSandbox }))
 }
 

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Page } from '@playwright/test'
 import { installScriptedAgent } from '../../src-runner/testing/coding-agents/install-scripted-agent.ts'
+import { findSandbox } from '../../src-runner/platform/sandbox/find-sandbox.ts'
 import { gitIn } from '../../src-runner/testing/git-rig.ts'
 import { expect, test as base } from '../fixtures/deckhand.ts'
 import { lookAt } from '../fixtures/look-at.ts'
@@ -41,7 +42,7 @@ const FIX_THE_TAX = `Fix the tax
 @usage 1200 300 0.25
 @say The tax is 20 now.`
 
-/** Starts a task in the dialog. */
+/** Starts a task in the dialog. Without a sandbox, Deckhand asks before it starts the program. */
 async function start(page: Page, task: string): Promise<void> {
   await page.goto('app://deckhand/code?new=1')
   const dialog = page.getByRole('dialog', { name: 'New code task' })
@@ -50,6 +51,7 @@ async function start(page: Page, task: string): Promise<void> {
   await dialog.getByLabel('Task').fill(task)
   await dialog.getByRole('button', { name: 'Start' }).click()
   await expect(page).toHaveURL(/\/jobs\//)
+  if (!(await findSandbox()).works) await page.getByRole('button', { name: 'Approve once' }).click()
 }
 
 test('a code task: a person starts it, approves a command, and applies what it left', async ({ deckhand, page, models, shop }) => {

@@ -4,6 +4,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Page } from '@playwright/test'
+import { findSandbox } from '../../src-runner/platform/sandbox/find-sandbox.ts'
 import type { ModelServer } from '../../src-runner/testing/model-servers/model-server.ts'
 import { startOAuthServer, type OAuthServer } from '../../src-runner/testing/oauth-server/oauth-server.ts'
 import { type Browser, startBrowser } from '../fixtures/browser.ts'
@@ -237,6 +238,7 @@ test('a phone on the network connects an account, and pastes the address that it
 })
 
 test('an agent uses a tool of a pasted server only after the person has accepted it', async ({ deckhand, page, models, folder }) => {
+  test.skip(!(await findSandbox()).works, 'without a sandbox, each call asks')
   const agent = await setUpAgent(deckhand.client, models)
   const program = join(folder.path, 'server.mjs')
   copyFileSync(join(import.meta.dirname, '../fixtures/notes-server.mjs'), program)
