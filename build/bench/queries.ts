@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { transact, type Database } from '../../src-runner/platform/db/database.ts'
 import { openDatabase } from '../../src-runner/platform/db/open-database.ts'
+import { quote, writeMessage } from '../../src-runner/lib/messages.ts'
 import { createIds } from '../../src-runner/lib/ids.ts'
 import { systemClock } from '../../src-runner/lib/clock.ts'
 import { createAgent } from '../../src-runner/domain/agents/agents.ts'
@@ -74,7 +75,7 @@ function fill(db: Database): void {
       SELECT n, printf('019a0000-0000-7000-8000-%012x', n), (SELECT id FROM entities), (SELECT id FROM agent_numbers WHERE n = numbers.n % 4),
         iif(n % 10 < 6, 'schedule', iif(n % 10 < 9, 'webhook', 'api')), iif(n % 50 = 0, 'failed', 'completed'), 'Look at number ' || n,
         1, 1, ${startedAt} + n * 60000, ${startedAt} + n * 60000, ${startedAt} + n * 60000,
-        iif(n % 50 = 0, 'model_unavailable', NULL), iif(n % 50 = 0, 'The provider did not answer.', NULL)
+        iif(n % 50 = 0, 'model_unavailable', NULL), iif(n % 50 = 0, '${writeMessage(quote('The provider did not answer.'))}', NULL)
       FROM numbers;
     ${numbers} INSERT INTO job_texts (job_seq, task, result)
       SELECT n, 'Look at the ' || iif(n % 3 = 0, 'invoices in the inbox', iif(n % 3 = 1, 'backup report', 'visitor numbers')) ||

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { shortCodeOf } from '../domain/approvals/short-code.ts'
 import { channelMessages, channels } from '../domain/channels/channels-table.ts'
 import { AppError } from '../lib/errors.ts'
 import { quote } from '../lib/messages.ts'
@@ -124,6 +125,40 @@ describe('WhatsApp', () => {
     rig.server.sayOnPhone(`reject ${await codeIn('Post "two"')}`)
     await untilSaid('owner', 'Then not.')
     expect(posted).toEqual(['one'])
+  })
+
+  it('takes no approval by code for a command whose end was not shown, and attaches the whole call when it can', async () => {
+    const { id: agentId } = await begin()
+    await link()
+    const { client } = rig.runner
+    await client.ok('updateAgent', { params: { agentId }, body: { autonomy: 'ask_first', folders: [rig.runner.makeFolder()] } })
+    const LONG = `${'echo All is well; '.repeat(1000)}rm -rf everything`
+    const pending = async () => (await client.ok('listApprovals', { query: { status: 'pending' } })).approvals
+    const ask = async () => {
+      const args = { command: ['sh', '-c', LONG], folder: 'folder-1' }
+      rig.runner.modelServer.play({ toolCalls: [{ id: 'call_1', name: 'run_command', args }] }, { text: ['Then not.'] })
+      rig.server.sayOnPhone('Tidy up')
+      await expect.poll(async () => (await pending()).length).toBe(1)
+      const code = shortCodeOf((await pending())[0]!.id)
+      await untilSaid('owner', new RegExp(`reject ${code}`, 'i'))
+      return { code, question: said('owner').find((text) => new RegExp(`reject ${code}`, 'i').test(text))! }
+    }
+    const whole = await ask()
+    expect(rig.server.sent.some(({ file }) => file !== null && Buffer.from(file.bytes).includes('rm -rf everything'))).toBe(true)
+    expect(whole.question).toContain('The complete call is in the file approval.txt above.')
+    rig.server.sayOnPhone(`reject ${whole.code}`)
+    await untilSaid('owner', 'Then not.')
+
+    for (let i = 0; i < 20; i++) rig.server.faults.upload.push('error')
+    const cut = await ask()
+    expect(cut.question).not.toContain('rm -rf everything')
+    expect(cut.question).toContain('you can only approve this in Deckhand')
+    expect(cut.question).toContain('open Deckhand on your computer, under Approvals')
+    rig.server.sayOnPhone(`approve ${cut.code}`)
+    await untilSaid('owner', 'Not everything about this was shown here. Open Deckhand to approve it.')
+    expect(await pending()).toHaveLength(1)
+    rig.server.sayOnPhone(`reject ${cut.code}`)
+    await expect.poll(pending).toEqual([])
   })
 
   it('answers in a group that its owner has let in, and only who mentions it', async () => {

@@ -71,7 +71,10 @@ function isChat(library: Library, chatId: string): boolean {
 async function sendDocument(sending: Sending, chatId: string, id: string, name: string, bytes: Uint8Array): Promise<Sent> {
   const { link, media, signal, clock } = sending
   const uploaded = await media.upload(link.socket, bytes, 'document', signal)
-  if (uploaded === null) return trouble('unreachable', createMessage('chat_wa_no_upload'))
+  if (uploaded === null) {
+    // Files go to servers of their own. While messages get through, a question need not wait for its attachment.
+    return trouble(link.socket.ws.isOpen ? 'service' : 'unreachable', createMessage('chat_wa_no_upload'))
+  }
   const fields = { fileName: name, title: name, fileLength: bytes.length, mimetype: typeOf(name) }
   return relay(sending, chatId, id, { documentMessage: { ...uploaded, ...fields, mediaKeyTimestamp: Math.floor(clock.now() / 1000) } })
 }
