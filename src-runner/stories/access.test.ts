@@ -50,6 +50,15 @@ describe('changing the access while the runner runs', () => {
     expect(await ask('/api/jobs', undefined, { host: 'deckhand.lan' })).toMatchObject({ status: 200 })
   })
 
+  it('opens the runner to no page, not even to one of the dashboard, which asks for its pages', async () => {
+    const origins = ['http://127.0.0.1:3000', `http://127.0.0.1:${test.port}`, 'http://localhost:3000']
+    await test.runner.changeAccess({ ...LOCAL, origins })
+    for (const origin of origins) expect(await ask('/api/jobs', undefined, { origin })).toMatchObject({ status: 403 })
+    const host = `127.0.0.1:${test.port}`
+    expect(await ask('/api/jobs', undefined, { host, 'sec-fetch-site': 'same-origin' })).toMatchObject({ status: 403 })
+    expect(await ask('/api/jobs')).toMatchObject({ status: 200 })
+  })
+
   it('ends streams of the old rule, and jobs go on', async () => {
     const worker = await test.addAgent()
     test.modelServer.play({ text: ['Half of it'], fault: { kind: 'stall', afterFrames: 1 } })

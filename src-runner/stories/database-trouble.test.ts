@@ -39,6 +39,33 @@ describe('a database in trouble', () => {
     live.close()
   })
 
+  it('goes on when the timer that reports to the desktop cannot read, and logs why', async () => {
+    await runner.client.ok('updateSettings', { body: { concurrency: 2 } })
+    runner.breakDatabase()
+    clock.advance(50)
+    expect(runner.reports).toEqual([])
+    expect(runner.logLines.filter((line) => line.includes('scheduled work failed')).join('\n')).toContain(
+      'The database connection is not open',
+    )
+    expect(await health()).toEqual([503, 'unavailable'])
+  })
+
+  it('finds damage above 64 MB when the app is idle, and says so in health', async () => {
+    runner.write((tx) => {
+      for (let i = 0; i < 70; i++) tx.emit({ type: 'settings.changed', payload: { keys: ['x'.repeat(1_000_000)] } })
+    })
+    await runner.restart()
+    // Nothing of what people do reads this table.
+    runner.damage('webhook_refusals')
+    expect(await health()).toEqual([200, 'ok'])
+    clock.advance(60_000)
+    clock.advance(60_000)
+    await expect.poll(health, { timeout: 20_000 }).toEqual([503, 'damaged'])
+    const { checks } = await runner.client.ok('getDoctor')
+    expect(checks.find(({ name }) => name === 'database')).toMatchObject({ state: 'problem', finding: { code: 'database_damaged' } })
+    expect(runner.notifications).toMatchObject([{ kind: 'database_trouble' }])
+  })
+
   it('serves every read while the file is read-only', async () => {
     const agent = await runner.addAgent()
     const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Hello', agentId: agent.id } })

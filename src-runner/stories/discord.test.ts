@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Agent } from '../contract/agents.ts'
 import type { Channel } from '../contract/channels.ts'
+import { shortCodeOf } from '../domain/approvals/short-code.ts'
 import { moveChannelPosition } from '../domain/channels/channels.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import { startDiscordServer, type DiscordServer, type DiscordUser } from '../testing/discord-server/discord-server.ts'
@@ -103,6 +104,47 @@ describe('Discord', () => {
     discord.say(ANNA, `reject ${code}`)
     await untilSaid(chatId, 'Then not.')
     expect(posted).toEqual(['one'])
+  })
+
+  it('offers only Reject for a command whose end was not shown, and attaches the whole call when it can', async () => {
+    const params = { agentId: agent.id }
+    await runner.client.ok('updateAgent', { params, body: { autonomy: 'ask_first', folders: [runner.makeFolder()] } })
+    await connect()
+    const chatId = await letIn(ANNA)
+    const LONG = `${'echo All is well; '.repeat(1000)}rm -rf everything`
+    const pending = async () => (await runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals
+    const ask = async () => {
+      const args = { command: ['sh', '-c', LONG], folder: 'folder-1' }
+      runner.modelServer.play({ toolCalls: [{ id: 'call_1', name: 'run_command', args }] }, { text: ['Then not.'] })
+      discord.say(ANNA, 'Tidy up')
+      await expect.poll(async () => (await pending()).length).toBe(1)
+      const { id } = (await pending())[0]!
+      const question = () => discord.sent.find(({ buttons }) => buttons.some(({ custom_id }) => custom_id.endsWith(id)))
+      await discord.until(() => question() !== undefined)
+      return { id, question: question()!, labels: question()!.buttons.map(({ label }) => label) }
+    }
+    const whole = await ask()
+    expect(whole.labels).toEqual(['Approve', 'Reject'])
+    const attached = discord.sent.findIndex(({ file }) => file !== null)
+    expect(Buffer.from(discord.sent[attached]!.file!.bytes).toString()).toContain('rm -rf everything')
+    expect(attached).toBeLessThan(discord.sent.indexOf(whole.question))
+    discord.press(ANNA, `reject:${whole.id}`)
+    await untilSaid(chatId, 'Then not.')
+
+    discord.fault(/with a file$/, { kind: 'error', status: 500, message: 'Internal Server Error' }, 100)
+    const cut = await ask()
+    expect(cut.question.text).not.toContain('rm -rf everything')
+    expect(cut.question.text).toContain('you can only approve this in Deckhand')
+    expect(cut.question.text).toContain('open Deckhand on your computer, under Approvals')
+    expect(cut.labels).toEqual(['Reject'])
+    discord.press(ANNA, `approve:${cut.id}`)
+    const note = 'Not everything about this was shown here. Open Deckhand to approve it.'
+    await discord.until(() => discord.notes.some(({ text }) => text === note))
+    discord.say(ANNA, `approve ${shortCodeOf(cut.id)}`)
+    await untilSaid(chatId, note)
+    expect(await pending()).toHaveLength(1)
+    discord.press(ANNA, `reject:${cut.id}`)
+    await expect.poll(pending).toEqual([])
   })
 
   it('stores no wrong token, and asks for a new one when it is refused', async () => {

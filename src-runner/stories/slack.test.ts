@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createMessage } from '../lib/messages.ts'
+import { shortCodeOf } from '../domain/approvals/short-code.ts'
 import { ANNA, BEN, useSlackRig } from '../testing/slack-chat.ts'
 
 const GENERAL = { id: 'C0GENERAL01', name: 'general' }
@@ -43,6 +44,45 @@ describe('Slack', () => {
     expect(rig.slack.ephemerals[1]).toMatchObject({ user: ANNA.id, text: 'Approved.' })
     await rig.slack.until(() => question() === undefined)
     expect((await jobs())[0]).toMatchObject({ channel: 'slack', title: 'Post hello', status: 'completed' })
+  })
+
+  it('offers only Reject for a command whose end was not shown, and attaches the whole call when it can', async () => {
+    await begin({ autonomy: 'ask_first' })
+    await rig.runner.client.ok('updateAgent', { params: { agentId: rig.agent.id }, body: { folders: [rig.runner.makeFolder()] } })
+    await letIn(ANNA)
+    const LONG = `${'echo All is well; '.repeat(1000)}rm -rf everything`
+    const ask = async () => {
+      const args = { command: ['sh', '-c', LONG], folder: 'folder-1' }
+      rig.runner.modelServer.play({ toolCalls: [{ id: 'call_1', name: 'run_command', args }] }, { text: ['Then not.'] })
+      rig.slack.say(ANNA, 'Tidy up')
+      await expect.poll(async () => (await pending()).length).toBe(1)
+      const { id } = (await pending())[0]!
+      const question = () => rig.slack.sent.find(({ buttons }) => buttons.some(({ value }) => value.endsWith(id)))
+      await rig.slack.until(() => question() !== undefined)
+      return { id, question: question()!, labels: question()!.buttons.map(({ label }) => label) }
+    }
+    const whole = await ask()
+    expect(whole.labels).toEqual(['Approve', 'Reject'])
+    const attached = rig.slack.sent.findIndex(({ file }) => file !== null)
+    expect(Buffer.from(rig.slack.sent[attached]!.file!.bytes).toString()).toContain('rm -rf everything')
+    expect(attached).toBeLessThan(rig.slack.sent.indexOf(whole.question))
+    rig.slack.press(ANNA, `reject:${whole.id}`)
+    await untilSaid(ANNA, 'Then not.')
+
+    rig.slack.fault('files.getUploadURLExternal', { kind: 'status', status: 500 }, 100)
+    const cut = await ask()
+    expect(cut.question.text).not.toContain('rm -rf everything')
+    expect(cut.question.text).toContain('you can only approve this in Deckhand')
+    expect(cut.question.text).toContain('open Deckhand on your computer, under Approvals')
+    expect(cut.labels).toEqual(['Reject'])
+    rig.slack.press(ANNA, `approve:${cut.id}`)
+    const note = 'Not everything about this was shown here. Open Deckhand to approve it.'
+    await rig.slack.until(() => rig.slack.ephemerals.some(({ text }) => text === note))
+    rig.slack.say(ANNA, `approve ${shortCodeOf(cut.id)}`)
+    await untilSaid(ANNA, note)
+    expect(await pending()).toHaveLength(1)
+    rig.slack.press(ANNA, `reject:${cut.id}`)
+    await expect.poll(pending).toEqual([])
   })
 
   it('refuses tokens that are swapped, wrong or of two apps, and names what is wrong', async () => {
