@@ -51,8 +51,20 @@ describe('formatted Markdown', () => {
     ['open brackets', '['.repeat(20_000)],
     ['underscores', '_a_b'.repeat(20_000)],
     ['stars', `${'*'.repeat(20_000)}a${'*'.repeat(20_000)}`],
-  ])('parses %s in less than two seconds', (_name, markdown) => {
-    expect(cpuMsOf(() => dress(markdown))).toBeLessThan(2000)
+    ['emphasis', '_a__'.repeat(20_000)],
+    ['lines of quotes', `${'>'.repeat(1900)}\n`.repeat(40)],
+    ['numbered lists in lists', '1. '.repeat(10_000)],
+    ['empty lines of code', `\`\`\`\n${'\n'.repeat(7900)}x\n\`\`\`\n`.repeat(10)],
+  ])('shows %s in less than 0.3 seconds', (_name, markdown) => {
+    expect(cpuMsOf(() => dress(markdown))).toBeLessThan(300)
+  })
+
+  test('keeps long rules and ordinary nesting', () => {
+    const nested = Array.from({ length: 14 }, (_, depth) => `${'  '.repeat(depth)}- a`).join('\n')
+    expect(dress(`a\n\n${'-'.repeat(60)}\n\n${'*'.repeat(60)}`).text).toBe('a\n\n———\n\n———')
+    expect(dress(nested).text.split('\n')).toHaveLength(14)
+    expect(dress(nested).text).not.toContain('- ')
+    expect(shownIn(dress('> > > **a**'))).toContain('bold:a')
   })
 })
 

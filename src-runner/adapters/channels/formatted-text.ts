@@ -27,8 +27,15 @@ export function formatMarkdown(markdown: string, lex: Lex): FormattedText {
   return pen.done()
 }
 
-/** null: it is nested too deeply to be parsed. */
+/** More of them in a slice are no formatting, and take the parser their square. */
+const MOST_MARKS = 600
+/** A line that begins with more quotes and lists than anybody nests. */
+const TOO_DEEP = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])[ \t])){16}/m
+const MARKS = /[_*~`]/g
+
+/** null: it is too intricate to be parsed. */
 function lexSlice(slice: string, lex: Lex): readonly Token[] | null {
+  if (TOO_DEEP.test(slice) || (slice.match(MARKS)?.length ?? 0) > MOST_MARKS) return null
   try {
     return lex(slice)
   } catch (error) {
@@ -58,7 +65,8 @@ function createPen(): Pen {
       if (text === '') return
       written.push(text)
       length += text.length
-      const breaks = text.length - text.replace(/\n+$/, '').length
+      let breaks = 0
+      while (text.at(-1 - breaks) === '\n') breaks++
       breaksAtEnd = breaks === text.length ? breaksAtEnd + breaks : breaks
     },
     as(entity, write) {

@@ -196,21 +196,22 @@ function statusOfErrorType(type: string): number | null {
   return null
 }
 
-const MAX_PLAIN_CHARS = 2_000
+/** What a server says of its error is compared with patterns, of which some take the cube of its length. */
+const MAX_WORDS_CHARS = 2_000
 
 type ProviderError = { message: string; type: string; code: string; status: number | null; structured: boolean }
 
 const NO_ERROR: ProviderError = { message: '', type: '', code: '', status: null, structured: false }
 
 function wordsOf({ code, type, message }: ProviderError): string {
-  return `${code} ${type} ${message}`.toLowerCase()
+  return `${code} ${type} ${message}`.slice(0, MAX_WORDS_CHARS).toLowerCase()
 }
 
 function readErrorBody(body: string): ProviderError {
   const parsed = parseJson(body)
   if (parsed !== null) return readErrorObject(Array.isArray(parsed) ? parsed[0] : parsed)
   // A proxy's HTML page is not shown to people.
-  return { ...NO_ERROR, message: /^\s*</.test(body) ? '' : body.slice(0, MAX_PLAIN_CHARS) }
+  return { ...NO_ERROR, message: /^\s*</.test(body) ? '' : body.slice(0, MAX_WORDS_CHARS) }
 }
 
 /** Reads `{error: {...}}`, `{error: "text"}`, `{message}`, and what the libraries make of them. */
@@ -236,7 +237,7 @@ const MAX_DETAIL_CHARS = 300
 
 /** The provider's own words for a quotation, without key, prompt or markup. */
 function describeDetail(message: string, context: FailureContext): string {
-  const text = scrub(message.slice(0, 2000), context).replace(/\s+/g, ' ').trim()
+  const text = scrub(message.slice(0, MAX_WORDS_CHARS), context).replace(/\s+/g, ' ').trim()
   if (text === '' || /<\/?(html|head|body|!doctype)/i.test(text)) return ''
   // Quoted text must not be able to end the quotation.
   return cutText(text, MAX_DETAIL_CHARS)

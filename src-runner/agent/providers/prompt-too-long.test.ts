@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { cpuMsOf } from '../../testing/cpu-time.ts'
+import { failureFromStatus } from './failures.ts'
 import { readTooLong } from './prompt-too-long.ts'
 
 /** As the servers say it, word for word. */
@@ -83,6 +85,13 @@ const REFUSALS: [from: string, status: number, words: string, window: number | n
 describe('a refusal for length', () => {
   it.each(REFUSALS)('of %s is recognized, with its numbers', (_from, status, words, windowTokens, promptTokens) => {
     expect(readTooLong(status, words, '')).toEqual({ windowTokens, promptTokens })
+  })
+
+  it('is found quickly in an error that a server has made as slow to read as it can', () => {
+    const message = 'request too large'.repeat(500) + 'limit: 1 '.repeat(1200)
+    const context = { providerName: 'Any', model: 'any', local: true, getModelCommand: null, apiKey: null, messages: [], now: 0 }
+    const read = () => failureFromStatus(context, 429, new Headers(), JSON.stringify({ error: { message } }))
+    expect(cpuMsOf(read)).toBeLessThan(500)
   })
 
   it('has its numbers as fields at llama.cpp, and inside of a text at Ollama', () => {
