@@ -30,7 +30,8 @@ function touchesOwnFolder(facts: CallFacts, { closedFolders }: GuardrailPlace): 
   })
 }
 
-const OWN_NAME = String.raw`(?:localhost|[\w-]+\.localhost|127(?:\.\d+){1,3}|0(?:\.0){0,3}|0x7f\w*|2130706433|\[[0-9a-f:.]*\])`
+/** Words are matched from their beginning and numbers have a limit, because a long word would otherwise take its square. */
+const OWN_NAME = String.raw`(?:localhost|(?<![\w-])[\w-]+\.localhost|127(?:\.\d+){1,3}|0(?:\.0){0,3}|0x7f\w{0,64}|2130706433|\[[0-9a-f:.]*\])`
 /** Routes by which a person decides. On this machine they belong to Deckhand, whatever the port. */
 const OWN_ROUTE = new RegExp(`${OWN_NAME}(?::\\d+)?/+api/+(?:approve|approvals|rules|settings|worker)\\b`, 'i')
 

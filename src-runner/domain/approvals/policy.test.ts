@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Autonomy } from '../../contract/agents.ts'
 import { CallRisk, NO_TAINTS, type CallFacts, type Taints, type RuleText } from '../../contract/rules.ts'
 import { englishText, quote } from '../../lib/messages.ts'
+import { cpuMsOf } from '../../testing/cpu-time.ts'
 import { createRuleSet } from '../rules/rule-set.ts'
 import { decide, type Situation } from './policy.ts'
 
@@ -321,6 +322,10 @@ describe('the guardrails', () => {
     (line) =>
       expect(verdictOf({ facts: commandFacts('bash', '-c', line), rules: [rule('allow', { tool: '*' })] })).toBe('deny by guardrails'),
   )
+
+  it.each(['a', '0x7f'])('reads a long word of a command quickly: %s', (part) => {
+    expect(cpuMsOf(() => verdictOf({ facts: commandFacts('echo', part.repeat(60_000 / part.length)) }))).toBeLessThan(300)
+  })
 
   it.each<[string, CallFacts]>([
     ['a file in it', facts({ paths: ['/home/ada/.config/Deckhand/x'] })],
