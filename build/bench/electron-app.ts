@@ -39,9 +39,17 @@ export async function makeUsedFolder(fill?: (dataDir: string) => void): Promise<
 
 /** Resolves in the page when the text has been painted. */
 export function seen(selector: string, text: string): string {
+  return painted(`document.querySelector('${selector}')?.innerText.includes('${text}')`)
+}
+
+/** Resolves in the page when the field for a new job has been painted and takes text. */
+export function writable(): string {
+  return painted(`document.querySelector('main textarea:enabled')`)
+}
+
+function painted(condition: string): string {
   return `new Promise((resolve) => {
-    const look = () => document.querySelector('${selector}')?.innerText.includes('${text}')
-      ? requestAnimationFrame(() => resolve(true)) : setTimeout(look, 4)
+    const look = () => ${condition} ? requestAnimationFrame(() => resolve(true)) : setTimeout(look, 4)
     look()
   })`
 }

@@ -73,6 +73,37 @@ it('runs a job with Enter, and keeps the text when it was refused', async () => 
   )
 })
 
+it('takes a job before the runner answers, and sends it once when it does', async () => {
+  localStorage.setItem('deckhand.had-agents', '1')
+  const runner = runnerWith([])
+  const { promise: started, resolve: start } = Promise.withResolvers<void>()
+  runner.answer({
+    listAgents: async () => {
+      await started
+      return { agents: [agent], nextCursor: null }
+    },
+    submitTask: () => ({ jobId: makeId(), status: 'pending' }),
+  })
+  const { user } = renderScreen(HomeScreen, { runner })
+  const field = screen.getByRole('textbox', { name: 'New job' })
+  await user.type(field, 'Count the files{Enter}')
+  expect(field).toHaveValue('Count the files')
+  expect(runner.callsOf('submitTask')).toHaveLength(0)
+  start()
+  await waitFor(() => expect(field).toHaveValue(''))
+  expect(runner.callsOf('submitTask').map((call) => call.body)).toEqual([{ task: 'Count the files', agentId: agent.id }])
+  // The same field: who is typing keeps the cursor.
+  expect(field).toHaveFocus()
+})
+
+it('offers no field once the last agent is gone', async () => {
+  localStorage.setItem('deckhand.had-agents', '1')
+  renderScreen(HomeScreen, { runner: createFakeRunner() })
+  expect(await screen.findByRole('link', { name: 'Set up in three steps' })).toBeVisible()
+  expect(screen.queryByRole('textbox', { name: 'New job' })).toBeNull()
+  expect(localStorage.getItem('deckhand.had-agents')).toBeNull()
+})
+
 it('shows a failed job until it was seen, also after a reload', async () => {
   const failed = makeSummary({ status: 'failed', title: 'File the invoices', error: 'model_unavailable', errorMessage: quote('gone') })
   const retried = makeSummary({ status: 'failed', title: 'Older try', error: 'internal', retriedByJobId: makeId() })

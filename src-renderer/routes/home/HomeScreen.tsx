@@ -1,5 +1,5 @@
 import { useSearchParams } from '@solidjs/router'
-import { createMemo, Show } from 'solid-js'
+import { createEffect, createMemo, Show } from 'solid-js'
 import { isTerminal } from '../../../src-runner/contract/jobs.ts'
 import type { AttentionItem } from '../../../src-runner/contract/notifications.ts'
 import { useApi } from '../../api/ApiProvider.tsx'
@@ -26,6 +26,8 @@ import { WhileAway } from './WhileAway.tsx'
 
 const WEEK_MS = 7 * 86_400_000
 const HOUR_MS = 3_600_000
+/** There were agents when this page last looked. */
+const HAD_AGENTS_STORED_AS = 'deckhand.had-agents'
 
 /** What needs attention, what runs, what happened, and the field for a new job. */
 export function HomeScreen() {
@@ -44,6 +46,14 @@ export function HomeScreen() {
 
   const lookAt = createMemo(() => failuresOf(failed.items.filter((job) => job.retriedByJobId === null && !isSeen(job.id))))
   const hasAgents = () => (agents.data?.agents.length ?? 0) > 0
+  const hadAgents = localStorage.getItem(HAD_AGENTS_STORED_AS) !== null
+  createEffect(() => {
+    if (agents.data === undefined) return
+    if (hasAgents()) localStorage.setItem(HAD_AGENTS_STORED_AS, '1')
+    else localStorage.removeItem(HAD_AGENTS_STORED_AS)
+  })
+  /** The field comes with the first frame: a person who knows what they want does not wait for the runner. */
+  const mayWrite = () => (agents.data === undefined ? hadAgents : hasAgents())
   const lacksModel = () =>
     hasAgents() &&
     models.data !== undefined &&
@@ -96,26 +106,28 @@ export function HomeScreen() {
           }}
         />
       </Show>
-      <Show when={isReady()}>
-        <div class="flex flex-col gap-6">
+      <div class="flex flex-col gap-6">
+        <Show when={isReady()}>
           <Show when={attention.data?.recovery}>{(recovery) => <RecoveryNote recovery={recovery()} />}</Show>
           <WaitingApprovals />
           <AttentionList failed={lookAt()} items={items()} code={toReview()} lacksModel={lacksModel()} />
           <Show when={since()}>{(from) => <WhileAway from={from()} />}</Show>
-          <Show when={hasAgents()} fallback={<NoAgentYet />}>
-            <NewJob
-              agents={agents.data!.agents}
-              isRequested={search.compose !== undefined}
-              text={search.compose === '1' ? '' : search.compose}
-              onTaken={() => setSearch({ compose: undefined }, { replace: true })}
-            />
-          </Show>
+        </Show>
+        <Show when={mayWrite()} fallback={isReady() && <NoAgentYet />}>
+          <NewJob
+            agents={agents.data?.agents}
+            isRequested={search.compose !== undefined}
+            text={search.compose === '1' ? '' : search.compose}
+            onTaken={() => setSearch({ compose: undefined }, { replace: true })}
+          />
+        </Show>
+        <Show when={isReady()}>
           <RunningJobs jobs={running.items} />
           <Show when={hasAgents()}>
             <RecentJobs jobs={recent} onExample={() => setSearch({ compose: t('home.recent.exampleText') })} />
           </Show>
-        </div>
-      </Show>
+        </Show>
+      </div>
     </Screen>
   )
 }

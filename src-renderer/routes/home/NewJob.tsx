@@ -12,17 +12,26 @@ import { TextArea } from '../../ui/TextArea.tsx'
 const AGENT_STORED_AS = 'deckhand.hand-over-agent'
 const DRAFT_STORED_AS = 'deckhand.hand-over-draft'
 
-/** Runs a job without leaving the screen. It then appears below, running. */
-export function NewJob(props: { agents: readonly Agent[]; isRequested: boolean; text: string | undefined; onTaken: () => void }) {
+/**
+ * Runs a job without leaving the screen. It then appears below, running. Without `agents`, which come with the runner, a person
+ * can write already, and what they send leaves as soon as the agents are known.
+ */
+export function NewJob(props: {
+  agents: readonly Agent[] | undefined
+  isRequested: boolean
+  text: string | undefined
+  onTaken: () => void
+}) {
   const submit = useAction('submitTask')
   // A draft survives a reload.
   const [task, setTask] = createSignal(sessionStorage.getItem(DRAFT_STORED_AS) ?? '')
   const [chosenId, setChosenId] = createSignal(localStorage.getItem(AGENT_STORED_AS))
+  const [isWaiting, setIsWaiting] = createSignal(false)
   let area: HTMLTextAreaElement | undefined
   const agent = createMemo(
-    () => props.agents.find((one) => one.id === chosenId()) ?? props.agents.find((one) => one.isDefault) ?? props.agents[0]!,
+    () => props.agents?.find((one) => one.id === chosenId()) ?? props.agents?.find((one) => one.isDefault) ?? props.agents?.[0],
   )
-  const options = createMemo(() => props.agents.map((one) => ({ value: one.id, label: one.name })))
+  const options = createMemo(() => (props.agents ?? []).map((one) => ({ value: one.id, label: one.name })))
   const write = (text: string) => {
     setTask(text)
     sessionStorage.setItem(DRAFT_STORED_AS, text)
@@ -40,14 +49,22 @@ export function NewJob(props: { agents: readonly Agent[]; isRequested: boolean; 
   )
   const send = async () => {
     const text = task().trim()
+    const to = agent()
     if (text === '' || submit.isRunning) return
+    setIsWaiting(to === undefined)
+    if (to === undefined) return
     try {
-      await submit.run({ body: { task: text, agentId: agent().id } })
+      await submit.run({ body: { task: text, agentId: to.id } })
       write('')
     } catch {
       // The field shows `submit.error` and keeps the text.
     }
   }
+  createEffect(
+    on(agent, (known) => {
+      if (known !== undefined && isWaiting()) void send()
+    }),
+  )
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
     event.preventDefault()
@@ -65,7 +82,7 @@ export function NewJob(props: { agents: readonly Agent[]; isRequested: boolean; 
         rows={2}
         maxRows={12}
         maxLength={MAX_TASK_CHARS}
-        placeholder={t('home.composer.placeholder', { agent: agent().name })}
+        placeholder={agent() && t('home.composer.placeholder', { agent: agent()!.name })}
         value={task()}
         onValue={write}
         onKeyDown={onKeyDown}
@@ -79,24 +96,28 @@ export function NewJob(props: { agents: readonly Agent[]; isRequested: boolean; 
         )}
       </Show>
       <div class="flex items-center justify-between gap-3 px-2 pb-2">
-        <Select
-          label={t('home.composer.agent')}
-          hideLabel
-          size="sm"
-          bare
-          class="max-w-56"
-          options={options()}
-          value={agent().id}
-          onValue={(id) => {
-            setChosenId(id)
-            localStorage.setItem(AGENT_STORED_AS, id)
-          }}
-        />
+        <Show when={agent()} fallback={<span />}>
+          {(known) => (
+            <Select
+              label={t('home.composer.agent')}
+              hideLabel
+              size="sm"
+              bare
+              class="max-w-56"
+              options={options()}
+              value={known().id}
+              onValue={(id) => {
+                setChosenId(id)
+                localStorage.setItem(AGENT_STORED_AS, id)
+              }}
+            />
+          )}
+        </Show>
         <Button
           variant="primary"
           size="sm"
           icon={ArrowUp}
-          busy={submit.isRunning}
+          busy={submit.isRunning || isWaiting()}
           disabled={task().trim() === ''}
           onClick={() => void send()}
         >
