@@ -3,7 +3,7 @@ import type { GuardedFetch } from '../platform/net/guarded-fetch.ts'
 import type { Connector, ReadCalls } from '../contract/connectors.ts'
 import { AppError } from '../lib/errors.ts'
 import { findConnector as findInCatalogue, isGeneral, listConnectors } from '../domain/connectors/connectors.ts'
-import { findCredential, listCredentials } from '../domain/credentials/credentials.ts'
+import { findCredential, listCredentialsOfAgent } from '../domain/credentials/credentials.ts'
 import type { CredentialStore } from '../domain/credentials/use-credential.ts'
 import type { HttpRequestDeps } from '../agent/tools/http-request/http-request.ts'
 import type { Connection } from '../agent/tools/http-request/prepare-request.ts'
@@ -51,7 +51,7 @@ export function createAgentConnections({
 /** With a name each that no other of them has. The oldest first, so that a new one renames none. */
 function connectionsOf(db: Db, agentId: string, findConnector: typeof findInCatalogue): Connection[] {
   const taken = new Set<string>()
-  return listCredentials(db, { agentId })
+  return listCredentialsOfAgent(db, agentId)
     .filter(({ mcpServerId }) => mcpServerId === null)
     .reverse()
     .flatMap(({ id, name: given, connector: slug, accountName, hosts, agents }) => {

@@ -2,13 +2,13 @@ import { writeSkillFiles } from '../domain/skills/skill-folders.ts'
 import { loadSkill, type LoadDeps } from '../domain/skills/load-skill.ts'
 import { readSkillHead } from '../domain/skills/skill-head.ts'
 import { textOf } from '../domain/skills/skill-package.ts'
-import { listSkills } from '../domain/skills/skills.ts'
+import { listSkillsOfAgent } from '../domain/skills/skills.ts'
 import type { RunCommandDeps } from '../agent/tools/run-command/run-command.ts'
 import type { SkillsOfAgents } from '../agent/tools/use-skill/use-skill.ts'
 
 /** The skills that a person selected for an agent, without those that are blocked or wait for consent. Read at each use. */
 export function createAgentSkills(deps: LoadDeps): SkillsOfAgents & RunCommandDeps['skills'] {
-  const usable = (agentId: string) => listSkills(deps.db, { agentId }).filter(({ status }) => status === 'ready')
+  const usable = (agentId: string) => listSkillsOfAgent(deps.db, agentId).filter(({ status }) => status === 'ready')
   const load = async (agentId: string, name: string) => {
     const skill = usable(agentId).find(({ slug }) => slug === name)
     return skill === undefined ? null : loadSkill(deps, skill)

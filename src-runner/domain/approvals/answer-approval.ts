@@ -123,15 +123,17 @@ const EXPIRED = prepareOnce((db: Db) =>
     .orderBy(approvals.expiresAt),
 )
 
-/** Withdraws what an ended job still asks, in the transaction that ends it: no answer is needed any more. */
-export function withdrawApprovals(tx: Tx, { seq, id: jobId, agentId, conversationId }: MovedJob): void {
-  const withdrawn = tx
+const WITHDRAW = prepareOnce((tx: Tx) =>
+  tx
     .update(approvals)
     .set({ status: 'withdrawn' })
-    .where(and(eq(approvals.jobSeq, seq), isPending))
-    .returning({ approvalId: approvals.id, kind: approvals.kind })
-    .all()
-  for (const one of withdrawn) tx.emit({ type: 'approval.withdrawn', payload: { ...one, jobId, agentId, conversationId } })
+    .where(and(eq(approvals.jobSeq, sql.placeholder('seq')), isPending))
+    .returning({ approvalId: approvals.id, kind: approvals.kind }),
+)
+
+/** Withdraws what an ended job still asks, in the transaction that ends it: no answer is needed any more. */
+export function withdrawApprovals(tx: Tx, { seq, id: jobId, agentId, conversationId }: MovedJob): void {
+  for (const one of WITHDRAW(tx).all({ seq })) tx.emit({ type: 'approval.withdrawn', payload: { ...one, jobId, agentId, conversationId } })
 }
 
 /** After the clock was set: pending approvals keep the time that they had left. */

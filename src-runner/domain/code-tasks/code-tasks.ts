@@ -1,6 +1,6 @@
 import { and, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { filterBy } from '../../platform/db/statements.ts'
+import { filterBy, prepareOnce } from '../../platform/db/statements.ts'
 import type { CodeTask, CodeTaskSummary } from '../../contract/code-tasks.ts'
 import { required } from '../../lib/errors.ts'
 import { agents } from '../agents/agents-table.ts'
@@ -69,16 +69,18 @@ export function listCodeTasks(
   return { codeTasks: page.rows.map(({ shown }) => shown), nextCursor: page.nextCursor }
 }
 
-/** null: the job is none of a coding program. */
-export function findCodeTask(db: Db, jobId: string): CodeTask | null {
-  const task = db
+const TASK_BY_JOB = prepareOnce((db: Db) =>
+  db
     .select({ ...SUMMARY, files, commands, leftOut })
     .from(codeTasks)
     .innerJoin(jobs, isOfJob)
     .innerJoin(agents, isOfAgent)
-    .where(eq(jobs.id, jobId))
-    .get()
-  return task ?? null
+    .where(eq(jobs.id, sql.placeholder('jobId'))),
+)
+
+/** null: the job is none of a coding program. */
+export function findCodeTask(db: Db, jobId: string): CodeTask | null {
+  return TASK_BY_JOB(db).get({ jobId }) ?? null
 }
 
 /** Throws AppError code_task_not_found. */

@@ -1,6 +1,6 @@
-import { and, desc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, inArray, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { filterBy } from '../../platform/db/statements.ts'
+import { filterBy, prepareOnce } from '../../platform/db/statements.ts'
 import type { Credential, CredentialGrant, UpdateCredential } from '../../contract/credentials.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -25,19 +25,27 @@ const NOW = sql<number>`now_ms()`
 
 /** Newest first. */
 export function listCredentials(db: Db, { agentId, entityId }: { agentId?: string; entityId?: string | undefined } = {}): Credential[] {
-  const granted = db.select({ id: credentialGrants.credentialId }).from(credentialGrants)
-  const rows = db
-    .select(SHOWN)
-    .from(credentials)
-    .where(
-      and(
-        agentId === undefined ? undefined : inArray(credentials.id, granted.where(eq(credentialGrants.agentId, agentId))),
-        filterBy(credentials.entityId, entityId),
-      ),
-    )
-    .orderBy(desc(credentials.seq))
-    .all()
+  const ofEntity = filterBy(credentials.entityId, entityId)
+  const rows = selectCredentials(db, and(agentId === undefined ? undefined : isOfAgent(db, agentId), ofEntity)).all()
   return rows.map((row) => shown(db, row))
+}
+
+/** Those that an agent was given, newest first. */
+export function listCredentialsOfAgent(db: Db, agentId: string): Credential[] {
+  return CREDENTIALS_OF_AGENT(db)
+    .all({ agentId })
+    .map((row) => shown(db, row))
+}
+
+const CREDENTIALS_OF_AGENT = prepareOnce((db: Db) => selectCredentials(db, isOfAgent(db, sql.placeholder('agentId'))))
+
+function selectCredentials(db: Db, where: SQL | undefined) {
+  return db.select(SHOWN).from(credentials).where(where).orderBy(desc(credentials.seq))
+}
+
+function isOfAgent(db: Db, agentId: string | Placeholder) {
+  const granted = db.select({ id: credentialGrants.credentialId }).from(credentialGrants)
+  return inArray(credentials.id, granted.where(eq(credentialGrants.agentId, agentId)))
 }
 
 export function findCredential(db: Db, credentialId: string): Credential | null {

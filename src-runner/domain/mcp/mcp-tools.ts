@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
 import type { AcceptMcpTools, McpTool, McpToolEffect } from '../../contract/mcp.ts'
@@ -84,7 +84,7 @@ function statusOf(acceptedDigest: string | null, digest: string, problem: Messag
   return acceptedDigest === digest && problem === null ? 'accepted' : 'changed'
 }
 
-function isTool(serverId: string, name: string) {
+function isTool(serverId: string | Placeholder, name: string | Placeholder) {
   return and(eq(mcpTools.serverId, serverId), eq(mcpTools.name, name))
 }
 
@@ -129,25 +129,32 @@ const ACCEPTED = {
   effect: sql<McpToolEffect>`${mcpTools.effect}`,
 }
 
-/** The tools of an agent, in a fixed order, or one of them. A server or tool that a person has not allowed is not among them. */
-export function listToolsOfAgent(db: Db, agentId: string, one?: Pick<AgentMcpTool, 'serverId' | 'name'>): AgentMcpTool[] {
-  const rows = db
+/** The tools of an agent, in a fixed order. A server or tool that a person has not allowed is not among them. */
+export function listToolsOfAgent(db: Db, agentId: string): AgentMcpTool[] {
+  return TOOLS_OF_AGENT(db)
+    .all({ agentId })
+    .map((row) => ({ ...row, tokens: tokensOf(row) }))
+}
+
+const TOOLS_OF_AGENT = prepareOnce((db: Db) => selectToolsOfAgent(db))
+const TOOL_OF_AGENT = prepareOnce((db: Db) => selectToolsOfAgent(db, isTool(sql.placeholder('serverId'), sql.placeholder('name'))))
+
+function selectToolsOfAgent(db: Db, one?: SQL) {
+  return db
     .select(ACCEPTED)
     .from(mcpGrants)
     .innerJoin(mcpServers, eq(mcpServers.id, mcpGrants.serverId))
     .innerJoin(mcpTools, eq(mcpTools.serverId, mcpServers.id))
     .where(
       and(
-        eq(mcpGrants.agentId, agentId),
+        eq(mcpGrants.agentId, sql.placeholder('agentId')),
         eq(mcpServers.enabled, true),
         eq(mcpTools.status, 'accepted'),
-        one === undefined ? undefined : isTool(one.serverId, one.name),
+        one,
         sql`(${mcpGrants.tools} IS NULL OR EXISTS (SELECT 1 FROM json_each(${mcpGrants.tools}) WHERE value = ${mcpTools.name}))`,
       ),
     )
     .orderBy(mcpServers.seq, mcpTools.name)
-    .all()
-  return rows.map((row) => ({ ...row, tokens: tokensOf(row) }))
 }
 
 /** The tools that agents of a workspace may be given. null: of all workspaces. */
@@ -168,7 +175,7 @@ export function isOffered(
   agentId: string,
   { serverId, name, digest }: Pick<AgentMcpTool, 'serverId' | 'name' | 'digest'>,
 ): boolean {
-  return listToolsOfAgent(db, agentId, { serverId, name }).some((tool) => tool.digest === digest)
+  return TOOL_OF_AGENT(db).get({ agentId, serverId, name })?.digest === digest
 }
 
 /** How many tools of servers wait for a decision because they have changed. */

@@ -1,6 +1,6 @@
-import { and, asc, eq, getTableColumns, inArray, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, inArray, isNull, lte, or, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { filterBy } from '../../platform/db/statements.ts'
+import { filterBy, prepareOnce } from '../../platform/db/statements.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { Skill, SkillContents, SkillKind } from '../../contract/skills.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -37,19 +37,26 @@ export type NewSkill = Pick<SkillRow, 'id' | 'entityId' | 'source'> & { contents
 
 /** By name. */
 export function listSkills(db: Db, { agentId, entityId }: { agentId?: string | undefined; entityId?: string | undefined } = {}): Skill[] {
-  const selected = db.select({ id: skillAgents.skillId }).from(skillAgents)
-  const rows = db
-    .select(SHOWN)
-    .from(skills)
-    .where(
-      and(
-        agentId === undefined ? undefined : inArray(skills.id, selected.where(eq(skillAgents.agentId, agentId))),
-        filterBy(skills.entityId, entityId),
-      ),
-    )
-    .orderBy(asc(skills.slug))
-    .all()
+  const ofEntity = filterBy(skills.entityId, entityId)
+  const rows = selectSkills(db, and(agentId === undefined ? undefined : isOfAgent(db, agentId), ofEntity)).all()
   return rows.map((row) => shown(db, row))
+}
+
+/** Those that an agent may use, by name. */
+export function listSkillsOfAgent(db: Db, agentId: string): Skill[] {
+  return SKILLS_OF_AGENT(db)
+    .all({ agentId })
+    .map((row) => shown(db, row))
+}
+
+const SKILLS_OF_AGENT = prepareOnce((db: Db) => selectSkills(db, isOfAgent(db, sql.placeholder('agentId'))))
+
+function selectSkills(db: Db, where: SQL | undefined) {
+  return db.select(SHOWN).from(skills).where(where).orderBy(asc(skills.slug))
+}
+
+function isOfAgent(db: Db, agentId: string | Placeholder) {
+  return inArray(skills.id, db.select({ id: skillAgents.skillId }).from(skillAgents).where(eq(skillAgents.agentId, agentId)))
 }
 
 /** Throws AppError skill_not_found. */
