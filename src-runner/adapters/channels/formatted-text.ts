@@ -27,15 +27,12 @@ export function formatMarkdown(markdown: string, lex: Lex): FormattedText {
   return pen.done()
 }
 
-/** More of them in a slice are no formatting, and take the parser their square. */
-const MOST_MARKS = 600
 /** A line that begins with more quotes and lists than anybody nests. */
 const TOO_DEEP = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])[ \t])){16}/m
-const MARKS = /[_*~`]/g
 
-/** null: it is too intricate to be parsed. */
+/** null: it is nested too deeply to be parsed. */
 function lexSlice(slice: string, lex: Lex): readonly Token[] | null {
-  if (TOO_DEEP.test(slice) || (slice.match(MARKS)?.length ?? 0) > MOST_MARKS) return null
+  if (TOO_DEEP.test(slice)) return null
   try {
     return lex(slice)
   } catch (error) {

@@ -168,7 +168,7 @@ describe('a hostile archive', () => {
 describe.skipIf(process.platform === 'win32')('a hostile folder', () => {
   const TRICKS: Record<string, (folder: string) => void> = {
     'a link to a file': (folder) => symlinkSync('/etc/passwd', join(folder, 'out')),
-    'a link to a folder': (folder) => symlinkSync('/etc', join(folder, 'out')),
+    'a link to a folder': (folder) => symlinkSync('..', join(folder, 'out')),
     'a link that leads nowhere': (folder) => symlinkSync('/nowhere', join(folder, 'out')),
     'a link in place of SKILL.md': (folder) => symlinkSync('/etc/passwd', join(folder, 'skill.md')),
     'a pipe': (folder) => void execFileSync('mkfifo', [join(folder, 'pipe')]),
