@@ -186,12 +186,13 @@ describe.skipIf(isMissing)('a task for a coding program', () => {
 
   it('reaches the network only where the person allowed it, and asks for each command then', async () => {
     await open()
-    const command = 'curl --silent --output /dev/null --write-out %{http_connect} https://no-such-host.invalid'
+    // Where commands have a network, Python forwards it; curl may not be there.
+    const command = `python3 -c 'import urllib.request as u; u.urlopen("https://no-such-host.invalid")' 2>&1 | grep -o 'failed: [0-9]*'`
     const answerOfProxy = async (more: object) => {
       const asked = await rig.run(`Look\n@run-unasked ${command}\n@run true`, more)
       const [approval] = await rig.pending(asked.job.id)
       const result = asked.steps.find((step) => step.kind === 'tool_result' && step.name === 'code_command')
-      return [/(\d{3})$/.exec((result as { output: string }).output)?.[1], approval!.facts!.leavesMachine, approval!.facts!.summary]
+      return [/(\d{3})\s*$/.exec((result as { output: string }).output)?.[1], approval!.facts!.leavesMachine, approval!.facts!.summary]
     }
     // Refused by name, or looked up and not found.
     expect(await answerOfProxy({})).toEqual(['403', false, 'Gemini CLI says it will run “true”, in the sandbox, without network'])

@@ -120,10 +120,17 @@ it("deletes a program's folder with its server, also after a crash in between, a
   const [deleted, kept] = [await add({ name: 'Deleted' }), await add({ name: 'Kept' })]
   const ids = [deleted.id, kept.id, '018f4e9a-7b1c-7c3d-8e4f-0123456789ab']
   ids.forEach(fill)
+  const before = runner.dataDir
   const present = () => ids.map((id) => existsSync(join(runner.dataDir, 'mcp', id)))
   await runner.client.ok('deleteMcpServer', { params: { mcpServerId: deleted.id } })
   expect(present()).toEqual([false, true, true])
   await runner.restart({ crash: true })
   await expect.poll(present).toEqual([false, true, false])
   expect(existsSync(outside)).toBe(true)
+  // Both data folders are removed after the tests: the one from before the crash, and the one that went on.
+  for (const folder of [before, runner.dataDir])
+    for (const id of ids) {
+      const module = join(folder, 'mcp', id, 'cache/module')
+      if (existsSync(module)) chmodSync(module, 0o700)
+    }
 })
