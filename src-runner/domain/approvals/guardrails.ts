@@ -57,11 +57,13 @@ function commandsOf({ argv, subject }: CallFacts): string[][] {
 }
 
 function unwrap(words: readonly string[], depth: number): string[][] {
-  let rest = [...words]
-  while (rest.length > 1 && (STARTERS.has(programOf(rest[0]!)) || /^\w+=/.test(rest[0]!))) {
-    rest = rest.slice(1)
-    while (rest.length > 1 && /^(-|\w+=)/.test(rest[0]!)) rest = rest.slice(1)
+  const last = words.length - 1
+  let first = 0
+  while (first < last && (STARTERS.has(programOf(words[first]!)) || /^\w+=/.test(words[first]!))) {
+    first++
+    while (first < last && /^(-|\w+=)/.test(words[first]!)) first++
   }
+  const rest = words.slice(first)
   if (rest.length === 0) return []
   if (depth >= DEEPEST || !SHELLS.has(programOf(rest[0]!))) return [rest]
   const scripts = rest.slice(1).filter((word) => !/^[-/]\w{1,12}$/.test(word))
