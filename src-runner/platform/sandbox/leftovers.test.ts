@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { on, once } from 'node:events'
 import { watch } from 'node:fs'
 import { mkdir, readdir, readFile, rename } from 'node:fs/promises'
@@ -11,6 +11,8 @@ import { keepForRecheck } from './recheck.ts'
 import { OWNER_VARIABLE, ownMark, sweepLeftovers, temporaryFolder } from './leftovers.ts'
 
 const { isMissing } = await findSandboxHere('bubblewrap')
+
+const namespace = ownMark().split('.')[2]
 
 async function temporary() {
   const scratch = await scratchFolder()
@@ -32,23 +34,42 @@ describe.skipIf(process.platform !== 'linux')('a sweep', () => {
     const gone = spawn('/bin/true')
     await once(gone, 'exit')
     const start = (mark: string) => spawn('/bin/sleep', ['300'], { env: { [OWNER_VARIABLE]: mark }, stdio: 'ignore' })
-    const [abandoned, reused, held] = [start(`${gone.pid}.1`), start(`${process.pid}.1`), start(ownMark())]
+    const [abandoned, reused, held] = [start(`${gone.pid}.1.${namespace}`), start(`${process.pid}.1.${namespace}`), start(ownMark())]
     onTestFinished(() => [abandoned, reused, held].forEach((child) => void child.kill('SIGKILL')))
     await Promise.all([abandoned, reused, held].map((child) => once(child, 'spawn')))
     const own = await temporaryFolder('output')
     for (const name of [
-      `deckhand-output-${gone.pid}.1-abc`,
-      `deckhand-skill-${gone.pid}.1-abc`,
-      `deckhand-proxy-${process.pid}.1-abc`,
+      `deckhand-output-${gone.pid}.1.${namespace}-abc`,
+      `deckhand-skill-${gone.pid}.1.${namespace}-abc`,
+      `deckhand-proxy-${process.pid}.1.${namespace}-abc`,
       'deckhand-output-abc',
-      `other-${gone.pid}.1-x`,
+      `other-${gone.pid}.1.${namespace}-x`,
     ])
       await mkdir(folder.at(name, 'sub'), { recursive: true })
     const ended = Promise.all([once(abandoned, 'exit'), once(reused, 'exit')])
     await sweepLeftovers()
     await ended
     expect(held.exitCode ?? held.signalCode).toBeNull()
-    expect(new Set(await readdir(folder.path))).toEqual(new Set([own.split('/').at(-1), 'deckhand-output-abc', `other-${gone.pid}.1-x`]))
+    expect(new Set(await readdir(folder.path))).toEqual(
+      new Set([own.split('/').at(-1), 'deckhand-output-abc', `other-${gone.pid}.1.${namespace}-x`]),
+    )
+  })
+
+  it('leaves alone what a container started, whose pids mean nothing outside of it', async () => {
+    const folder = await temporary()
+    const gone = spawn('/bin/true')
+    await once(gone, 'exit')
+    const [theirs, abandoned] = [`${gone.pid}.1.4711`, `${gone.pid}.1.${namespace}`].map((mark) =>
+      spawn('/bin/sleep', ['300'], { env: { [OWNER_VARIABLE]: mark }, stdio: 'ignore' }),
+    ) as [ChildProcess, ChildProcess]
+    onTestFinished(() => [theirs, abandoned].forEach((child) => void child.kill('SIGKILL')))
+    await Promise.all([once(theirs, 'spawn'), once(abandoned, 'spawn')])
+    await mkdir(folder.at(`deckhand-output-${gone.pid}.1.4711-abc`))
+    const ended = once(abandoned, 'exit')
+    await sweepLeftovers()
+    await ended
+    expect(theirs.exitCode ?? theirs.signalCode).toBeNull()
+    expect(await readdir(folder.path)).toEqual([`deckhand-output-${gone.pid}.1.4711-abc`])
   })
 
   it('treats a zombie as dead', async () => {
@@ -60,7 +81,7 @@ describe.skipIf(process.platform !== 'linux')('a sweep', () => {
     const pid = Number(line.toString())
     let stat = ''
     while (!/\) Z /.test(stat)) stat = await readFile(`/proc/${pid}/stat`, 'latin1')
-    await mkdir(folder.at(`deckhand-output-${pid}.${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]!}-abc`))
+    await mkdir(folder.at(`deckhand-output-${pid}.${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]!}.${namespace}-abc`))
     await sweepLeftovers()
     expect(await readdir(folder.path)).toEqual([])
   })
@@ -78,7 +99,7 @@ describe.skipIf(process.platform !== 'linux')('a sweep', () => {
       await mkdir(folder.at(name, 'planted/.vscode'), { recursive: true })
     }
     for (const own of (await readdir(folder.path)).filter((name) => name.startsWith('deckhand-recheck-')))
-      await rename(folder.at(own), folder.at(own.replace(ownMark(), `${gone.pid}.1`)))
+      await rename(folder.at(own), folder.at(own.replace(ownMark(), `${gone.pid}.1.${namespace}`)))
     await sweepLeftovers()
     expect(await readdir(folder.at('during/own'))).toEqual(['.vscode'])
     expect(await readdir(folder.at('during/planted'))).toEqual([expect.stringMatching(/^vscode\.set-aside-/)])

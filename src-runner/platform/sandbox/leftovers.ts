@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { lstat, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,12 +9,15 @@ import { sendSignal } from './process-tree.ts'
 /** Tells bubblewrap's own processes which Deckhand process started them. */
 export const OWNER_VARIABLE = 'DECKHAND_SANDBOX_OWNER'
 
-const OWNER = String.raw`\d+\.\d+`
+const OWNER = String.raw`\d+\.\d+\.\d+`
 const FOLDER_NAME = new RegExp(`^deckhand-[a-z]+-(${OWNER})-`)
+
+/** A container has pids of its own: what it started can be seen from outside, but not under the pid that is in its mark. */
+const PID_NAMESPACE = pidNamespace()
 
 /** Identifies this process. The pid alone may be reused. */
 export function ownMark(): string {
-  return `${process.pid}.${startOf(process.pid) ?? 0}`
+  return `${process.pid}.${startOf(process.pid) ?? 0}.${PID_NAMESPACE}`
 }
 
 /** A private folder. If this process dies first, a later one removes it. */
@@ -53,8 +56,17 @@ async function sweepFolders(): Promise<void> {
 
 function isAbandoned(mark: string | undefined): boolean {
   if (mark === undefined) return false
-  const [pid, start] = mark.split('.')
-  return startOf(Number(pid)) !== start
+  const [pid, start, namespace] = mark.split('.')
+  return namespace === PID_NAMESPACE && startOf(Number(pid)) !== start
+}
+
+/** The number of this process's pid namespace, or 0 where there is none. https://man7.org/linux/man-pages/man7/namespaces.7.html */
+function pidNamespace(): string {
+  try {
+    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0'
+  } catch {
+    return '0'
+  }
 }
 
 /** The start time of a process in clock ticks, or 0 where that is unknown; null: there is no such process. */
