@@ -309,40 +309,36 @@ it('reads a hard link like any other file of the folder', async () => {
   expect((await callTool(ALL_TOOLS[1]!, { path: 'Docs/hard' }, [base.at('Docs')])).output).toContain('shared')
 })
 
-it.runIf(process.platform === 'linux')(
-  'reads nothing outside while a folder is swapped for a link repeatedly',
-  { timeout: 30_000 },
-  async () => {
-    const base = await scratchFolder()
-    await base.write('Docs/turn/file.txt', 'harmless')
-    await base.write('outside/file.txt', CANARY)
-    await symlink(base.at('outside'), base.at('link-away'))
-    const flag = new Int32Array(new SharedArrayBuffer(4))
-    // renameat2(RENAME_EXCHANGE) is not in Node: two renames do, with a short moment in which the name is missing.
-    const swapper = new Worker(
-      `const { renameSync } = require('node:fs'); const { workerData: p, parentPort } = require('node:worker_threads')
+it.runIf(process.platform === 'linux')('reads nothing outside while a folder is swapped for a link repeatedly', async () => {
+  const base = await scratchFolder()
+  await base.write('Docs/turn/file.txt', 'harmless')
+  await base.write('outside/file.txt', CANARY)
+  await symlink(base.at('outside'), base.at('link-away'))
+  const flag = new Int32Array(new SharedArrayBuffer(4))
+  // renameat2(RENAME_EXCHANGE) is not in Node: two renames do, with a short moment in which the name is missing.
+  const swapper = new Worker(
+    `const { renameSync } = require('node:fs'); const { workerData: p, parentPort } = require('node:worker_threads')
      const flag = new Int32Array(p.flag); let swaps = 0
      while (Atomics.load(flag, 0) === 0) {
        renameSync(p.turn, p.real); renameSync(p.link, p.turn)
        renameSync(p.turn, p.link); renameSync(p.real, p.turn); swaps++
      }
      parentPort.postMessage(swaps)`,
-      { eval: true, workerData: { turn: base.at('Docs/turn'), real: base.at('real'), link: base.at('link-away'), flag: flag.buffer } },
-    )
-    let harmless = 0
-    let refused = 0
-    // At least so often, and until both sides were met: on a busy machine the swapper may come to its turn late.
-    for (let i = 0; i < 2_000 || harmless === 0 || refused === 0; i++) {
-      const tool = ALL_TOOLS[i % 3]!
-      const { output } = await callTool(tool, { path: i % 3 === 1 ? 'Docs/turn/file.txt' : 'Docs/turn', query: 'a', recursive: true }, [
-        base.at('Docs'),
-      ])
-      expect(output).not.toContain(CANARY)
-      if (output.includes('harmless') || output.includes('Docs/turn/file.txt\n') || output.endsWith('file.txt')) harmless++
-      else refused++
-    }
-    const swaps = new Promise((resolve) => swapper.once('message', resolve))
-    Atomics.store(flag, 0, 1)
-    expect(await swaps).toBeGreaterThan(100)
-  },
-)
+    { eval: true, workerData: { turn: base.at('Docs/turn'), real: base.at('real'), link: base.at('link-away'), flag: flag.buffer } },
+  )
+  let harmless = 0
+  let refused = 0
+  // At least so often, and until both sides were met: on a busy machine the swapper may come to its turn late.
+  for (let i = 0; i < 2_000 || harmless === 0 || refused === 0; i++) {
+    const tool = ALL_TOOLS[i % 3]!
+    const { output } = await callTool(tool, { path: i % 3 === 1 ? 'Docs/turn/file.txt' : 'Docs/turn', query: 'a', recursive: true }, [
+      base.at('Docs'),
+    ])
+    expect(output).not.toContain(CANARY)
+    if (output.includes('harmless') || output.includes('Docs/turn/file.txt\n') || output.endsWith('file.txt')) harmless++
+    else refused++
+  }
+  const swaps = new Promise((resolve) => swapper.once('message', resolve))
+  Atomics.store(flag, 0, 1)
+  expect(await swaps).toBeGreaterThan(100)
+})
