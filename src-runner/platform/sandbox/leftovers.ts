@@ -44,7 +44,8 @@ async function abandonedProcesses(): Promise<number[]> {
 
 async function sweepFolders(): Promise<void> {
   const names = await readdir(tmpdir()).catch((): string[] => [])
-  for (const name of names.filter((one) => isAbandoned(FOLDER_NAME.exec(one)?.[1]))) {
+  // Whatever the namespace: a container that starts again has another one, and must not skip the recheck.
+  for (const name of names.filter((one) => isOwnerGone(FOLDER_NAME.exec(one)?.[1]))) {
     const path = join(tmpdir(), name)
     const stats = await lstat(path).catch(() => null)
     // Anybody can create such a name there.
@@ -55,9 +56,13 @@ async function sweepFolders(): Promise<void> {
 }
 
 function isAbandoned(mark: string | undefined): boolean {
+  return mark?.split('.')[2] === PID_NAMESPACE && isOwnerGone(mark)
+}
+
+function isOwnerGone(mark: string | undefined): boolean {
   if (mark === undefined) return false
-  const [pid, start, namespace] = mark.split('.')
-  return namespace === PID_NAMESPACE && startOf(Number(pid)) !== start
+  const [pid, start] = mark.split('.')
+  return startOf(Number(pid)) !== start
 }
 
 /** The number of this process's pid namespace, or 0 where there is none. https://man7.org/linux/man-pages/man7/namespaces.7.html */
