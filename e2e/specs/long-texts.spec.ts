@@ -38,7 +38,7 @@ test('texts that are 40 % longer break no layout, in a narrow window and on a ph
   const { deliveries } = await client.ok('listDeliveries', { params: { triggerId: orders.id } })
   const [fired] = (await client.ok('listJobs', { query: { channel: 'webhook' } })).jobs
   const [failed] = (await client.ok('listJobs', { query: { status: 'failed' } })).jobs
-  const sections = ['general', 'jobs', 'notifications', 'tools', 'webhooks', 'computer', 'health', 'about']
+  const sections = ['general', 'jobs', 'notifications', 'tools', 'webhooks', 'people', 'tokens', 'computer', 'health', 'about']
   const paths = [
     '/',
     '/chat',
@@ -61,6 +61,7 @@ test('texts that are 40 % longer break no layout, in a narrow window and on a ph
     '/agents',
     '/agents/new',
     `/agents/${agent.id}`,
+    '/code',
     '/channels',
     '/connections',
     '/connections?connect=github',
