@@ -28,7 +28,6 @@ export function GeneralPanel(props: PanelProps): JSX.Element {
               problem={props.form.problemOf('name')}
               value={props.form.fields.name}
               onValue={(value) => props.form.change('name', value)}
-              autofocus={props.agent === null}
             />
           </div>
           <div class="w-40">

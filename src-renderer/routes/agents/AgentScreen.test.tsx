@@ -39,6 +39,11 @@ function open(runner: ReturnType<typeof createFakeRunner>, path: string, options
 const nameField = () => screen.findByRole('textbox', { name: 'Name' })
 
 describe('a new agent', () => {
+  it('has the cursor in its name', async () => {
+    open(createWorkspace([]), '/agents/new')
+    await waitFor(async () => expect(await nameField()).toHaveFocus())
+  })
+
   it('is created with the chosen values', async () => {
     const runner = createWorkspace([])
     const view = open(runner, '/agents/new', {

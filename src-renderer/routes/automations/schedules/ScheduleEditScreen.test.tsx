@@ -46,6 +46,11 @@ async function choose(user: ReturnType<typeof open>['user'], label: RegExp, opti
 }
 
 describe('a new schedule', () => {
+  it('has the cursor in its name', async () => {
+    open('/automations/schedules/new')
+    await waitFor(async () => expect(await nameField()).toHaveFocus())
+  })
+
   it('is created with the chosen values', async () => {
     const view = open('/automations/schedules/new')
     await view.user.type(await nameField(), 'Monday letter')

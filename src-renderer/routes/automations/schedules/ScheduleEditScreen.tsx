@@ -120,7 +120,6 @@ function Editor(props: { schedule: Schedule | null; first: ScheduleForm }): JSX.
                 problem={form.problemOf('name')}
                 value={form.fields.name}
                 onValue={(value) => form.change('name', value)}
-                autofocus={props.schedule === null}
               />
               <AgentField
                 value={form.fields.agentId}

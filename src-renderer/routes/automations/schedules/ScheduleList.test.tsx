@@ -86,6 +86,19 @@ it('shows the last runs as glyphs with a label', async () => {
   expect(new Set(drawings).size).toBe(6)
 })
 
+it('promises no run for today once the limit of the day is reached', async () => {
+  const at = (minutes: number) => Date.now() + minutes * 60_000
+  const spent = { agentSpentTodayUsd: 5, dailyBudgetUsd: 5, timezone: 'UTC' }
+  open([
+    makeSchedule({ name: 'Spent', ...spent, nextDueAt: Date.now() }),
+    makeSchedule({ name: 'Tomorrow', ...spent, nextDueAt: at(24 * 60) }),
+    makeSchedule({ name: 'Frugal', agentSpentTodayUsd: 1, dailyBudgetUsd: 5, nextDueAt: at(14) }),
+  ])
+  expect(await row('Spent')).toHaveTextContent('Spending limit reached today')
+  expect(await row('Tomorrow')).not.toHaveTextContent('Spending limit')
+  expect(await row('Frugal')).toHaveTextContent(/in 1[34] min/)
+})
+
 it('lists the runs within a day, and what would block them', async () => {
   const now = Date.now()
   const [first, second] = [makeSchedule({ name: 'Summary' }), makeSchedule({ name: 'Watch' })]

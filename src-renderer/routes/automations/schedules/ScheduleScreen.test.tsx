@@ -235,6 +235,14 @@ describe('its run history', () => {
     expect(screen.getAllByRole('button', { name: 'More' })).toHaveLength(1)
   })
 
+  it('explains the glyphs of its strip, each once', async () => {
+    const missed = { state: 'missed', jobId: null, jobStatus: null } as const
+    open({}, [makeOccurrence(), makeOccurrence(), makeOccurrence(missed), makeOccurrence({ state: 'caught_up' })])
+    const legend = await screen.findByRole('list', { name: 'Legend' })
+    const words = within(legend).getAllByRole('listitem')
+    expect(words.map((word) => word.textContent).toSorted()).toEqual(['Missed', 'Ran late: Completed', 'Ran: Completed'])
+  })
+
   it('shows the outcomes and the cost of the last week', async () => {
     const { runner, held } = open({}, [makeOccurrence()])
     runner.answer({

@@ -65,6 +65,11 @@ const nameField = () => screen.findByRole('textbox', { name: 'Name' })
 const create = () => screen.getByRole('button', { name: 'Create webhook' })
 
 describe('a new webhook', () => {
+  it('has the cursor in its name', async () => {
+    open()
+    await waitFor(async () => expect(await nameField()).toHaveFocus())
+  })
+
   it('is created with the chosen values, for the default agent', async () => {
     const view = open()
     await view.user.type(await nameField(), 'Orders')

@@ -115,7 +115,6 @@ function Editor(props: { original: Trigger | null; preset: Preset | null }): JSX
                   problem={form.problemOf('name')}
                   value={form.fields.name}
                   onValue={(value) => form.change('name', value)}
-                  autofocus
                 />
                 <AgentField
                   value={form.fields.agentId}
