@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -129,9 +129,14 @@ describe('the start of a runner', { timeout: 20_000 }, () => {
     await expect.poll(async () => (await client.ok('getJob', { params: { jobId } })).job.status).toBe('completed')
   })
 
-  it.each(['files', 'tunnel'])('changes nothing if there is a file in place of its folder %s', async (name) => {
+  it.each([
+    ['files', 'a file', (path: string) => writeFileSync(path, 'notes')],
+    ['tunnel', 'a file', (path: string) => writeFileSync(path, 'notes')],
+    ['files', 'a link to a file', (path: string) => symlinkSync(import.meta.filename, path)],
+    ['files', 'a link to nothing', (path: string) => symlinkSync('/nonexistent/files', path)],
+  ])('changes nothing if, in place of its folder %s, there is %s', async (name, _what, place) => {
     chmodSync(home, 0o755)
-    writeFileSync(join(home, name), 'notes')
+    place(join(home, name))
     await expect(create().start()).rejects.toMatchObject({ code: 'data_dir_unusable', message: expect.stringContaining(name) })
     expect(readdirSync(home)).toEqual([name])
     expect(statSync(home).mode & 0o777).toBe(0o755)

@@ -262,6 +262,13 @@ describe('a crash', () => {
     expect(supervisor.isSafeMode()).toBe(true)
   })
 
+  it('ends with the error that the runner itself reported, which says more than its exit code', async () => {
+    const { supervisor, spawned } = supervise({ refuse: 'internal' })
+    const message = { code: 'quoted', params: { words: 'refused: internal' } }
+    expect(await supervisor.start()).toEqual({ state: 'failed', code: 'crash_loop', message })
+    expect(spawned).toHaveLength(3)
+  })
+
   it('is also assumed after a hang', async () => {
     const { supervisor, spawned, states } = supervise({}, { timings: { pingEveryMs: 20, hangAfterMs: 200 } })
     await supervisor.start()

@@ -132,7 +132,6 @@ it('opens the first start in a fresh installation, but only from Home', async ()
   await waitFor(() => expect(first.path()).toBe('/welcome'))
   // There is nothing to pause yet.
   expect(screen.queryByRole('button', { name: /^Pause all/ })).toBeNull()
-  first.unmount()
   const second = open({ runner: fresh(), path: '/settings' })
   await waitFor(() => expect(second.runner.callsOf('getSettings').length).toBeGreaterThan(0))
   await screen.findAllByRole('link', { name: 'Finish setup' })

@@ -48,6 +48,16 @@ describe('Activity', () => {
     expect(screen.getByRole('link', { name: 'Start chat' })).toHaveAttribute('href', '/chat')
   })
 
+  it('does not claim that there are no jobs once the runner is away', async () => {
+    const { runner } = createWorkspace([])
+    open(runner)
+    await screen.findByText('No jobs yet')
+    runner.setReachable(false)
+    runner.breakStreams()
+    await waitFor(() => expect(screen.queryByText('No jobs yet')).toBeNull())
+    expect(await screen.findByRole('button', { name: 'Try again' })).toBeVisible()
+  })
+
   it('loads further pages by itself while a page has no match', async () => {
     const { runner } = createWorkspace([])
     const pages: Record<string, { jobs: JobSummary[]; nextCursor: string | null }> = {

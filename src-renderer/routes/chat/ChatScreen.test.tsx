@@ -232,6 +232,25 @@ describe('a conversation', () => {
     expect(screen.getByRole('group', { name: 'Output' })).toHaveTextContent('lines 1-120 of 120')
   })
 
+  it('does not show a call that the person refused as a failure', async () => {
+    const { space, conversationId, job, say } = openRunning()
+    const asked = { name: 'read_file', args: { path: 'a.md' } }
+    space.steps.set(job.id, [reply(1, '', { toolCalls: ['c1', 'c2'].map((callId) => ({ callId, ...asked })) })])
+    openChat(space.runner, `/chat/${conversationId}`)
+    say({ type: 'start', jobId: job.id, conversationId })
+    for (const [callId, state] of [
+      ['c1', 'denied'],
+      ['c2', 'failed'],
+    ] as const)
+      say({ type: 'tool', callId, name: 'read_file', state })
+    const [refused, failed] = await waitFor(() => [
+      screen.getByRole('button', { name: /denied/ }),
+      screen.getByRole('button', { name: /failed/ }),
+    ])
+    expect(refused!.querySelector('.text-bad')).toBeNull()
+    expect(failed!.querySelector('.text-bad')).not.toBeNull()
+  })
+
   it('continues after a broken stream without repeating a word', async () => {
     const { space, conversationId, job, tail, say } = openRunning()
     const second = createHeldStream()

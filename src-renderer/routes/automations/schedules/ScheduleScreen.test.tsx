@@ -240,7 +240,7 @@ describe('its run history', () => {
     open({}, [makeOccurrence(), makeOccurrence(), makeOccurrence(missed), makeOccurrence({ state: 'caught_up' })])
     const legend = await screen.findByRole('list', { name: 'Legend' })
     const words = within(legend).getAllByRole('listitem')
-    expect(words.map((word) => word.textContent).toSorted()).toEqual(['Missed', 'Ran late: Completed', 'Ran: Completed'])
+    expect(words.map((word) => word.textContent).toSorted()).toEqual(['Missed', 'Ran', 'Ran late'])
   })
 
   it('shows the outcomes and the cost of the last week', async () => {
