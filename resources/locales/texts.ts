@@ -1623,6 +1623,7 @@ export type TextParams = {
   'connections.mcp.runs.mayAskModelWhy': NoParams
   'connections.mcp.first.program': NoParams
   'connections.mcp.first.programWhy': NoParams
+  'connections.mcp.first.blockedWhy': NoParams
   'connections.mcp.first.openWhy': NoParams
   'connections.mcp.first.remote': NoParams
   'connections.mcp.first.remoteWhy': NoParams
@@ -2802,6 +2803,7 @@ export type TextParams = {
   'outbound.approval.attached': { file: string }
   'outbound.approval.reason': NoParams
   'outbound.approval.job': { title: string }
+  'outbound.approval.write': { code: string }
   'outbound.approval.tapOrWrite': { code: string }
   'outbound.approval.writeAnswer': { code: string }
   'outbound.approval.tapOrAnswer': { code: string }

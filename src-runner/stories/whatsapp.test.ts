@@ -146,6 +146,8 @@ describe('WhatsApp', () => {
     const whole = await ask()
     expect(rig.server.sent.some(({ file }) => file !== null && Buffer.from(file.bytes).includes('rm -rf everything'))).toBe(true)
     expect(whole.question).toContain('The complete call is in the file approval.txt above.')
+    // There are no buttons.
+    expect(whole.question).not.toContain('Tap')
     rig.server.sayOnPhone(`reject ${whole.code}`)
     await untilSaid('owner', 'Then not.')
 

@@ -266,7 +266,7 @@ describe('the address of the owner', () => {
     const channel = connect()
     const person = meet(channel, 1, 'owner')!
     const [old, present] = [talk(person.id), talk(person.id)]
-    const who = { channelId: channel.id, personId: person.id, chatId: '1', role: 'owner' }
+    const who = { channelId: channel.id, kind: 'telegram', personId: person.id, chatId: '1', role: 'owner' }
     expect([old, present].map((id) => findChannelPersonOfConversation(rig.db, id))).toEqual([who, who])
     write((tx) => deleteConversation(tx, { jobs: rig.store }, present))
     expect(findChannelPersonOfConversation(rig.db, present)).toBeNull()

@@ -53,7 +53,7 @@ export function createOwnerNotifications(deps: OwnerNotificationsDeps) {
       const owner = asker?.role === 'owner' ? asker : findOwner(tx, [agentId, first.agentId])
       // The app shows the approval in any case, so a missing address is no failure.
       if ('noAddress' in owner) return
-      const text = approvalText(deps.speech(), approval, link(`/approvals?id=${approvalId}`, 'approvals'))
+      const text = approvalText(deps.speech(), approval, link(`/approvals?id=${approvalId}`, 'approvals'), owner.kind !== 'messenger')
       const buttons = choicesOf(deps.speech(), approval).map(({ label, decision, answer }, n): Button => {
         const action = answer === undefined ? `${decision}:${approvalId}` : `choose:${approvalId}:${n}`
         return { label, action, ...(decision === 'approve' && needsCompleteCall(approval) ? { needsCompleteCall: true } : {}) }

@@ -7,7 +7,7 @@ import { createMessage } from '../../lib/messages.ts'
 import { channelConversations, channelPeople as people, channels } from './channels-table.ts'
 
 /** A private chat with somebody on a channel. */
-export type ChannelChat = { channelId: string; personId: string; chatId: string }
+export type ChannelChat = { channelId: string; kind: ChannelKind; personId: string; chatId: string }
 
 /** Why there is no address. `no_channel`: none of the agent's channels is on. `no_owner`: no owner was confirmed yet. */
 export type NoAddress = { noAddress: 'no_channel' | 'not_on_that_channel' | 'no_owner' }
@@ -26,7 +26,7 @@ export function findOwnerConversation(db: Db, agentId: string, via: NotifyVia): 
     .all()
   const order: readonly ChannelKind[] = via === 'auto' ? AUTO_ORDER : [via]
   const inOrder = order.flatMap((kind) => candidates.filter((candidate) => candidate.kind === kind))
-  for (const { channelId, personId, chatId } of inOrder) if (personId !== null && chatId !== null) return { channelId, personId, chatId }
+  for (const { personId, chatId, ...channel } of inOrder) if (personId !== null && chatId !== null) return { ...channel, personId, chatId }
   if (inOrder.length > 0) return { noAddress: 'no_owner' }
   return { noAddress: via === 'auto' ? 'no_channel' : 'not_on_that_channel' }
 }
@@ -47,11 +47,12 @@ export function requireNotifiable(db: Db, agentId: string, vias: readonly Notify
 export function findChannelPersonOfConversation(db: Db, conversationId: string): (ChannelChat & { role: ChannelRole }) | null {
   const person = db
     .select({
-      ...{ channelId: people.channelId, personId: people.id, role: people.role },
+      ...{ channelId: people.channelId, kind: channels.kind, personId: people.id, role: people.role },
       chatId: sql<string>`coalesce(${channelConversations.chatId}, ${people.chatId})`,
     })
     .from(channelConversations)
     .innerJoin(people, eq(people.id, channelConversations.personId))
+    .innerJoin(channels, eq(channels.id, people.channelId))
     .where(eq(channelConversations.conversationId, conversationId))
     .get()
   return person ?? null

@@ -124,6 +124,11 @@ describe('a question', () => {
     expect(approvalText(t, { ...approval, kind: 'question', question: { ...question, choices: [] } }, LINK)).toMatch(
       /Write `answer \w{4}` and your answer\./,
     )
+    // Without buttons nothing can be tapped, and the choices stand in the text.
+    expect(approvalText(t, approval, LINK, false)).toMatch(/\n\nWrite `approve \w{4}` or `reject \w{4}`\. Without an answer/)
+    const asked = approvalText(t, { ...approval, kind: 'question', question }, LINK, false)
+    expect(asked).toMatch(/1\. a\n2\. b[^]*Write `answer \w{4}` and your answer\./)
+    expect(asked).not.toContain('Tap')
     const budget = { scope: 'agent_day', limitUsd: 5, spentUsd: 4.2, extensionUsd: 5 } as const
     expect(approvalText(t, { ...approval, kind: 'budget', budget }, LINK)).toContain(
       'It has spent $4.20 of $5.00 for this agent today, and the next step may cost more. Add $5.00?',

@@ -61,8 +61,11 @@ export type AskedApproval = Pick<
   | 'expiresAt'
 >
 
-/** The question, with the facts in our words and apart from what the agent and others wrote. */
-export function approvalText(t: Translate, approval: AskedApproval, link: string): string {
+/**
+ * The question, with the facts in our words and apart from what the agent and others wrote. `hasButtons`: the chat shows the
+ * answers as buttons, which WhatsApp does not.
+ */
+export function approvalText(t: Translate, approval: AskedApproval, link: string, hasButtons = true): string {
   const { agentName, jobTitle, kind, reason, decision, expiresAt, createdAt } = approval
   const hours = Math.max(1, Math.round((expiresAt - createdAt) / 3_600_000))
   const changed = decision?.decidedBy.source === 'changed' ? [plain(renderMessage(t, decision.decidedBy.reason))] : []
@@ -72,12 +75,12 @@ export function approvalText(t: Translate, approval: AskedApproval, link: string
     approval.question?.server === undefined
       ? t(`outbound.approval.${kind}`, { agent: nameOf(agentName) })
       : t('outbound.approval.serverQuestion', { agent: nameOf(agentName), server: nameOf(approval.question.server) }),
-    ...questionText(t, approval),
+    ...questionText(t, approval, hasButtons),
     ...changed,
     ...(warning === null ? [] : [`⚠️ ${plain(renderMessage(t, warning))}`]),
     ...(words === '' ? [] : [`${t('outbound.approval.reason')} ${quoted(cut(words, MOST_REASON_CHARS))}`]),
     t('outbound.approval.job', { title: nameOf(jobTitle) }),
-    `${howToAnswer(t, approval)} ${t('outbound.approval.expires', { hours })}`.trim(),
+    `${howToAnswer(t, approval, hasButtons)} ${t('outbound.approval.expires', { hours })}`.trim(),
     link,
   ].join('\n\n')
 }
@@ -93,13 +96,14 @@ function completeText(t: Translate, approval: AskedApproval): string {
   return isSummaryComplete(t, approval) ? summaryOf(t, approval.facts) : callText(t, approval)
 }
 
-/** A phone cuts the label of a button. */
-function choicesText(choices: readonly string[]): string[] {
-  if (choices.every((choice) => choice.length <= MOST_BUTTON_CHARS)) return []
+/** The choices as text, where no button shows them: a phone cuts its label. */
+function choicesText(choices: readonly string[], hasButtons: boolean): string[] {
+  if (choices.length === 0) return []
+  if (hasButtons && choices.every((choice) => choice.length <= MOST_BUTTON_CHARS)) return []
   return [choices.map((choice, n) => `${n + 1}. ${plain(choice)}`).join('\n')]
 }
 
-function questionText(t: Translate, approval: AskedApproval): string[] {
+function questionText(t: Translate, approval: AskedApproval, hasButtons: boolean): string[] {
   const { kind, question, budget } = approval
   switch (kind) {
     case 'tool':
@@ -109,9 +113,9 @@ function questionText(t: Translate, approval: AskedApproval): string[] {
     case 'question':
       if (question?.server !== undefined) {
         const address = question.url === undefined ? [] : [fenced(question.url)]
-        return [quoted(question.text), ...address, ...choicesText(question.choices)]
+        return [quoted(question.text), ...address, ...choicesText(question.choices, hasButtons)]
       }
-      return [question?.text ?? '', ...choicesText(question?.choices ?? [])]
+      return [question?.text ?? '', ...choicesText(question?.choices ?? [], hasButtons)]
     case 'budget': {
       if (budget === null) return []
       const { scope, spentUsd, limitUsd, extensionUsd } = budget
@@ -120,12 +124,12 @@ function questionText(t: Translate, approval: AskedApproval): string[] {
   }
 }
 
-function howToAnswer(t: Translate, { id, kind, question }: AskedApproval): string {
+function howToAnswer(t: Translate, { id, kind, question }: AskedApproval, hasButtons: boolean): string {
   const code = shortCodeOf(id)
-  if (kind !== 'question') return t('outbound.approval.tapOrWrite', { code })
+  if (kind !== 'question') return hasButtons ? t('outbound.approval.tapOrWrite', { code }) : t('outbound.approval.write', { code })
   if (question?.form !== undefined) return ''
   if (question?.server !== undefined && question.choices.length === 0) return t('outbound.approval.writeToServer', { code })
-  return question === null || question.choices.length === 0
+  return question === null || question.choices.length === 0 || !hasButtons
     ? t('outbound.approval.writeAnswer', { code })
     : t('outbound.approval.tapOrAnswer', { code })
 }

@@ -39,6 +39,14 @@ function open(server: McpServer, answers: Answers = {}) {
   return { ...view, runner, change }
 }
 
+it('says of a program that needs the sandbox why it does not start on a machine without one', async () => {
+  const network = { works: false, reason: null, advice: null }
+  const sandbox = { kind: 'none' as const, works: false, reason: null, advice: null, checkedAt: 1, network }
+  open(makeMcpServer({ version: null }), { getSandbox: () => ({ sandbox }) })
+  expect(await screen.findByText(/^It does not start, because this computer has no sandbox\./)).toBeVisible()
+  expect(screen.queryByText(/It runs in the sandbox/)).toBeNull()
+})
+
 it('shows exactly what will run before it is started, with hidden characters written out', async () => {
   const server = makeMcpServer({
     version: null,

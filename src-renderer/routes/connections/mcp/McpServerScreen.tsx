@@ -5,7 +5,7 @@ import { AnswerState } from '../../../api/AnswerState.tsx'
 import { useAction } from '../../../api/mutations.ts'
 import { sentenceOf } from '../../../api/problem.ts'
 import { toastError } from '../../../api/toast-error.ts'
-import { useMcpServer } from '../../../api/queries.ts'
+import { useMcpServer, useSandbox } from '../../../api/queries.ts'
 import { t } from '../../../lib/language.ts'
 import { messageText } from '../../../lib/message-text.ts'
 import { Button } from '../../../ui/Button.tsx'
@@ -48,6 +48,7 @@ export function McpServerScreen(): JSX.Element {
 
 function Server(props: { server: McpServer }): JSX.Element {
   const test = useAction('testMcpServer')
+  const sandbox = useSandbox()
   const change = useAction('updateMcpServer')
   const [isEditing, setEditing] = createSignal(false)
   const [problem, setProblem] = createSignal<string | null>(null)
@@ -87,7 +88,9 @@ function Server(props: { server: McpServer }): JSX.Element {
           fallback={
             <Panel title={t(isProgram() ? 'connections.mcp.first.program' : 'connections.mcp.first.remote')}>
               <WhatRuns transport={props.server.transport} />
-              <p class="mt-3 text-xs text-ink-3">{t(`connections.mcp.first.${firstWhy(props.server)}`)}</p>
+              <p class="mt-3 text-xs text-ink-3">
+                {t(`connections.mcp.first.${firstWhy(props.server, sandbox.data?.sandbox.works === false)}`)}
+              </p>
               <div class="mt-3 flex flex-wrap gap-2">
                 <Button variant="primary" busy={test.isRunning} disabled={!props.server.enabled} onClick={() => void runTest()}>
                   {t(isProgram() ? 'connections.mcp.first.start' : 'connections.mcp.first.connect')}
@@ -132,7 +135,8 @@ function Server(props: { server: McpServer }): JSX.Element {
   )
 }
 
-function firstWhy({ transport }: McpServer): 'programWhy' | 'openWhy' | 'remoteWhy' {
+function firstWhy({ transport }: McpServer, lacksSandbox: boolean): 'programWhy' | 'openWhy' | 'blockedWhy' | 'remoteWhy' {
   if (transport.kind !== 'stdio') return 'remoteWhy'
-  return transport.allowsUnsandboxed ? 'openWhy' : 'programWhy'
+  if (transport.allowsUnsandboxed) return 'openWhy'
+  return lacksSandbox ? 'blockedWhy' : 'programWhy'
 }
