@@ -12,8 +12,8 @@ export type AgentProgramsDeps = Pick<Services, 'db' | 'log'> & {
   listProgramFolders: () => Promise<readonly string[]>
 }
 
-/** Large folders of programs take a second or two. A job that waits longer starts without the list of programs. */
-const FIRST_SCAN_MS = 5_000
+/** Large folders of programs take a second or two, on a busy machine ten. A job that waits longer starts without the list. */
+const FIRST_SCAN_MS = 30_000
 
 /** The system's programs, and the person's own if the settings allow it. */
 export function createAgentPrograms({ db, clock, log, dataDir, settings, listProgramFolders }: AgentProgramsDeps) {
