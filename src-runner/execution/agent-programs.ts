@@ -12,7 +12,7 @@ export type AgentProgramsDeps = Pick<Services, 'db' | 'log'> & {
   listProgramFolders: () => Promise<readonly string[]>
 }
 
-/** Large folders of programs take a second or two, on a busy machine ten. A job that waits longer starts without the list. */
+/** Large folders of programs take a second or two, on a busy machine more. A job that waits longer starts without the list. */
 const FIRST_SCAN_MS = 30_000
 
 /** The system's programs, and the person's own if the settings allow it. */

@@ -43,7 +43,7 @@ it('says of a program that needs the sandbox why it does not start on a machine 
   const network = { works: false, reason: null, advice: null }
   const sandbox = { kind: 'none' as const, works: false, reason: null, advice: null, checkedAt: 1, network }
   open(makeMcpServer({ version: null }), { getSandbox: () => ({ sandbox }) })
-  expect(await screen.findByText(/^It does not start, because this computer has no sandbox\./)).toBeVisible()
+  expect(await screen.findByText(/^It cannot start yet, because this computer has no sandbox\./)).toBeVisible()
   expect(screen.queryByText(/It runs in the sandbox/)).toBeNull()
 })
 
