@@ -23,6 +23,7 @@ import { isTestBuild } from './security/arguments.ts'
 import type { Supervisor } from './runner/supervisor.ts'
 import { guardContents, guardSession } from './security/guard.ts'
 import { readEnvironment } from './settings/environment.ts'
+import { holdsInstanceLock } from './settings/single-instance.ts'
 import { StartError } from './settings/start-error.ts'
 import { serveAppScheme } from './window/app-scheme.ts'
 import { createAppUpdates } from './updates/app-updates.ts'
@@ -61,6 +62,7 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
     isTest: isTest || (app.isPackaged && isTestBuild(join(app.getAppPath(), 'package.json'))),
   })
   const { dataDir } = environment
+  if (lostLock()) return app.exit(0)
   const waiting = [...early]
   const links = { follow: (link: string): void => void waiting.push(link) }
   app.on('open-url', (_event, link) => links.follow(link))
@@ -116,6 +118,8 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
   void host.startServer()
 
   await app.whenReady()
+  // Checked again before the runner opens the database: on a busy computer the other start may be late.
+  if (lostLock()) return app.exit(0)
   nativeTheme.themeSource = settings.current().theme
   settings.onChange(({ theme }) => (nativeTheme.themeSource = theme))
   guardSession(session.defaultSession, devServer)
@@ -179,6 +183,9 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
   if (settings.notice)
     abilities.notify({ title: speech().t('desktop.notifications.settings'), body: settings.notice, onClick: window.show })
 }
+
+/** Another start took the lock over. That one shows its window. */
+const lostLock = () => !holdsInstanceLock(app.getPath('userData'))
 
 function followSystem(quit: Quit, supervisor: Supervisor): void {
   app.on('window-all-closed', () => quit.ask())
