@@ -16,6 +16,8 @@ const POLL_SECONDS = 30
 const POLL_SLACK_MS = 15_000
 /** A shorter request without messages was not held. */
 const MIN_HOLD_MS = 1000
+/** A connection that breaks later than this is no storm: some proxies end quiet requests early. */
+const STEADY_MS = 15_000
 const BATCH = 100
 /** The pictures of an album arrive one after another. We wait this long for the rest. */
 const ALBUM_WAIT_MS = 700
@@ -88,7 +90,6 @@ export async function pollUpdates({ api, clock, speech, random, runner, closing 
 
   let failures = 0
   let isWell = false
-  let isContested = false
   let hasMenu = false
   while (!closing.aborted) {
     const startedAt = clock.monotonic()
@@ -97,14 +98,13 @@ export async function pollUpdates({ api, clock, speech, random, runner, closing 
     const trouble = await pollOnce(isWell ? POLL_SECONDS : 0)
     if (closing.aborted) return
     isWell = trouble === null
+    const lastedMs = clock.monotonic() - startedAt
+    // The short request also succeeds where every held one breaks or another reader ends it. So only a held one ends a series of
+    // failures.
+    if (before.isWell && (trouble === null || lastedMs >= STEADY_MS)) failures = 0
     if (trouble === null) {
-      // Two readers in turn each get a response at once and are interrupted when they wait. So only a held request ends the conflict.
-      if (!isContested || before.isWell) {
-        failures = 0
-        isContested = false
-      }
       // A server that does not hold requests would be polled without a pause.
-      const wasHeld = !before.isWell || next !== before.next || clock.monotonic() - startedAt >= MIN_HOLD_MS
+      const wasHeld = !before.isWell || next !== before.next || lastedMs >= MIN_HOLD_MS
       if (!wasHeld) await clock.sleep(MIN_HOLD_MS, closing)
       hasMenu ||= await offerMenu(api, speech(), closing)
       continue
@@ -118,7 +118,6 @@ export async function pollUpdates({ api, clock, speech, random, runner, closing 
         continue
       }
     }
-    isContested ||= trouble.kind === 'conflict'
     runner.status('failing', trouble.problem)
     const pause = pauseAfter(trouble, failures, random)
     if (trouble.retryAfterMs === null) failures++

@@ -160,6 +160,48 @@ describe('Telegram itself', () => {
     expect(statuses.at(-1)).toBe('open: ')
   })
 
+  /** Breaks the request that waits for messages, and its repetition on a new connection. Returns the pause that follows. */
+  async function breakPolls(): Promise<number> {
+    await expect.poll(() => statuses.at(-1), { interval: 5 }).toBe('open: ')
+    await server.untilPolled()
+    await expect
+      .poll(
+        () => {
+          server.breakPoll()
+          return statuses.at(-1)
+        },
+        { interval: 5 },
+      )
+      .toMatch(/^failing/)
+    return clock.untilSleeping(() => true)
+  }
+
+  test('survives an hour of broken connections with few requests, and receives each message once', async () => {
+    connect()
+    const start = clock.now()
+    const written: string[] = []
+    while (clock.now() < start + 3_600_000) {
+      const pause = await breakPolls()
+      written.push(`message ${written.length}`)
+      server.say(ANNA, written.at(-1)!)
+      clock.advance(pause)
+      await expect.poll(() => texts().length, { interval: 5 }).toBe(written.length)
+    }
+    expect(texts()).toEqual(written)
+    expect(polls().length).toBeLessThan(300)
+  })
+
+  test('does not wait longer behind a proxy that ends quiet requests early', async () => {
+    connect()
+    for (let i = 0; i < 5; i++) {
+      await server.untilPolled()
+      clock.advance(20_000)
+      const pause = await breakPolls()
+      expect(pause).toBe(750)
+      clock.advance(pause)
+    }
+  })
+
   test('sets the menu later if it fails, without delaying messages', async () => {
     server.fault('setMyCommands', { kind: 'error', code: 500, description: 'Internal Server Error' })
     connect()
