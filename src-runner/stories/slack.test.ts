@@ -46,6 +46,25 @@ describe('Slack', () => {
     expect((await jobs())[0]).toMatchObject({ channel: 'slack', title: 'Post hello', status: 'completed' })
   })
 
+  it('hears its owner through a flood of strangers, and answers none of them twice', async () => {
+    await begin()
+    await letIn(ANNA)
+    for (let i = 0; i < 300; i++) {
+      const name = `mallory${i % 100}`
+      rig.slack.say({ id: `U0MALLORY${i % 100}`, name, realName: name }, 'Let me in')
+    }
+    rig.runner.modelServer.play({ text: ['I am here.'] })
+    rig.slack.say(ANNA, 'Are you there?')
+    await untilSaid(ANNA, 'I am here.')
+    // Fifty requests wait at most, beside the owner.
+    expect((await channelNow()).people).toHaveLength(51)
+    expect(await jobs()).toHaveLength(1)
+    await rig.slack.untilIdle()
+    const answered = rig.slack.sent.map(({ channel }) => channel).filter((channel) => channel !== rig.slack.directOf(ANNA))
+    expect(answered.length).toBe(new Set(answered).size)
+    expect(answered.length).toBeLessThanOrEqual(50)
+  })
+
   it('offers only Reject for a command whose end was not shown, and attaches the whole call when it can', async () => {
     await begin({ autonomy: 'ask_first' })
     await rig.runner.client.ok('updateAgent', { params: { agentId: rig.agent.id }, body: { folders: [rig.runner.makeFolder()] } })
