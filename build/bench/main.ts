@@ -1,6 +1,7 @@
 import { benchDiscord } from './discord.ts'
 import { benchIdle } from './idle.ts'
 import { benchJobs } from './jobs.ts'
+import { benchLists } from './lists.ts'
 import { benchMcpCalls } from './mcp-calls.ts'
 import { benchMcpStart } from './mcp-start.ts'
 import { benchPolicy } from './policy.ts'
@@ -22,6 +23,7 @@ const benches: Record<string, () => Promise<void>> = {
   discord: benchDiscord,
   idle: benchIdle,
   jobs: benchJobs,
+  lists: benchLists,
   'mcp-calls': benchMcpCalls,
   'mcp-start': benchMcpStart,
   policy: benchPolicy,
