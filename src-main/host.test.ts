@@ -4,11 +4,11 @@ import { X509Certificate } from 'node:crypto'
 import { Agent, request, type IncomingMessage } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import { connect, createServer } from 'node:net'
-import { hostname, networkInterfaces, tmpdir } from 'node:os'
+import { hostname, networkInterfaces, tmpdir, type NetworkInterfaceInfo } from 'node:os'
 import { join } from 'node:path'
 import { checkServerIdentity, type PeerCertificate } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Host } from './host.ts'
+import type { Host, HostOptions } from './host.ts'
 import { startHost } from './testing/start-host.ts'
 
 const OWNER = { name: 'Ann', password: 'a password that is long enough' }
@@ -43,7 +43,8 @@ describe.runIf(process.platform === 'linux')('sharing on the network', { timeout
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   })
 
-  const start = (env: Record<string, string> = {}) => startHost(folder, { RUNNER_PORT: '0', DASHBOARD_PORT: '0', ...env })
+  const start = (env: Record<string, string> = {}, network?: HostOptions['network']) =>
+    startHost(folder, { RUNNER_PORT: '0', DASHBOARD_PORT: '0', ...env }, network)
 
   const ports = () => {
     const dashboard = host.dashboardState()
@@ -117,6 +118,52 @@ describe.runIf(process.platform === 'linux')('sharing on the network', { timeout
     expect(await scan()).toEqual({ dashboard: ['127.0.0.1'], runner: ['127.0.0.1'] })
     expect([host.sharing().isOn, host.authMode()]).toEqual([false, 'local-auth'])
     expect(await ask(ports().runner)).toMatchObject({ status: 401 })
+  })
+
+  it('follows the network without a restart: new addresses are let in and shown, old ones refused', async () => {
+    await host.stop()
+    let address = '192.168.77.5'
+    const ticks: (() => void)[] = []
+    const lan = () => ({ wlan0: [{ address, family: 'IPv4', internal: false } as NetworkInterfaceInfo] })
+    host = await start({}, { interfaces: lan, every: (_ms, act) => void ticks.push(act) })
+    await (await host.signIn.accounts()).createOwner(OWNER)
+    await host.share(true)
+    const secret = await host.workerSecret()
+    const before = { ports: ports(), runner: host.supervisor.endpoint() }
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const askDashboard = (name: string) => ask(before.ports.dashboard, { host: name, secret, agent })
+    const stream = await new Promise<IncomingMessage>((resolve, reject) => {
+      const headers = { authorization: `Bearer ${secret}` }
+      request({ host: '127.0.0.1', port: before.ports.dashboard, path: '/api/events', headers }, resolve).on('error', reject).end()
+    })
+    stream.resume()
+    const told: string[][] = []
+    host.onSharing(() => told.push(host.sharing().urls))
+    const tick = () => ticks.forEach((act) => act())
+    const urlsOf = (name: string) => [
+      `http://${name}:${before.ports.dashboard}`,
+      `http://${hostname().toLowerCase().split('.')[0]}.local:${before.ports.dashboard}`,
+    ]
+    try {
+      expect(await askDashboard('127.0.0.1')).toEqual({ status: 200, isReused: false })
+      expect(await askDashboard('192.168.77.5')).toEqual({ status: 200, isReused: true })
+      tick()
+      expect(told).toEqual([])
+
+      address = '10.20.30.40'
+      tick()
+      tick()
+      expect(told).toEqual([urlsOf('10.20.30.40')])
+      expect(await askDashboard('10.20.30.40')).toEqual({ status: 200, isReused: true })
+      expect(await askDashboard('127.0.0.1')).toEqual({ status: 200, isReused: true })
+      expect((await askDashboard('192.168.77.5')).status).toBe(403)
+      // The runner sees the real addresses only: from here it gets none, because it would let them in for ever.
+      for (const name of ['192.168.77.5', '10.20.30.40']) expect((await ask(before.ports.runner, { host: name, secret })).status).toBe(403)
+      expect([ports(), host.supervisor.endpoint(), stream.readableEnded]).toEqual([before.ports, before.runner, false])
+    } finally {
+      stream.destroy()
+      agent.destroy()
+    }
   })
 
   it('is decided by the environment if that says where to listen', async () => {

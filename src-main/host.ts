@@ -20,7 +20,7 @@ import { messageOf } from './log/log.ts'
 import { createMainLog, type MainLog } from './log/main-log.ts'
 import { localName, namesOf } from './net/address.ts'
 import { createCertificates } from './net/certificate.ts'
-import { createSharing, lanAddresses, type NetworkSharing } from './net/sharing.ts'
+import { createSharing, lanAddresses, type NetworkSharing, type NetworkSharingDeps } from './net/sharing.ts'
 import type { SpawnRunner } from './runner/runner-process.ts'
 import { createSupervisor, type Supervisor } from './runner/supervisor.ts'
 import type { MoveToTrash } from './runner/trash-requests.ts'
@@ -84,6 +84,8 @@ export type HostOptions = {
   assets: Assets | null
   /** Left out: the runner finds a trash by itself. */
   trash?: MoveToTrash
+  /** Left out: those of the system. */
+  network?: Pick<NetworkSharingDeps, 'interfaces' | 'every'>
   /** Receives each log line, besides the file. */
   echo?: NodeJS.WritableStream
 }
@@ -92,7 +94,7 @@ export type HostOptions = {
 const WINDOW_WAITS_MS = 10_000
 
 /** Opens what everything else needs, and starts nothing. Throws a StartError if the data folder cannot be used. */
-export function createHost({ appVersion, environment, spawn, preferredLanguages, assets, trash, echo }: HostOptions): Host {
+export function createHost({ appVersion, environment, spawn, preferredLanguages, assets, trash, network, echo }: HostOptions): Host {
   const { dataDir } = environment
   prepareDataDir(dataDir)
   const settings = openMachineSettings(join(dataDir, 'settings.json'))
@@ -102,7 +104,7 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
   const vault = openVault(environment.vault, dataDir)
   const signIn = createSignIn({ dataDir, vault, log })
   const ports = createPorts(environment, settings)
-  const sharing = openSharing({ environment, settings, signIn, vault, log, apply: applyAccess })
+  const sharing = openSharing({ environment, settings, signIn, vault, log, apply: applyAccess, network })
   const { authMode } = sharing
   const linkKey = randomBytes(32).toString('base64url')
   const tokens = createOneTimeTokens(linkKey)
@@ -110,7 +112,7 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
   const serving = createServing(
     () => ({
       ...{ dashboard, host: sharing.dashboardHost(), port: ports.dashboard(), tls: sharing.tls() },
-      ...{ authMode, appUrl: environment.appUrl, log },
+      ...{ authMode, appUrl: environment.appUrl, interfaces: network?.interfaces, log },
     }),
     log,
   )
@@ -235,17 +237,23 @@ function openLog(
   return log
 }
 
-type SharingParts = Pick<Host, 'environment' | 'settings' | 'signIn' | 'vault' | 'log'> & { apply: () => Promise<string | null> }
+type SharingParts = Pick<Host, 'environment' | 'settings' | 'signIn' | 'vault' | 'log'> & { apply: () => Promise<string | null> } & Pick<
+    HostOptions,
+    'network'
+  >
 
 /** With the certificate of this machine, under all of its names and addresses. */
-function openSharing({ environment, settings, signIn, vault, log, apply }: SharingParts): NetworkSharing {
+function openSharing({ environment, settings, signIn, vault, log, apply, network }: SharingParts): NetworkSharing {
   const certificates = createCertificates({
     file: join(environment.dataDir, 'certificate.pem'),
-    names: () => [...new Set([localName(), hostname().toLowerCase()])].filter(isHostName).concat(lanAddresses(networkInterfaces())),
+    names: () =>
+      [...new Set([localName(), hostname().toLowerCase()])]
+        .filter(isHostName)
+        .concat(lanAddresses((network?.interfaces ?? networkInterfaces)())),
     ...{ vault, log },
   })
   const { hasOwner, endSessions } = signIn
-  return createSharing({ environment, settings, hasOwner, endSessions, certificates, apply, log })
+  return createSharing({ environment, settings, hasOwner, endSessions, certificates, apply, log, ...network })
 }
 
 /** The ports for this run: one that was chosen while running overrides everything else. */
@@ -268,7 +276,8 @@ function configOf(environment: Environment, sharing: NetworkSharing, server: Das
     authMode: sharing.authMode(),
     origins: [...(server?.origins() ?? [])],
     appUrl: environment.appUrl ?? server?.url,
-    hosts: namesOf(sharing.runnerHost()),
+    // Without the addresses of this machine: they change, so the runner looks at them itself.
+    hosts: namesOf(sharing.runnerHost(), () => ({})),
     tls: sharing.tls(),
     ingressPort: environment.ingressPort,
     publicRunnerUrl: environment.publicRunnerUrl,

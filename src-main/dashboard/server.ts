@@ -8,7 +8,7 @@ import { isHostOfOrigin, refuseAtGate, type GateConfig } from '../../src-runner/
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { messageOf, type Log } from '../log/log.ts'
 import { isOwnPeer } from '../net/own-peer.ts'
-import { boundNamesOf, namesOf, urlOf } from '../net/address.ts'
+import { boundNamesOf, namesOf, urlOf, type ReadInterfaces } from '../net/address.ts'
 import { FROM_OTHER_SITES } from '../oauth/oauth.ts'
 import type { Dashboard } from './dashboard.ts'
 import { API_HEADERS } from './hardening.ts'
@@ -32,6 +32,8 @@ export type DashboardServerOptions = {
   appUrl: string | null
   /** For connections from the network; null: they are not encrypted. */
   tls: TlsPair | null
+  /** Left out: those of the system. */
+  interfaces?: ReadInterfaces
   log: Log
 }
 
@@ -132,16 +134,21 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
 }
 
 /** By the present mode and the present addresses of this machine. */
-function gateConfigFor({ authMode, appUrl, tls }: DashboardServerOptions, bound: { host: string; port: number } | null): GateConfig {
+function gateConfigFor(
+  { authMode, appUrl, tls, interfaces }: DashboardServerOptions,
+  bound: { host: string; port: number } | null,
+): GateConfig {
   if (bound === null) return { authMode: authMode(), hosts: new Set(), origins: new Set() }
   const { host, port } = bound
   const app = appUrl === null || isLoopbackName(new URL(appUrl)) ? null : new URL(appUrl)
   return {
     authMode: authMode(),
-    hosts: new Set([...namesOf(host), ...(app ? [app.hostname.toLowerCase()] : [])]),
+    hosts: new Set([...namesOf(host, interfaces), ...(app ? [app.hostname.toLowerCase()] : [])]),
     // Browsers leave out the default port of a scheme.
     origins: new Set([
-      ...boundNamesOf(host).flatMap((name) => schemesFor(name, tls).map((scheme) => new URL(`${scheme}://${name}:${port}`).origin)),
+      ...boundNamesOf(host, interfaces).flatMap((name) =>
+        schemesFor(name, tls).map((scheme) => new URL(`${scheme}://${name}:${port}`).origin),
+      ),
       ...(app ? [app.origin] : []),
     ]),
   }

@@ -1,5 +1,8 @@
 import { createServer } from 'node:net'
-import { hostname, networkInterfaces } from 'node:os'
+import { hostname, networkInterfaces, type NetworkInterfaceInfo } from 'node:os'
+
+/** The network interfaces of this machine at this moment. */
+export type ReadInterfaces = () => NodeJS.Dict<NetworkInterfaceInfo[]>
 
 /** The address at which this machine itself reaches a server that listens on `host`. */
 export function urlOf(host: string, port: number): string {
@@ -13,10 +16,10 @@ export function localName(): string {
 }
 
 /** Host names of a server on `host`, besides the loopback names, as the network is now. Lower case. */
-export function namesOf(host: string): string[] {
+export function namesOf(host: string, interfaces: ReadInterfaces = networkInterfaces): string[] {
   const bracket = (address: string) => (address.includes(':') ? `[${address}]` : address)
   if (host !== '0.0.0.0' && host !== '::') return [bracket(host.toLowerCase())]
-  const addresses = Object.values(networkInterfaces())
+  const addresses = Object.values(interfaces())
     .flatMap((addresses) => addresses ?? [])
     .filter((address) => !address.internal && !address.address.startsWith('fe80'))
     .map((address) => bracket(address.address.toLowerCase()))
@@ -24,9 +27,9 @@ export function namesOf(host: string): string[] {
 }
 
 /** Host names under which a browser can open a server bound to `host`. Never `localhost`, which may resolve elsewhere. */
-export function boundNamesOf(host: string): string[] {
+export function boundNamesOf(host: string, interfaces?: ReadInterfaces): string[] {
   const loopback = host === '::' ? ['[::1]', '127.0.0.1'] : host === '0.0.0.0' ? ['127.0.0.1'] : []
-  return [...loopback, ...namesOf(host)]
+  return [...loopback, ...namesOf(host, interfaces)]
 }
 
 const TRIED_PORTS = 50

@@ -6,7 +6,7 @@ import { createListeners } from '../listeners.ts'
 import { messageOf, type Log } from '../log/log.ts'
 import type { Environment } from '../settings/environment.ts'
 import type { MachineSettingsStore } from '../settings/machine-settings.ts'
-import { localName } from './address.ts'
+import { localName, type ReadInterfaces } from './address.ts'
 import type { Certificate, Certificates } from './certificate.ts'
 
 /** All IPv4 addresses. Those of IPv6 mostly lead to the whole internet; DASHBOARD_HOST=:: is for people who want that. */
@@ -46,6 +46,7 @@ export type NetworkSharingDeps = {
   log: Log
   /** Calls `act` again and again, but does not keep the process alive for it. */
   every?: (ms: number, act: () => void) => void
+  interfaces?: ReadInterfaces
 }
 
 /**
@@ -62,6 +63,7 @@ export function createSharing({
   apply,
   log,
   every = (ms, act) => void setInterval(act, ms).unref(),
+  interfaces = networkInterfaces,
 }: NetworkSharingDeps): NetworkSharing {
   const { sharingFixedBy: fixedBy } = environment
   let needsSignIn = fixedBy === null && settings.current().shareOnNetwork
@@ -169,7 +171,7 @@ export function createSharing({
   }
 
   function addresses(): string[] {
-    return lanAddresses(networkInterfaces())
+    return lanAddresses(interfaces())
   }
 }
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { createHost, type Host } from '../host.ts'
+import { createHost, type Host, type HostOptions } from '../host.ts'
 import { createForkedRunner } from '../runner/forked-runner.ts'
 import { readEnvironment } from '../settings/environment.ts'
 
@@ -8,7 +8,7 @@ const ENTRY = path('../../src-runner/main.ts')
 const CODE_CACHE = path('../../node_modules/.cache/node')
 
 /** A host without a page on the data in `folder`, with both of its servers. Rejects unless the runner becomes ready. */
-export async function startHost(folder: string, env: Record<string, string>): Promise<Host> {
+export async function startHost(folder: string, env: Record<string, string>, network?: HostOptions['network']): Promise<Host> {
   const host = createHost({
     appVersion: '0.0.0',
     environment: readEnvironment({
@@ -17,6 +17,7 @@ export async function startHost(folder: string, env: Record<string, string>): Pr
     }),
     preferredLanguages: () => ['en'],
     assets: null,
+    network,
     spawn: createForkedRunner({ entry: ENTRY, codeCache: CODE_CACHE, env: { PATH: process.env['PATH'], HOME: folder, SHELL: '/bin/sh' } }),
   })
   await host.startServer()

@@ -105,7 +105,7 @@ export function createAdapters(core: Core, storage: Storage, connections: Connec
       identify: createIdentify({ ...{ ...core, db }, resolveUser: options.resolveUser ?? (async () => null) }),
       confine: (route, input, entityId) => confineInput(db, route, input, entityId),
     },
-    gate: gateOf(access),
+    gate: gateOf(access, options.internet?.ownAddresses ?? addressesOfThisMachine),
     takeDelivery: webhooks.handle,
     passedGate: addresses.passedGate,
     untilWritable: () => db.commits.untilUnlocked(),
@@ -222,8 +222,8 @@ function createHandlerDeps(core: Core, storage: Storage, agents: Agents, { sched
 
 const BEARER_OF = { 'local-trust': 'none', 'local-auth': 'secret', 'bearer-token': 'secret_or_token' } as const
 
-/** Reads `access` at every request. */
-function gateOf(access: Access): FrontRules {
+/** Reads `access` and the addresses of this machine at every request. */
+function gateOf(access: Access, addresses: () => readonly string[]): FrontRules {
   return {
     get authMode() {
       return access.authMode
@@ -231,14 +231,14 @@ function gateOf(access: Access): FrontRules {
     get isEncrypted() {
       return access.tls != null
     },
-    hosts: { has: (name) => access.hosts.includes(name) || ownNamesOf(access.host).includes(name) },
+    hosts: { has: (name) => access.hosts.includes(name) || ownNamesOf(access.host, addresses).includes(name) },
     // Pages use the dashboard, which sends no Origin.
     origins: new Set(),
   }
 }
 
 /** The names of the addresses that a server on `host` can be reached at, as the network is now. Lower case. */
-function ownNamesOf(host: string): string[] {
-  const addresses = /^(0\.0\.0\.0|::)$/.test(host) ? addressesOfThisMachine() : [host.toLowerCase()]
-  return addresses.map((address) => (address.includes(':') ? `[${address}]` : address))
+function ownNamesOf(host: string, addresses: () => readonly string[]): string[] {
+  const own = /^(0\.0\.0\.0|::)$/.test(host) ? addresses() : [host.toLowerCase()]
+  return own.map((address) => (address.includes(':') ? `[${address}]` : address))
 }

@@ -50,6 +50,25 @@ describe('changing the access while the runner runs', () => {
     expect(await ask('/api/jobs', undefined, { host: 'deckhand.lan' })).toMatchObject({ status: 200 })
   })
 
+  it('is not needed when the addresses of this machine change', async () => {
+    await test.stop()
+    let address = '192.168.77.5'
+    test = await createTestRunner({ internet: { ownAddresses: () => [address] } })
+    await test.runner.changeAccess({ ...SHARED, hosts: ['deckhand.local'] })
+    const statuses = async () => {
+      const found: number[] = []
+      for (const host of ['127.0.0.1', 'deckhand.local', '192.168.77.5', '10.20.30.40'])
+        found.push((await ask('/api/jobs', TEST_SECRET, { host, connection: 'close' })).status)
+      return found
+    }
+    expect(await statuses()).toEqual([200, 200, 200, 403])
+    address = '10.20.30.40'
+    expect(await statuses()).toEqual([200, 200, 403, 200])
+    // Not of this machine any more: on loopback it has no other name.
+    await test.runner.changeAccess(LOCAL)
+    expect(await statuses()).toEqual([200, 403, 403, 403])
+  })
+
   it('opens the runner to no page, not even to one of the dashboard, which asks for its pages', async () => {
     const origins = ['http://127.0.0.1:3000', `http://127.0.0.1:${test.port}`, 'http://localhost:3000']
     await test.runner.changeAccess({ ...LOCAL, origins })
