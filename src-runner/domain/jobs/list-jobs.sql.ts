@@ -32,7 +32,7 @@ export type JobPage = { jobs: JobSummary[]; nextCursor: string | null }
  * Jobs examined for one page. A rare filter that no index covers would otherwise block everything else: the page may then be
  * shorter than its limit, and the next one continues where it stopped.
  */
-const MOST_EXAMINED = 10_000
+const MOST_EXAMINED = 5_000
 
 const SUMMARY_BY_SEQ = prepareOnce((db: Db) => selectSummaries(db).where(eq(jobs.seq, sql.placeholder('seq'))))
 
