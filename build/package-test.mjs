@@ -26,7 +26,7 @@ const rows = []
 await begin(async () => {
   if (process.platform !== 'linux' || process.getuid() !== 0) throw new Stop('this installs a package: it needs root on Debian or Ubuntu')
   if (existsSync(INSTALLED)) throw new Stop(`${INSTALLED} is there already: remove Deckhand first, so that this test does not`)
-  await setUp(['window', 'tests', 'packaging'])
+  await setUp(['window', 'tests', 'packaging', 'installed'])
   const isBuilt = process.argv.includes('--built')
   if (!isBuilt) await timed('build the app', () => must('npm', ['run', 'package', '--', 'dir']))
   const made = !(await succeeds('id', [USER]))

@@ -51,6 +51,8 @@ const NEEDS = {
     [command('gnome-keyring-daemon'), ['gnome-keyring']],
   ],
   packaging: [[command('7za'), ['p7zip-full']]],
+  /** What clicks in dialogs of the system, which are outside of any page. */
+  installed: [[command('xdotool'), ['xdotool']]],
 }
 
 const missingFor = (uses) => uses.flatMap((use) => NEEDS[use]).filter(([present]) => !present())

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { type Browser, chromium, expect, type Page, test } from '@playwright/test'
@@ -17,11 +17,13 @@ import { startWhatsAppServer, type WhatsAppServer } from '../../src-runner/testi
 const PROGRAM = process.env['DECKHAND_INSTALLED'] ?? '/usr/bin/deckhand'
 /** The folder of a person who changed nothing, not the one of the throw-away desktop. */
 const DATA = join(homedir(), '.local/share')
+const DECKHAND = join(DATA, 'deckhand')
 const LIMIT_MS = 60_000
 /** Programs that only this test has. */
 const PROGRAMS = mkdtempSync(join(tmpdir(), 'deckhand-programs-'))
 
-type Running = { process: ChildProcess; page: Page; browser: Browser }
+type Shown = { page: Page; browser: Browser }
+type Running = Shown & { process: ChildProcess }
 
 test.skip(process.platform !== 'linux', 'the packages of this system are installed otherwise')
 
@@ -52,6 +54,11 @@ async function start(): Promise<Running> {
     })
     app.once('exit', (code) => reject(new Error(`Deckhand ended with ${code}: ${output}`)))
   })
+  return { process: app, ...(await connect(address)) }
+}
+
+/** To the window of the app whose debugger listens at this address, when its runner is ready. */
+async function connect(address: string): Promise<Shown> {
   // A driver that connects while the first window opens hangs (microsoft/playwright#29386).
   const list = new URL('/json/list', address.replace(/^ws/, 'http'))
   await expect
@@ -62,7 +69,34 @@ async function start(): Promise<Running> {
   await expect.poll(() => context.pages().map((page) => page.url())).toContainEqual(expect.stringMatching(/^app:\/\/deckhand\//))
   const page = context.pages().find((each) => each.url().startsWith('app://deckhand/'))!
   await expect.poll(() => runnerState(page)).toBe('ready')
-  return { process: app, page, browser }
+  return { page, browser }
+}
+
+/** Where the debugger of the app that runs listens; null: Chromium has not written it yet. */
+function debuggerAddress(): string | null {
+  const file = join(DECKHAND, 'window/DevToolsActivePort')
+  const [port, path] = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
+  return path === undefined ? null : `ws://127.0.0.1:${port}${path}`
+}
+
+/** Of the app that holds the lock. */
+const lockHolder = () => Number(/\d+$/.exec(readlinkSync(join(DECKHAND, 'window/SingletonLock')))![0])
+
+/** Clicks the left one of the two buttons, which agrees, in the dialog of the system that the app has opened. */
+async function agree(): Promise<void> {
+  const run = (...args: string[]) => spawnSync('xdotool', args, { encoding: 'utf8' }).stdout.trim()
+  const sizes = () =>
+    run('search', '--onlyvisible', '--class', 'deckhand')
+      .split('\n')
+      .filter((id) => id !== '')
+      .map((id) => ({ id, shape: run('getwindowgeometry', '--shell', id) }))
+      .map(({ id, shape }) => ({ id, width: Number(/WIDTH=(\d+)/.exec(shape)?.[1]), height: Number(/HEIGHT=(\d+)/.exec(shape)?.[1]) }))
+      .filter(({ width, height }) => width > 100 && width < 800 && height > 60 && height < 400)
+  await expect.poll(sizes, { message: 'a dialog of the system' }).toHaveLength(1)
+  const [{ id, width, height }] = sizes() as [{ id: string; width: number; height: number }]
+  run('mousemove', '--window', id, String(Math.round(width / 4)), String(height - 20))
+  run('click', '1')
+  await expect.poll(sizes, { message: 'the dialog is gone' }).toHaveLength(0)
 }
 
 /** Asks the runner as the page does. */
@@ -281,12 +315,62 @@ test('an installed Deckhand: a first job, the sandbox, a crash, a link, and the 
 
   await test.step('the data is there after a restart', async () => {
     await stop(deckhand)
-    expect(existsSync(join(DATA, 'deckhand/deckhand.db'))).toBe(true)
+    expect(existsSync(join(DECKHAND, 'deckhand.db'))).toBe(true)
     deckhand = await start()
     await deckhand.page.goto('app://deckhand/activity')
     await expect(deckhand.page.getByRole('main')).toContainText('Look at my folder')
     await deckhand.page.goto('app://deckhand/settings/about')
     await expect(deckhand.page.getByRole('main')).toContainText('This build does not receive updates')
+    await expect(deckhand.page.getByRole('main')).toContainText('Install new versions yourself.')
     await stop(deckhand)
   })
 })
+
+test('an installed Deckhand: a backup restored in three clicks, and everything deleted', async () => {
+  const deckhand = await start()
+  const { page } = deckhand
+  const names = async (on: Page) =>
+    (await ask<{ agents: { name: string }[] }>(on, 'GET', '/api/agents?limit=200')).agents.map(({ name }) => name)
+
+  await test.step('a backup is restored in three clicks, and the replaced data kept', async () => {
+    await ask(page, 'POST', '/api/agents', { name: 'In the backup', model: { providerId: 'demo', model: 'demo' } })
+    await page.goto('app://deckhand/settings/computer')
+    const before = await page.getByRole('button', { name: 'Restore…' }).count()
+    await page.getByRole('button', { name: 'Back up now' }).click()
+    await expect(page.getByRole('button', { name: 'Restore…' })).toHaveCount(before + 1)
+    await ask(page, 'POST', '/api/agents', { name: 'After the backup', model: { providerId: 'demo', model: 'demo' } })
+    await page.getByRole('link', { name: 'This computer' }).click()
+    await page.getByRole('button', { name: 'Restore…' }).first().click()
+    await agree()
+    await expect.poll(() => replacedFiles().length).toBe(1)
+    await expect.poll(() => runnerState(page)).toBe('ready')
+    expect(await names(page)).toContain('In the backup')
+    expect(await names(page)).not.toContain('After the backup')
+  })
+
+  await test.step('everything is deleted, and Deckhand starts again by itself', async () => {
+    writeFileSync(join(DECKHAND, 'mine.txt'), 'x')
+    await page.goto('app://deckhand/settings/computer')
+    await page.getByRole('button', { name: 'Delete all data…' }).click()
+    const dialog = page.getByRole('alertdialog')
+    await dialog.getByRole('textbox').fill('DELETE')
+    const address = debuggerAddress()
+    const ended = new Promise((resolve) => deckhand.process.once('exit', resolve))
+    await dialog.getByRole('button', { name: 'Delete everything' }).click()
+    await agree()
+    await ended
+    await deckhand.browser.close().catch(() => undefined)
+    await expect.poll(() => [null, address].includes(debuggerAddress())).toBe(false)
+    const again = await connect(debuggerAddress()!)
+    await expect(again.page.getByRole('heading', { name: 'Choose a model' })).toBeVisible()
+    expect(await names(again.page)).toEqual([])
+    expect(readdirSync(DECKHAND)).toEqual(expect.arrayContaining(['mine.txt', 'backups']))
+    expect([replacedFiles(), existsSync(join(DECKHAND, 'reset.json'))]).toEqual([[], false])
+    const pid = lockHolder()
+    process.kill(pid, 'SIGTERM')
+    await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false)
+    await again.browser.close().catch(() => undefined)
+  })
+})
+
+const replacedFiles = () => readdirSync(DECKHAND).filter((name) => /\.replaced-\d+T\d+Z$/.test(name))
