@@ -70,10 +70,12 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
   // On Linux the runner uses the trash itself, which leaves less time to swap the file.
   const trash = process.platform === 'linux' && !isTest ? undefined : (file: string) => abilities.moveToTrash(file)
   if (isResetPending(dataDir)) await finishReset(environment)
+  // Read while everything else is made.
+  const assets = loadAssets(join(here, '../renderer'))
   const host = createHost({
     ...{ appVersion: app.getVersion(), environment, spawn, trash },
     preferredLanguages: () => app.getPreferredSystemLanguages(),
-    assets: await loadAssets(join(here, '../renderer')),
+    assets,
   })
   const { settings, supervisor, log } = host
   const speech = () => speechOf(host.language())
@@ -114,6 +116,8 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
   const state = createDesktopState(host, updates, info)
   guardContents(app, (url) => void openLink(url))
   log.info({ ...info, packaged: app.isPackaged }, 'Deckhand starts')
+  // A page that cannot be read ends the start.
+  await assets
 
   void host.startServer()
 
