@@ -334,13 +334,12 @@ test('an installed Deckhand: a backup restored in three clicks, and everything d
 
   await test.step('a backup is restored in three clicks, and the replaced data kept', async () => {
     await ask(page, 'POST', '/api/agents', { name: 'In the backup', model: { providerId: 'demo', model: 'demo' } })
-    await page.goto('app://deckhand/settings/computer')
-    const before = await page.getByRole('button', { name: 'Restore…' }).count()
-    await page.getByRole('button', { name: 'Back up now' }).click()
-    await expect(page.getByRole('button', { name: 'Restore…' })).toHaveCount(before + 1)
+    await ask(page, 'POST', '/api/backups', {})
     await ask(page, 'POST', '/api/agents', { name: 'After the backup', model: { providerId: 'demo', model: 'demo' } })
+    await page.getByRole('link', { name: 'Settings' }).first().click()
     await page.getByRole('link', { name: 'This computer' }).click()
-    await page.getByRole('button', { name: 'Restore…' }).first().click()
+    // The newest backup is chosen already.
+    await page.getByRole('button', { name: 'Restore…' }).click()
     await agree()
     await expect.poll(() => replacedFiles().length).toBe(1)
     await expect.poll(() => runnerState(page)).toBe('ready')
