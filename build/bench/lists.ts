@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { fillManyJobs } from '../../e2e/scenarios/many-jobs.ts'
 import { seedAutomations } from '../../e2e/scenarios/seed-automations.ts'
@@ -44,6 +45,8 @@ export async function benchLists(): Promise<void> {
   }
   await stop()
   console.log(`\nOne page of each list with 100,000 jobs, over HTTP (${ROUNDS} rounds; ms; target: p95 ${TARGET_MS} or less)`)
+  // On a machine that is busy with other work, p95 says how long that work delays a request.
+  console.log(`load of this machine: ${loadavg()[0]!.toFixed(1)} on ${availableParallelism()} processors`)
   console.log('list | p50 | p95 | KB |')
   for (const [name, { ms, kb }] of took) {
     const sorted = ms.toSorted((a, b) => a - b)
