@@ -106,13 +106,7 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
       return false
     })
   }
-  const info = {
-    appVersion: app.getVersion(),
-    electronVersion: process.versions.electron,
-    platform: process.platform,
-    dataDir,
-    logsDir: logsDirOf(dataDir),
-  }
+  const info = infoOf(dataDir)
   const state = createDesktopState(host, updates, info)
   guardContents(app, (url) => void openLink(url))
   log.info({ ...info, packaged: app.isPackaged }, 'Deckhand starts')
@@ -186,6 +180,16 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
   if (!trayIsSeen) window.show()
   if (settings.notice)
     abilities.notify({ title: speech().t('desktop.notifications.settings'), body: settings.notice, onClick: window.show })
+}
+
+function infoOf(dataDir: string) {
+  return {
+    appVersion: app.getVersion(),
+    electronVersion: process.versions.electron,
+    platform: process.platform,
+    dataDir,
+    logsDir: logsDirOf(dataDir),
+  }
 }
 
 /** Another start took the lock over. That one shows its window. */
