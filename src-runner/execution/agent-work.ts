@@ -152,7 +152,10 @@ async function inputFor(deps: AgentWorkDeps, { job, claim, signal }: Attempt, ag
       jobId: job.id,
       agentId: agent.id,
       onBehalfOf: above,
-      folders: agent.folders,
+      // As set now: a folder that the person takes away is closed at once.
+      get folders() {
+        return findAgent(db, agent.id)?.folders ?? []
+      },
       closedFolders: [dataDir, ...[agent.id, ...above].flatMap((one) => closedFoldersOf(rules.read(), one))],
       journal: createFileJournal(journalDeps, { claim, agentId: agent.id }),
       trash: deps.trash,

@@ -1,6 +1,6 @@
 import { commitSoon, transact } from '../platform/db/database.ts'
 import type { Services } from '../platform/services.ts'
-import type { Agent } from '../contract/agents.ts'
+import type { Agent, Autonomy } from '../contract/agents.ts'
 import type { Approval, AskedQuestion, Remember } from '../contract/approvals.ts'
 import type { Job } from '../contract/jobs.ts'
 import type { Taint, Taints, CallChange, CallFacts, Decision, RecordedDecision, RuleText, TraceEntry } from '../contract/rules.ts'
@@ -172,6 +172,11 @@ function chainAbove({ db, job }: Judged) {
   return readChain(db, job.id).slice(1)
 }
 
+/** As set now, like that of the agents above: a person who turns it down does not mean only the next attempt. */
+function autonomyOf({ db, job, agent }: Judged): Autonomy {
+  return readChain(db, job.id)[0]?.autonomy ?? agent.autonomy
+}
+
 function letRun(
   { delegation, job, agent, claim }: Judged,
   question: PolicyQuestion,
@@ -191,10 +196,11 @@ async function ask({ db, approvals, claim }: Judged, approval: NewApproval, reco
   return WAIT
 }
 
-function situationOf({ db, approvals, rules, guardrails, job, agent, claim }: Judged, facts: CallFacts): Situation {
+function situationOf(judged: Judged, facts: CallFacts): Situation {
+  const { db, approvals, rules, guardrails, job, agent, claim } = judged
   return {
     facts,
-    autonomy: agent.autonomy,
+    autonomy: autonomyOf(judged),
     agentId: agent.id,
     rules: rules.read(),
     taints: approvals.readTaints(db, job.id),
