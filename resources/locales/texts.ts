@@ -3124,6 +3124,7 @@ export type TextParams = {
   'messages.slug_by_owner': NoParams
   'messages.folders_by_owner': NoParams
   'messages.autonomy_by_owner': NoParams
+  'messages.approval_by_person': NoParams
   'messages.approval_by_owner': NoParams
   'messages.memory_by_owner': NoParams
   'messages.token_by_token': NoParams

@@ -29,6 +29,22 @@ describe.skipIf(isMissing)('a question of an MCP server during a call', () => {
   const answer = ({ id }: Approval, body: { answer: string } | 'reject') => rig.answer(id, body)
   const asksIn = (log: string[]) => log.filter((line) => line.startsWith('ask')).length
 
+  it('is not answered by a program over /mcp, which may be the server itself', async () => {
+    await runner.client.ok('updateSettings', { body: { mcpApprovals: true } })
+    const jobId = await start('hostile__ask', form({ city: { type: 'string' } }))
+    const asked = await rig.approvalOf(jobId)
+    expect(asked.taints.untrusted).toBeNull()
+    const params = { name: 'answer_approval', arguments: { approvalId: asked.id, decision: 'approve', answer: 'Here' } }
+    const response = await fetch(`${runner.url}/mcp`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    })
+    expect(await response.text()).toContain('approval_by_person')
+    await answer(asked, 'reject')
+    await rig.outputsOf(jobId)
+  })
+
   it('asks the person field by field in the words of the server, and answers the same call', async () => {
     const before = asksIn(hostile.calls())
     const fields = {

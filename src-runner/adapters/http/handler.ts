@@ -8,6 +8,8 @@ import type { EventSink } from './stream.ts'
  */
 export type Call = {
   caller: Caller
+  /** A model of another program worded the request, from texts that nobody here knows. */
+  overMcp?: true
   /** Where a reader of a stream stopped (`Last-Event-ID`), or null. */
   lastEventId: number | null
   /** Aborts when the caller has disconnected. */

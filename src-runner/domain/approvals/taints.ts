@@ -11,22 +11,36 @@ import { readCursorTaints } from '../schedules/schedule-cursor.ts'
 /** The part of a recorded tool step that concerns taints. */
 export type TaintedStep = { seq: number; name: string; addsTaint: readonly Taint[]; leftMachine: boolean }
 
-/** What started the job. `fromOwner` is written into the job's context by the channel, never by the model. */
-export type Origin = { channel: JobChannel; fromOwner: boolean }
+/**
+ * What started the job. `fromOwner` is written into the job's context by the channel, never by the model. `overMcp`: a model of
+ * another program worded the task, perhaps as a page or the tainted job that called the program told it.
+ */
+export type Origin = { channel: JobChannel; fromOwner: boolean; overMcp?: boolean }
 
 /** Channels through which others than the person in front of the app may write. */
 const OTHERS_WRITE: ReadonlySet<JobChannel> = new Set(['webhook', 'telegram', 'discord', 'slack', 'messenger'])
 
+/** Whether nothing worse is known than that another program worded the task. */
+export function isOverMcp({ cause }: TaintSource): boolean {
+  return cause.code === 'taint_started_by' && cause.params.channel === 'mcp'
+}
+
+/** The first cause counts, but the text of others more than that of another program's model. */
+function firstOf(known: TaintSource | null, next: TaintSource | null): TaintSource | null {
+  return known === null || (next !== null && isOverMcp(known)) ? next : known
+}
+
 /** The taints of a job, each with its first cause. Further steps never remove one. */
 export function taintsOf(origin: Origin, inherited: readonly Taints[], steps: readonly TaintedStep[]): Taints {
-  const fromOthers = OTHERS_WRITE.has(origin.channel) && !origin.fromOwner
+  const fromOthers = (OTHERS_WRITE.has(origin.channel) && !origin.fromOwner) || origin.overMcp === true
+  const channel = origin.overMcp === true ? 'mcp' : origin.channel
   const first: Taints = {
     ...NO_TAINTS,
-    untrusted: fromOthers ? { seq: 0, cause: createMessage('taint_started_by', { channel: origin.channel }) } : null,
+    untrusted: fromOthers ? { seq: 0, cause: createMessage('taint_started_by', { channel }) } : null,
   }
   const atStart = inherited.reduce(
     (taints, more): Taints => ({
-      untrusted: taints.untrusted ?? fromStart(more.untrusted),
+      untrusted: firstOf(taints.untrusted, fromStart(more.untrusted)),
       private: taints.private ?? fromStart(more.private),
       outside: taints.outside,
     }),
@@ -34,7 +48,7 @@ export function taintsOf(origin: Origin, inherited: readonly Taints[], steps: re
   )
   return steps.reduce(
     (taints, { seq, name, addsTaint, leftMachine }): Taints => ({
-      untrusted: taints.untrusted ?? (addsTaint.includes('untrusted') ? resultOf(seq, name) : null),
+      untrusted: firstOf(taints.untrusted, addsTaint.includes('untrusted') ? resultOf(seq, name) : null),
       private: taints.private ?? (addsTaint.includes('private') ? resultOf(seq, name) : null),
       outside: taints.outside ?? (leftMachine ? { seq, cause: quote(name) } : null),
     }),
@@ -59,6 +73,7 @@ const JOB = {
   conversationId: jobs.conversationId,
   parentJobId: jobs.parentJobId,
   fromOwner: sql<number | null>`json_extract(${jobTexts.context}, '$.fromOwner')`,
+  overMcp: sql<number | null>`json_extract(${jobTexts.context}, '$.overMcp')`,
 }
 
 function selectJobs(db: Db) {
@@ -98,8 +113,8 @@ function taintsOfEarlierTurns(db: Db, { seq }: TaintedJob, conversationId: strin
   return [...turns.map((turn) => taintsOf(originOf(turn), [], [])), taintsOf({ channel: 'chat', fromOwner: true }, memories, steps)]
 }
 
-function originOf({ channel, fromOwner }: TaintedJob): Origin {
-  return { channel, fromOwner: fromOwner === 1 }
+function originOf({ channel, fromOwner, overMcp }: TaintedJob): Origin {
+  return { channel, fromOwner: fromOwner === 1, overMcp: overMcp === 1 }
 }
 
 /** The first step of each kind is enough, because taints stay. The condition is that of the partial index. */

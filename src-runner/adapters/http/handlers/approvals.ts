@@ -2,16 +2,20 @@ import { transact } from '../../../platform/db/database.ts'
 import type { Approval, ResolveApproval } from '../../../contract/approvals.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'
+import { isOverMcp } from '../../../domain/approvals/taints.ts'
 import { mayOpenMachine, type Caller } from '../caller.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
 export function approvalHandlers({ db, approvals, previewChange }: HandlerDeps) {
   return {
-    resolveApproval({ body }, { caller }) {
+    resolveApproval({ body }, { caller, overMcp }) {
       const approval = approvals.findApproval(db, body.approvalId)
       if (approval !== null && isOwners(approval, body, caller)) {
         throw new AppError('owner_only', createMessage('approval_by_owner'))
+      }
+      if (approval !== null && overMcp === true && isForPerson(approval)) {
+        throw new AppError('owner_only', createMessage('approval_by_person'))
       }
       return transact(db, (tx) => approvals.answer(tx, body))
     },
@@ -20,6 +24,14 @@ export function approvalHandlers({ db, approvals, previewChange }: HandlerDeps) 
     previewApproval: async ({ params }) => ({ change: await previewChange(params.approvalId) }),
     listDecisions: ({ params }) => ({ decisions: approvals.listDecisions(db, params.jobId) }),
   } satisfies Partial<Handlers>
+}
+
+/**
+ * What a job has read may have reached the model that would answer, or may be of the server that would answer itself. What only
+ * that model wrote is no reason.
+ */
+function isForPerson({ taints: { untrusted }, question }: Approval): boolean {
+  return question?.server !== undefined || (untrusted !== null && !isOverMcp(untrusted))
 }
 
 /**

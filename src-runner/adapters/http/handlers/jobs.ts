@@ -13,7 +13,7 @@ import type { HandlerDeps } from './deps.ts'
 export function jobHandlers(deps: HandlerDeps) {
   const { db, jobs, files, blobs } = deps
   return {
-    async submitTask({ body }) {
+    async submitTask({ body }, { overMcp }) {
       const job = await createJob(deps, (tx) =>
         jobs.enqueue(tx, {
           agentId: resolveAgent(tx, body).id,
@@ -21,6 +21,7 @@ export function jobHandlers(deps: HandlerDeps) {
           task: body.task,
           conversation: body.conversationId ?? null,
           parentJobId: body.parentJobId,
+          context: overMcp === true ? { overMcp } : null,
         }),
       )
       return { jobId: job.id, status: 'pending' }

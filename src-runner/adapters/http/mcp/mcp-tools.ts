@@ -181,7 +181,7 @@ function answerApprovalTool({ perform }: McpToolDeps): McpTool {
 }
 
 function callOf({ caller, signal }: ToolCall): Call {
-  return { caller, lastEventId: null, gone: signal, setStatus: () => {} }
+  return { caller, overMcp: true, lastEventId: null, gone: signal, setStatus: () => {} }
 }
 
 /** Waits until a job has ended or needs a person, at most so long. The caller may read the job. */
