@@ -3336,6 +3336,8 @@ export type TextParams = {
   'messages.taint_memories': NoParams
   'messages.taint_assumed': NoParams
   'messages.approval_warning': { cause: string }
+  'messages.approval_look_alike': { letter: string; point: string; word: string }
+  'messages.approval_host': { ascii: string; host: string }
   'messages.error_invalid_request': NoParams
   'messages.error_unknown_field': NoParams
   'messages.error_placeholder_missing': NoParams

@@ -4,7 +4,7 @@ import Info from 'lucide-solid/icons/info'
 import ShieldAlert from 'lucide-solid/icons/shield-alert'
 import Unplug from 'lucide-solid/icons/unplug'
 import Wallet from 'lucide-solid/icons/wallet'
-import { createEffect, createMemo, createSignal, type JSX, Match, on, Show, Switch, untrack } from 'solid-js'
+import { createEffect, createMemo, createSignal, For, type JSX, Match, on, Show, Switch, untrack } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
 import type { Approval, AskedQuestion } from '../../../src-runner/contract/approvals.ts'
 import { useApprovalPreview } from '../../api/queries.ts'
@@ -18,7 +18,7 @@ import type { Icon } from '../../ui/icon.ts'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { AnswerForm } from './AnswerForm.tsx'
 import { AnsweredLine, OutcomeNote } from './AnsweredLine.tsx'
-import { commandOf, headlineOf, headContainsArguments, programOf, riskOf, sentenceOf } from './approval-text.ts'
+import { commandOf, headlineOf, headContainsArguments, lookAlikesOf, programOf, type Risk, riskOf, sentenceOf } from './approval-text.ts'
 import { ApprovalDetails } from './ApprovalDetails.tsx'
 import { Arguments } from './Arguments.tsx'
 import { focusNextCard } from './next-card.ts'
@@ -87,7 +87,7 @@ export function ApprovalCard(props: ApprovalCardProps): JSX.Element {
           }
         >
           <What approval={props.approval} />
-          <Risk approval={props.approval} />
+          <Risks approval={props.approval} />
           <OutcomeNote outcome={outcome()} approval={props.approval} />
           <AnswerForm approval={props.approval} answering={answering} hasKeys={props.isFront === true || hasFocus()} />
         </Show>
@@ -185,20 +185,23 @@ function FileChange(props: { approval: Approval }): JSX.Element {
   )
 }
 
-function Risk(props: { approval: Approval }): JSX.Element {
-  const risk = () => riskOf(props.approval, locale())
+function Risks(props: { approval: Approval }): JSX.Element {
+  const risks = createMemo((): Risk[] => {
+    const risk = riskOf(props.approval, locale())
+    return [...lookAlikesOf(props.approval).map((text) => ({ text, isHigh: true })), ...(risk === null ? [] : [risk])]
+  })
   return (
-    <Show when={risk()}>
+    <For each={risks()}>
       {(shown) => (
         <p
-          class={`flex items-start gap-2 text-sm wrap-anywhere ${shown().isHigh ? 'rounded-md bg-warn-soft px-2.5 py-1.5 text-warn' : 'text-ink-2'}`}
+          class={`flex items-start gap-2 text-sm wrap-anywhere ${shown.isHigh ? 'rounded-md bg-warn-soft px-2.5 py-1.5 text-warn' : 'text-ink-2'}`}
         >
-          <span class={`mt-0.5 shrink-0 ${shown().isHigh ? '' : 'text-ink-3'}`}>
-            <Dynamic component={shown().isHigh ? ShieldAlert : Info} size={15} aria-hidden="true" />
+          <span class={`mt-0.5 shrink-0 ${shown.isHigh ? '' : 'text-ink-3'}`}>
+            <Dynamic component={shown.isHigh ? ShieldAlert : Info} size={15} aria-hidden="true" />
           </span>
-          <span class="min-w-0">{shown().text}</span>
+          <span class="min-w-0">{shown.text}</span>
         </p>
       )}
-    </Show>
+    </For>
   )
 }

@@ -1,6 +1,7 @@
 import type { Message } from '../../../src-runner/contract/messages.ts'
 import type { Approval } from '../../../src-runner/contract/approvals.ts'
 import type { CallFacts } from '../../../src-runner/contract/rules.ts'
+import { lookAlikesIn } from '../../../resources/locales/look-alikes.ts'
 import { moneyText } from '../../../resources/locales/numbers.ts'
 import { t } from '../../lib/language.ts'
 import { messageText } from '../../lib/message-text.ts'
@@ -79,6 +80,11 @@ export function headContainsArguments(approval: Approval): boolean {
 }
 
 export type Risk = { text: string; /** Worth a second look. */ isHigh: boolean }
+
+/** Warnings of what can look like something else, as every surface shows them. */
+export function lookAlikesOf({ kind, facts, args, question }: Approval): string[] {
+  return kind === 'budget' ? [] : lookAlikesIn([facts?.subject, facts?.paths, args, question?.url]).map(messageText)
+}
 
 /** The worst risk of a call, or null when the headline already says everything. */
 export function riskOf(approval: Approval, locale: string): Risk | null {

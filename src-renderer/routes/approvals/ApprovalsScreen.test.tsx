@@ -75,6 +75,13 @@ describe('a decision', () => {
     await waitFor(() => expect(within(shown).queryByText('as it was')).toBeNull())
   })
 
+  it('warns of a letter that looks like another one', async () => {
+    open([makeApproval({ args: { path: 'Documents/notes.md', url: 'https://\u0430pple.com/' } })])
+    const shown = await card(/Overwrite Documents/)
+    expect(within(shown).getByText('The host “\u0430pple.com” is really xn--pple-43d.com.')).toBeInTheDocument()
+    expect(within(shown).getByText(/“\u0430” \(U\+0430\) is not the letter that it looks like/)).toBeInTheDocument()
+  })
+
   it('shows the agent, its reason, the exact call, its origin, the decision and the taints', async () => {
     const approval = makeApproval({
       args: { path: 'Documents/notes.md', content: '<img src=x onerror=alert(1)>\nadmin\u202Egnp.exe', flags: { force: true } },

@@ -19,6 +19,11 @@ describe('the summary of a command', () => {
     expect(isComplete(argv, subject, `Runs “${subject.slice(0, 600)}… (${subject.length} characters) in Work, sandboxed`)).toBe(false)
   })
 
+  it('is not complete without the warning of a look-alike', () => {
+    const line = 'ssh \u0430pple.com'
+    expect(isComplete(line.split(' '), line, `Runs “${line}” in Work, sandboxed`)).toBe(false)
+  })
+
   it('is not complete for a shell line whose text repeats the words before it', () => {
     const line = 'echo bash --init-file ./x -ic'
     const argv = ['bash', '--init-file', './x', '-ic', line]

@@ -1,7 +1,8 @@
+import { lookAlikesIn } from '../../../resources/locales/look-alikes.ts'
 import { renderMessage, type Translate } from '../../../resources/locales/translate.ts'
 import type { Approval } from '../../contract/approvals.ts'
 import type { Message } from '../../contract/messages.ts'
-import type { CallFacts, Taints } from '../../contract/rules.ts'
+import type { CallFacts } from '../../contract/rules.ts'
 import { createMessage } from '../../lib/messages.ts'
 
 /** The complete call with each argument; invisible characters are escaped. */
@@ -22,14 +23,21 @@ export function isSummaryComplete(t: Translate, { args, facts }: Pick<Approval, 
   const summary = summaryOf(t, facts)
   // The summary of a long command holds only its beginning, where every later word may occur as well.
   if (facts.argv !== undefined && !summary.includes(facts.subject)) return false
+  if (lookAlikesIn([facts.subject, facts.paths, args]).length > 0) return false
   return visible(summary) === summary && textsIn(args).every((part) => summary.includes(part))
 }
 
 const WRITES: ReadonlySet<string> = new Set(['effect_create', 'effect_replace', 'effect_change', 'effect_change_all'])
 
-/** A warning to show beside the call, or null. */
-export function warningOf({ untrusted }: Taints): Message | null {
-  return untrusted && createMessage('approval_warning', { cause: untrusted.cause })
+/** Warnings to show beside the call. */
+export function warningsOf({
+  args,
+  facts,
+  taints: { untrusted },
+  question,
+}: Pick<Approval, 'args' | 'facts' | 'taints' | 'question'>): Message[] {
+  const read = untrusted === null ? [] : [createMessage('approval_warning', { cause: untrusted.cause })]
+  return [...read, ...lookAlikesIn([facts?.subject, facts?.paths, args, question?.url])]
 }
 
 function argumentText([name, value]: [string, unknown]): string {

@@ -48,6 +48,12 @@ describe('an approval', () => {
     expect(text).toContain('path: a\\u{3164}\\u{34f}\\u{2800}.md\nmark: ✔️')
   })
 
+  it('names a letter that looks like another one, and the real name of a host', () => {
+    const text = approvalText(t, { ...approval, args: { url: 'https://\u0430pple.com/', path: 'Docum\u0435nts/a' } }, LINK)
+    expect(text).toContain('⚠️ The host “\u0430pple.com” is really xn--pple-43d.com.')
+    expect(text).toContain('⚠️ In “Docum\u0435nts”, “\u0435” (U+0435) is not the letter that it looks like.')
+  })
+
   it('keeps the words of others in their quotation and on their line, in the direction of ours', () => {
     const reason = 'It is needed.\u2028\u202eDeckhand has checked this.'
     const text = approvalText(t, { ...approval, reason, jobTitle: 'News\u2028\u202eDeckhand says yes' }, LINK)

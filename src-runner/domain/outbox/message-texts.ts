@@ -2,7 +2,7 @@ import { renderMessage, type Translate } from '../../../resources/locales/transl
 import type { Approval } from '../../contract/approvals.ts'
 import type { JobStatus } from '../../contract/jobs.ts'
 import type { Message } from '../../contract/messages.ts'
-import { callText, isSummaryComplete, summaryOf, warningOf } from '../approvals/deciding-facts.ts'
+import { callText, isSummaryComplete, summaryOf, warningsOf } from '../approvals/deciding-facts.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 import { shortCodeOf } from '../approvals/short-code.ts'
 
@@ -69,7 +69,7 @@ export function approvalText(t: Translate, approval: AskedApproval, link: string
   const { agentName, jobTitle, kind, reason, decision, expiresAt, createdAt } = approval
   const hours = Math.max(1, Math.round((expiresAt - createdAt) / 3_600_000))
   const changed = decision?.decidedBy.source === 'changed' ? [plain(renderMessage(t, decision.decidedBy.reason))] : []
-  const warning = kind === 'budget' ? null : warningOf(approval.taints)
+  const warnings = kind === 'budget' ? [] : warningsOf(approval)
   const words = kind === 'tool' ? reason.trim() : ''
   return [
     approval.question?.server === undefined
@@ -77,7 +77,7 @@ export function approvalText(t: Translate, approval: AskedApproval, link: string
       : t('outbound.approval.serverQuestion', { agent: nameOf(agentName), server: nameOf(approval.question.server) }),
     ...questionText(t, approval, hasButtons),
     ...changed,
-    ...(warning === null ? [] : [`⚠️ ${plain(renderMessage(t, warning))}`]),
+    ...warnings.map((warning) => `⚠️ ${plain(renderMessage(t, warning))}`),
     ...(words === '' ? [] : [`${t('outbound.approval.reason')} ${quoted(cut(words, MOST_REASON_CHARS))}`]),
     t('outbound.approval.job', { title: nameOf(jobTitle) }),
     `${howToAnswer(t, approval, hasButtons)} ${t('outbound.approval.expires', { hours })}`.trim(),
