@@ -3341,6 +3341,7 @@ export type TextParams = {
   'messages.error_invalid_request': NoParams
   'messages.error_unknown_field': NoParams
   'messages.error_placeholder_missing': NoParams
+  'messages.error_too_many_streams': NoParams
   'messages.error_too_many_deliveries': NoParams
   'messages.error_unauthorized': NoParams
   'messages.error_link_required': NoParams

@@ -119,6 +119,7 @@ export const ERROR_STATUS = {
   authorization_refused: 422,
   rate_limited: 429,
   too_many_guesses: 429,
+  too_many_streams: 429,
   job_creation_failed: 500,
   internal: 500,
   messenger_manager_unavailable: 503,

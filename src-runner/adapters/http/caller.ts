@@ -13,6 +13,12 @@ export type LimitedCaller = {
   tokenId: string | null
 }
 
+/** A name for all requests of one client, to count them apart from those of others. */
+export function clientOf(caller: Caller): string {
+  if (caller.entityId === undefined) return caller.isMember === true ? 'member' : 'owner'
+  return JSON.stringify([caller.entityId, caller.userId, caller.tokenId])
+}
+
 export const OWNER: Caller = { entityId: undefined }
 export const MEMBER: Caller = { entityId: undefined, isMember: true }
 

@@ -8,6 +8,7 @@ import { openDatabase } from '../../platform/db/open-database.ts'
 import { createEventHub, type EventHub } from '../../platform/events/event-hub.ts'
 import { findEventBounds } from '../../platform/events/event-log.sql.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { findDefaultEntity } from '../../domain/entities/entities.ts'
 import { openEventStream } from './handlers/events.ts'
 import type { EventSink } from './stream.ts'
 
@@ -105,6 +106,28 @@ describe('the stream of events', () => {
     happen(db, 10)
     hub.publishLive({ type: 'job.progress', payload: { jobId: 'x', activity: 'model', detail: null, until: null } })
     expect([reader.ids.length <= 500, reader.live]).toEqual([true, 0])
+  })
+
+  it('lets others go on while it looks for the events of one workspace, and misses none', async () => {
+    const { db, hub } = open()
+    happen(db, 1900)
+    const { id: entityId } = findDefaultEntity(db)
+    const reader = createReader()
+    const mine = () =>
+      transact(
+        db,
+        (tx) => void tx.emit({ type: 'credential.deleted', payload: { credentialId: '018f4e9a-7b1c-7c3d-8e4f-0123456789ab', entityId } }),
+      )
+    let reads = 0
+    const counted = { prepare: (sql: string) => ((reads += Number(sql.includes('FROM events'))), db.prepare(sql)) } as unknown as Database
+    cleanUps.push(openEventStream({ db: counted, hub }, 0, reader, entityId))
+    expect(reads).toBeLessThanOrEqual(3)
+    mine()
+    expect(reader.ids).toEqual([])
+    const last = findEventBounds(db).newest
+    await expect.poll(() => reader.ids).toEqual([last])
+    mine()
+    expect(reader.ids).toEqual([last, last + 1])
   })
 
   it('starts from now without an id, or with one from the future', () => {

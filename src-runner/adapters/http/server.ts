@@ -14,7 +14,7 @@ import { errorBody, toAppError } from './error-response.ts'
 import { createAuth, type AuthConfig, type Identify } from './auth.ts'
 import { MAX_BODY_BYTES, parseJson, requireJson } from './body.ts'
 import { createFront, pathOf, type FrontRules, type TakeDelivery } from './request-gate.ts'
-import type { Caller } from './caller.ts'
+import { clientOf, type Caller } from './caller.ts'
 import type { Call, Handlers, OpenStream } from './handler.ts'
 import { createMcpEndpoint, MCP_ROUTE, type McpEndpointDeps } from './mcp/mcp-endpoint.ts'
 import { createPerform, type Confine, type PerformDeps } from './perform-route.ts'
@@ -95,12 +95,17 @@ export function createHttpServer(deps: HttpServerDeps) {
       async handler(request, reply) {
         const caller = callers.get(request.raw)!
         const { params, query, body } = request
-        const answer: unknown = await perform(name, { params, query, body }, callOf(request, reply, route, caller))
-        if (route.stream === true)
-          return startStream(answer as OpenStream, reply, {
-            isRepeatable: route.method === 'GET',
-            mayContinue: continues(route, request, caller),
+        const call = callOf(request, reply, route, caller)
+        if (route.stream === true) {
+          const leave = streams.reserve(clientOf(caller))
+          const opened = await perform(name, { params, query, body }, call).catch((thrown: unknown) => {
+            leave()
+            throw thrown
           })
+          const mayContinue = continues(route, request, caller)
+          return startStream(opened as OpenStream, reply, { isRepeatable: route.method === 'GET', mayContinue, leave })
+        }
+        const answer: unknown = await perform(name, { params, query, body }, call)
         if (deps.checkResponses === true) assertResponse(name, route, answer)
         return reply.header('content-type', JSON_TYPE).send(JSON.stringify(answer))
       },
@@ -115,12 +120,19 @@ export function createHttpServer(deps: HttpServerDeps) {
       onRequest: (request, reply) => admit(MCP_ROUTE, request, reply),
       async handler(request, reply) {
         const caller = callers.get(request.raw)!
-        const { status, headers, json, stream } = await serve({ headers: request.headers, body: request.body, caller })
-        if (stream !== undefined) {
-          return startStream(stream, reply, { isRepeatable: false, mayContinue: continues(MCP_ROUTE, request, caller) })
+        const leave = streams.reserve(clientOf(caller))
+        let isStream = false
+        try {
+          const { status, headers, json, stream } = await serve({ headers: request.headers, body: request.body, caller })
+          if (stream !== undefined) {
+            isStream = true
+            return startStream(stream, reply, { isRepeatable: false, mayContinue: continues(MCP_ROUTE, request, caller), leave })
+          }
+          reply.code(status).headers(headers)
+          return json === undefined ? await reply.send() : await reply.header('content-type', JSON_TYPE).send(json)
+        } finally {
+          if (!isStream) leave()
         }
-        reply.code(status).headers(headers)
-        return json === undefined ? reply.send() : reply.header('content-type', JSON_TYPE).send(json)
       },
     })
   }
@@ -139,6 +151,7 @@ export function createHttpServer(deps: HttpServerDeps) {
     try {
       streams.open(reply.raw, open, options)
     } catch (error) {
+      options.leave()
       log.error({ error }, 'a stream broke off')
       reply.raw.destroy()
     }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
 
 export const HEARTBEAT_MS = 15_000
 /** Unsent bytes above which a reader counts as slow. */
@@ -20,7 +21,12 @@ export type EventSink = {
   end(): void
 }
 
+/** Streams of one client. A window has a few, and a script one or two. */
+export const MOST_STREAMS = 200
+
 export type Streams = {
+  /** Takes a place for a stream of this client, before its request does anything. Returns how to give it back. Throws AppError too_many_streams. */
+  reserve(client: string): () => void
   /** Sends the headers, then opens the source. */
   open(res: ServerResponse, start: (sink: EventSink) => () => void, options: StreamOptions): void
   count(): number
@@ -36,8 +42,9 @@ export function numberedFrame(id: number, event: string, data: string): string {
   return `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`
 }
 
-/** `isRepeatable`: sending the same request again starts nothing. */
+/** `isRepeatable`: sending the same request again starts nothing. `leave`: gives the place back. */
 export type StreamOptions = {
+  leave: () => void
   isRepeatable: boolean
   /** Asked at each heartbeat. The stream ends when it may not continue. */
   mayContinue?: () => Promise<boolean>
@@ -46,6 +53,7 @@ export type StreamOptions = {
 /** All open streams of a server: one timer for all heartbeats, and one place that ends them. */
 export function createStreams(clock: Clock): Streams {
   const readers = new Set<Reader>()
+  const places = new Map<string, Set<object>>()
   let stopBeat: (() => void) | null = null
 
   function beat(): void {
@@ -53,8 +61,19 @@ export function createStreams(clock: Clock): Streams {
   }
 
   return {
+    reserve(client) {
+      const taken = places.get(client) ?? new Set()
+      if (taken.size >= MOST_STREAMS) throw new AppError('too_many_streams')
+      const place = {}
+      places.set(client, taken.add(place))
+      return () => {
+        taken.delete(place)
+        if (taken.size === 0 && places.get(client) === taken) places.delete(client)
+      }
+    },
     open(res, start, options) {
       const reader = openReader(res, options, () => {
+        options.leave()
         readers.delete(reader)
         if (readers.size > 0) return
         stopBeat?.()

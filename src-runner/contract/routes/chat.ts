@@ -18,6 +18,13 @@ export const chatRoutes = {
     body: ChatTurn,
     stream: true,
     answer: z.unknown(),
-    errors: ['agent_not_found', 'conversation_not_found', 'agent_has_no_model', 'client_id_reused', 'job_creation_failed'],
+    errors: [
+      'too_many_streams',
+      'agent_not_found',
+      'conversation_not_found',
+      'agent_has_no_model',
+      'client_id_reused',
+      'job_creation_failed',
+    ],
   }),
 }

@@ -65,7 +65,7 @@ export const jobRoutes = {
     params: jobParams,
     stream: true,
     answer: z.unknown(),
-    errors: ['job_not_found'],
+    errors: ['job_not_found', 'too_many_streams'],
   }),
   cancelJob: post('/api/jobs/:jobId/cancel', {
     reach: 'workspace',

@@ -35,6 +35,7 @@ export const systemRoutes = {
     query: z.object({ after: z.coerce.number().int().min(0).optional() }),
     stream: true,
     answer: z.unknown(),
+    errors: ['too_many_streams'],
   }),
   getSandbox: get('/api/sandbox', {
     reach: 'machine',

@@ -16,6 +16,8 @@ export function eventHandlers(deps: HandlerDeps) {
 
 /** A reader that missed more than this reads the lists again instead. */
 const MOST_REPEATED = 2000
+/** Events whose workspace is looked up in one go. Each needs a few reads, and others wait meanwhile. */
+const LOOKED_UP_AT_ONCE = 100
 
 /**
  * Sends the recorded events after `from` (null: from now on), then new ones, each once. Nothing is buffered: a reader that
@@ -31,6 +33,7 @@ export function openEventStream(
   // A number from the future belongs to another database, such as a restored one. Its reader starts from now.
   let sentId = from === null || from > newest ? newest : Math.max(from, newest - MOST_REPEATED)
   let behind = false
+  let stopped = false
 
   const isVisible = (event: StoredEvent | LiveEvent) => entityId === undefined || isEventOf(db, event, entityId)
 
@@ -41,14 +44,16 @@ export function openEventStream(
     sink.send(numberedFrame(event.id, event.type, JSON.stringify(event.payload)))
   }
 
-  /** Reading is synchronous, so no event is missed between the last page and the first new event. */
+  /** Reading the last page is synchronous, so no event is missed between it and the first new event. */
   function catchUp(): void {
+    if (stopped) return
     behind = true
     for (;;) {
-      const page = listEventsAfter(db, sentId)
+      const page = listEventsAfter(db, sentId, entityId === undefined ? undefined : LOOKED_UP_AT_ONCE)
       for (const event of page) send(event)
       if (page.length === 0) break
       if (!sink.keepsUp()) return sink.onDrain(catchUp)
+      if (entityId !== undefined) return void setImmediate(catchUp)
     }
     behind = false
   }
@@ -67,5 +72,8 @@ export function openEventStream(
 
   const stops = [hub.subscribe(onEvent), hub.subscribeLive(onLive)]
   catchUp()
-  return () => stops.forEach((stop) => stop())
+  return () => {
+    stopped = true
+    stops.forEach((stop) => stop())
+  }
 }

@@ -48,7 +48,7 @@ describe('a wait for a job over /mcp', () => {
     return () => listeners
   }
 
-  async function post(message: object, session?: string): Promise<Response> {
+  async function post(message: object, session?: string, headers: Record<string, string> = {}): Promise<Response> {
     const client = new AbortController()
     clients.push(client)
     const response = await fetch(url, {
@@ -56,6 +56,7 @@ describe('a wait for a job over /mcp', () => {
       headers: {
         ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
         ...(session === undefined ? {} : { 'mcp-session-id': session }),
+        ...headers,
       },
       body: JSON.stringify({ jsonrpc: '2.0', ...message }),
       signal: client.signal,
@@ -64,8 +65,8 @@ describe('a wait for a job over /mcp', () => {
     return response
   }
 
-  const wait = (id: number | string, session?: string) =>
-    post({ id, method: 'tools/call', params: { name: 'get_job', arguments: { jobId: JOB, waitSeconds: 600 } } }, session)
+  const wait = (id: number | string, session?: string, headers?: Record<string, string>) =>
+    post({ id, method: 'tools/call', params: { name: 'get_job', arguments: { jobId: JOB, waitSeconds: 600 } } }, session, headers)
   const cancel = async (requestId: number | string, session?: string) =>
     expect((await post({ method: 'notifications/cancelled', params: { requestId } }, session)).status).toBe(202)
 
@@ -92,11 +93,13 @@ describe('a wait for a job over /mcp', () => {
     expect(server.streams()).toBe(0)
   })
 
-  it('returns at once when too many wait already', async () => {
+  it('returns at once when too many of the same client wait already', async () => {
     const listeners = await serve()
     for (let i = 0; i < 64; i++) await wait(i)
     await expect.poll(listeners).toBe(64)
     expect(await (await wait(64)).text()).toContain('running')
     expect(listeners()).toBe(64)
+    await wait(65, undefined, { 'x-deckhand-role': 'member' })
+    await expect.poll(listeners).toBe(65)
   })
 })

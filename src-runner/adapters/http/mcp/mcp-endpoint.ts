@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Caller } from '../caller.ts'
+import { clientOf, type Caller } from '../caller.ts'
 import type { OpenStream } from '../handler.ts'
 import type { McpResponse } from './mcp-protocol.ts'
 import { createMcpTools, type McpToolDeps } from './mcp-tools.ts'
@@ -82,9 +82,8 @@ function sessionOf(headers: McpCall['headers']): string | null {
 /** null: the request cannot be cancelled. */
 function keyOf(caller: Caller, session: string | null, requestId: unknown): string | null {
   if (session === null || (typeof requestId !== 'string' && typeof requestId !== 'number')) return null
-  const { entityId, userId, tokenId } = caller.entityId === undefined ? { entityId: null, userId: null, tokenId: null } : caller
   return createHash('sha256')
-    .update(JSON.stringify([entityId, userId, tokenId, session, requestId]))
+    .update(JSON.stringify([clientOf(caller), session, requestId]))
     .digest('base64')
 }
 

@@ -5,7 +5,7 @@ import type { Agent } from '../../../contract/agents.ts'
 import type { Approval } from '../../../contract/approvals.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { LiveJobStreams } from '../../../platform/events/live-job-streams.ts'
-import { mayOpenMachine, type Caller } from '../caller.ts'
+import { clientOf, mayOpenMachine, type Caller } from '../caller.ts'
 import type { Call } from '../handler.ts'
 import type { Perform } from '../perform-route.ts'
 
@@ -45,8 +45,8 @@ export const INSTRUCTIONS =
 const LONGEST_WAIT_S = 600
 /** Most clients give up after 60 s without progress. */
 const DEFAULT_WAIT_S = 50
-/** Waits at once. With more, a tool returns without waiting. */
-const MOST_WAITS = 64
+/** Waits of a client at once. With more, a tool returns without waiting. */
+export const MOST_WAITS = 64
 const MOST_RESULT_CHARS = 100_000
 const MOST_STEP_CHARS = 2000
 const STEPS_PER_CALL = 50
@@ -186,9 +186,15 @@ function callOf({ caller, signal }: ToolCall): Call {
 
 /** Waits until a job has ended or needs a person, at most so long. The caller may read the job. */
 function createJobWait({ perform, liveStreams, clock }: McpToolDeps) {
-  let waits = 0
+  const waits = new Map<string, number>()
+  const count = (client: string, more: number) => {
+    const now = (waits.get(client) ?? 0) + more
+    if (now === 0) waits.delete(client)
+    else waits.set(client, now)
+  }
   return async (jobId: string, seconds: number, call: ToolCall): Promise<void> => {
-    if (seconds === 0 || call.signal.aborted || waits >= MOST_WAITS) return
+    const client = clientOf(call.caller)
+    if (seconds === 0 || call.signal.aborted || (waits.get(client) ?? 0) >= MOST_WAITS) return
     const { promise: over, resolve: end } = Promise.withResolvers<void>()
     const detach = liveStreams.attach(jobId, (tail) => {
       if (tail.type === 'finished' || (tail.type === 'waiting' && tail.status === 'awaiting_approval')) end()
@@ -197,13 +203,13 @@ function createJobWait({ perform, liveStreams, clock }: McpToolDeps) {
     })
     const stopTimer = clock.after(seconds * 1000, end)
     call.signal.addEventListener('abort', () => end(), { once: true })
-    waits++
+    count(client, 1)
     try {
       // Attached first, then read: an end before is seen here, an end after is heard there.
       const { job } = await perform('getJob', { params: { jobId } }, callOf(call))
       if (!isTerminal(job.status) && job.status !== 'awaiting_approval') await over
     } finally {
-      waits--
+      count(client, -1)
       detach()
       stopTimer()
     }
