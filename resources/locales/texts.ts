@@ -2975,6 +2975,7 @@ export type TextParams = {
   'messages.sent_to_nobody': NoParams
   'messages.sent_to_former_owner': NoParams
   'messages.sent_guest_private': NoParams
+  'messages.sent_former_owner': NoParams
   'messages.sent_guest_files': NoParams
   'messages.sent_cannot': { problem: string }
   'messages.outside_silent': { host: string; seconds: number }

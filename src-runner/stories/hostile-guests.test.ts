@@ -200,6 +200,20 @@ describe('a guest on Telegram', () => {
     await expect.poll(() => readdirSync(folder)).toEqual(['a.txt'])
   })
 
+  it('gets no reply of a job from the time as owner that ends after it', async () => {
+    await begin()
+    await letIn(BEN)
+    const hold = rig.runner.modelServer.holdBefore(0)
+    rig.runner.modelServer.play({ text: [`The word is ${SECRET}.`] })
+    rig.bot.say(BEN, 'Which word?')
+    await rig.runner.modelServer.untilReceived(1)
+    await letIn(ANNA)
+    hold.release()
+    await untilSaid(BEN, 'My owner will read my reply')
+    expect(await outbox({ state: 'undeliverable' })).toMatchObject([{ problem: { code: 'sent_former_owner' } }])
+    expect(said(BEN).join()).not.toContain(SECRET)
+  })
+
   it('gets no undelivered message from the time as owner', async () => {
     await begin()
     await letIn(BEN)

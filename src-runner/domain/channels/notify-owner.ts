@@ -1,6 +1,6 @@
 import type { Message } from '../../contract/messages.ts'
 import { createMessage, type Speech } from '../../lib/messages.ts'
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import type { Services } from '../../platform/services.ts'
 import type { NotifyVia } from '../../contract/triggers.ts'
@@ -85,18 +85,24 @@ const MESSAGE_CHANNELS: ReadonlySet<string> = new Set(['telegram', 'discord', 's
 
 function reply(tx: Tx, deps: OwnerNotificationsDeps, job: MovedJob): void {
   const person = job.conversationId === null ? null : findChannelPersonOfConversation(tx, job.conversationId)
-  const text = replyText(deps.speech(), readOutcome(tx, job), person?.role === 'owner')
+  const { startedByGuest, ...outcomeOfJob } = readOutcome(tx, job)
+  const text = replyText(deps.speech(), outcomeOfJob, person?.role === 'owner')
   const to = person === null ? createMessage('sent_chat_removed') : person.role === 'refused' ? createMessage('sent_to_refused') : person
   const files = job.status === 'completed' ? readFiles(tx, job.id) : []
-  const held = person?.role === 'allowed' ? whyHeld(tx, job.id, files) : undefined
+  const wasOwner = startedByGuest !== 1
+  const held = person?.role === 'allowed' ? whyHeld(tx, job.id, { files, wasOwner }) : undefined
   const about = { agentId: job.agentId, jobId: job.id, to }
   const outcome = writeOutbound(tx, deps, { ...about, key: `reply:${job.id}`, kind: 'reply', text, files, held })
   if (outcome !== 'held') return
   writeOutbound(tx, deps, { ...about, key: `held:${job.id}`, kind: 'notification', text: deps.speech()('outbound.heldForOwner') })
 }
 
-/** A reply to a guest leaves the machine, so the owner decides if the job has private data or files. */
-function whyHeld(db: Db, jobId: string, files: readonly string[]): Message | undefined {
+/**
+ * A reply to a guest leaves the machine, so the owner decides if the job has private data or files, or if it was told that it
+ * talks with the owner.
+ */
+function whyHeld(db: Db, jobId: string, { files, wasOwner }: { files: readonly string[]; wasOwner: boolean }): Message | undefined {
+  if (wasOwner) return createMessage('sent_former_owner')
   if (readTaints(db, jobId).private !== null) return createMessage('sent_guest_private')
   return files.length === 0 ? undefined : createMessage('sent_guest_files')
 }
@@ -162,7 +168,10 @@ function findNotifyingOrigin(
 
 function readOutcome(db: Db, { id }: MovedJob) {
   return db
-    .select({ status: jobs.status, agentName: agents.name, title: jobs.title, result: jobTexts.result, errorMessage: jobs.errorMessage })
+    .select({
+      ...{ status: jobs.status, agentName: agents.name, title: jobs.title, result: jobTexts.result, errorMessage: jobs.errorMessage },
+      startedByGuest: sql<number | null>`json_extract(${jobTexts.context}, '$.isGuest')`,
+    })
     .from(jobs)
     .innerJoin(agents, eq(agents.id, jobs.agentId))
     .innerJoin(jobTexts, eq(jobTexts.jobSeq, jobs.seq))
