@@ -113,6 +113,12 @@ describe('blocks of a text that grows', () => {
     expect(blocks.update('four', false)).toEqual([{ kind: 'html', html: '<p>four</p>\n' }])
   })
 
+  it.each(['_a__', '_a', '**a*', '_a__ '])('takes time in proportion to the length of %j again and again', (marks) => {
+    const read = (times: number) => fastestOf(() => createMarkdownBlocks().update(marks.repeat(times), true))
+    read(500)
+    expect(read(8000)).toBeLessThan(12 * read(2000))
+  })
+
   it('does not parse a long text again for every token', () => {
     const long = Array.from({ length: 2000 }, (_, i) => `Paragraph ${i} with **some** words and \`code\`.`).join('\n\n')
     const whole = fastestOf(() => createMarkdownBlocks().update(long, true))

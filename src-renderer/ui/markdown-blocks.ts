@@ -1,4 +1,4 @@
-import { Lexer, Marked, type Token, type Tokens } from 'marked'
+import { Lexer, Marked, type Token, Tokenizer, type Tokens } from 'marked'
 
 /** A top-level block. Code is kept as text, so that it can grow without being rendered again. The rest is untrusted HTML. */
 export type MarkdownBlock = { kind: 'html'; html: string } | { kind: 'code'; lang: string; text: string }
@@ -12,6 +12,13 @@ export type MarkdownBlocks = {
 }
 
 type Links = Lexer['tokens']['links']
+
+/**
+ * How far ahead an emphasis, a mail address or plain text is read. Each place looks for its own end, so without a bound the time is
+ * quadratic.
+ */
+const AHEAD_CHARS = 1000
+const ADDRESS_START = /^(?:https?:\/\/|ftp:\/\/|www\.)/i
 
 /** The only HTML tags that a model may write. Any other HTML is shown as text. */
 const HARMLESS_TAG = /^<(?:br *\/?|\/?(?:kbd|sub|sup))>$/i
@@ -48,6 +55,20 @@ function languageOf(lang: string | undefined): string {
 
 const marked = new Marked({
   gfm: true,
+  tokenizer: {
+    emStrong(src, maskedSrc, prevChar) {
+      if (src.length <= AHEAD_CHARS) return false
+      const from = maskedSrc.length - src.length
+      const masked = maskedSrc.slice(from, from + AHEAD_CHARS)
+      return Tokenizer.prototype.emStrong.call(this, src.slice(0, AHEAD_CHARS), masked, prevChar)
+    },
+    url(src) {
+      return src.length <= AHEAD_CHARS || ADDRESS_START.test(src) ? false : Tokenizer.prototype.url.call(this, src.slice(0, AHEAD_CHARS))
+    },
+    inlineText(src) {
+      return src.length <= AHEAD_CHARS ? false : Tokenizer.prototype.inlineText.call(this, src.slice(0, AHEAD_CHARS))
+    },
+  },
   renderer: {
     // A page has its own headings above: a reply's h1 is the third level there.
     heading({ tokens, depth }) {
