@@ -94,17 +94,17 @@ describe('a job that a stranger started', () => {
   })
 
   /** Changes while it works or waits, and what becomes of the call after. */
-  const CHANGES: { name: string; from: Autonomy; when: 'works' | 'waits'; change: (agentId: string) => Promise<unknown>; then: string }[] = [
-    { name: 'the agent is made stricter', from: 'on_its_own', when: 'works', change: (id) => setAutonomy(id, 'ask_first'), then: 'asks' },
-    { name: 'the agent is made laxer', from: 'ask_first', when: 'works', change: (id) => setAutonomy(id, 'on_its_own'), then: 'sent 1' },
-    { name: 'sending is denied', from: 'on_its_own', when: 'works', change: (id) => rule(id, 'deny'), then: 'Deny send' },
-    { name: 'the agent is made laxer', from: 'ask_first', when: 'waits', change: (id) => setAutonomy(id, 'on_its_own'), then: 'asks' },
-    { name: 'sending is allowed', from: 'ask_first', when: 'waits', change: (id) => rule(id, 'allow'), then: 'asks' },
-    { name: 'it is approved, but denied before', from: 'ask_first', when: 'waits', change: (id) => rule(id, 'deny').then(yes), then: 'Deny send' },
-    { name: 'it is approved after the model was changed', from: 'ask_first', when: 'waits', change: (id) => otherModel(id).then(yes), then: 'sent 1' },
-    { name: 'it is refused, but allowed before', from: 'ask_first', when: 'waits', change: (id) => rule(id, 'allow').then(no), then: 'the person said no' },
-    { name: 'the agent is deleted', from: 'ask_first', when: 'waits', change: (id) => runner.client.ok('deleteAgent', { params: { agentId: id } }), then: 'cancelled' },
-    { name: 'the agent is deleted', from: 'on_its_own', when: 'works', change: (id) => runner.client.ok('deleteAgent', { params: { agentId: id } }), then: 'cancelled' },
+  const CHANGES: { name: string; from: Autonomy; when: 'works' | 'waits'; change: (agentId: string) => Promise<unknown>; becomes: string }[] = [
+    { name: 'the agent is made stricter', from: 'on_its_own', when: 'works', change: (id) => setAutonomy(id, 'ask_first'), becomes: 'asks' },
+    { name: 'the agent is made laxer', from: 'ask_first', when: 'works', change: (id) => setAutonomy(id, 'on_its_own'), becomes: 'sent 1' },
+    { name: 'sending is denied', from: 'on_its_own', when: 'works', change: (id) => rule(id, 'deny'), becomes: 'Deny send' },
+    { name: 'the agent is made laxer', from: 'ask_first', when: 'waits', change: (id) => setAutonomy(id, 'on_its_own'), becomes: 'asks' },
+    { name: 'sending is allowed', from: 'ask_first', when: 'waits', change: (id) => rule(id, 'allow'), becomes: 'asks' },
+    { name: 'it is approved, but denied before', from: 'ask_first', when: 'waits', change: (id) => rule(id, 'deny').then(yes), becomes: 'Deny send' },
+    { name: 'it is approved after the model was changed', from: 'ask_first', when: 'waits', change: (id) => otherModel(id).then(yes), becomes: 'sent 1' },
+    { name: 'it is refused, but allowed before', from: 'ask_first', when: 'waits', change: (id) => rule(id, 'allow').then(no), becomes: 'the person said no' },
+    { name: 'the agent is deleted', from: 'ask_first', when: 'waits', change: (id) => runner.client.ok('deleteAgent', { params: { agentId: id } }), becomes: 'cancelled' },
+    { name: 'the agent is deleted', from: 'on_its_own', when: 'works', change: (id) => runner.client.ok('deleteAgent', { params: { agentId: id } }), becomes: 'cancelled' },
   ] // prettier-ignore
   const setAutonomy = (agentId: string, autonomy: Autonomy) => runner.client.ok('updateAgent', { params: { agentId }, body: { autonomy } })
   const rule = (agentId: string, effect: 'allow' | 'deny') => runner.client.ok('createRule', { body: { effect, tool: 'send', agentId } })
@@ -115,7 +115,7 @@ describe('a job that a stranger started', () => {
   const yes = async () => answer((await pending())[0]!.id)
   const no = async () => answer((await pending())[0]!.id, 'reject')
 
-  it.each(CHANGES)('that $when is decided by what holds now: $name', async ({ from, when, change, then }) => {
+  it.each(CHANGES)('that $when is decided by what holds now: $name', async ({ from, when, change, becomes }) => {
     await open()
     const agent = await add('Agent', from)
     if (when === 'works') meanwhile = () => change(agent.id)
@@ -129,7 +129,10 @@ describe('a job that a stranger started', () => {
     const { job } = await runner.client.ok('getJob', { params: { jobId } })
     const last = (await outputsOf(jobId)).at(-1) ?? ''
     const states: Record<string, string> = { awaiting_approval: 'asks', cancelled: 'cancelled' }
-    expect({ became: states[job.status] ?? last, sent }).toEqual({ became: expect.stringContaining(then), sent: then === 'sent 1' ? 1 : 0 })
+    expect({ became: states[job.status] ?? last, sent }).toEqual({
+      became: expect.stringContaining(becomes),
+      sent: becomes === 'sent 1' ? 1 : 0,
+    })
   })
 
   it('that works loses a folder at once when the person takes it away', async () => {
