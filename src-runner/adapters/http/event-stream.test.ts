@@ -114,9 +114,8 @@ describe('the stream of events', () => {
     const { id: entityId } = findDefaultEntity(db)
     const reader = createReader()
     const mine = () =>
-      transact(
-        db,
-        (tx) => void tx.emit({ type: 'credential.deleted', payload: { credentialId: '018f4e9a-7b1c-7c3d-8e4f-0123456789ab', entityId } }),
+      transact(db, (tx) =>
+        tx.emit({ type: 'credential.deleted', payload: { credentialId: '018f4e9a-7b1c-7c3d-8e4f-0123456789ab', entityId } }),
       )
     let reads = 0
     const counted = { prepare: (sql: string) => ((reads += Number(sql.includes('FROM events'))), db.prepare(sql)) } as unknown as Database

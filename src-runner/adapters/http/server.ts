@@ -126,7 +126,7 @@ export function createHttpServer(deps: HttpServerDeps) {
           const { status, headers, json, stream } = await serve({ headers: request.headers, body: request.body, caller })
           if (stream !== undefined) {
             isStream = true
-            return startStream(stream, reply, { isRepeatable: false, mayContinue: continues(MCP_ROUTE, request, caller), leave })
+            return await startStream(stream, reply, { isRepeatable: false, mayContinue: continues(MCP_ROUTE, request, caller), leave })
           }
           reply.code(status).headers(headers)
           return json === undefined ? await reply.send() : await reply.header('content-type', JSON_TYPE).send(json)
