@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createMessage } from '../lib/messages.ts'
+import { channelMessages } from '../domain/channels/channels-table.ts'
 import { shortCodeOf } from '../domain/approvals/short-code.ts'
 import { ANNA, BEN, useSlackRig } from '../testing/slack-chat.ts'
 
@@ -46,25 +47,6 @@ describe('Slack', () => {
     expect((await jobs())[0]).toMatchObject({ channel: 'slack', title: 'Post hello', status: 'completed' })
   })
 
-  it('hears its owner through a flood of strangers, and answers none of them twice', async () => {
-    await begin()
-    await letIn(ANNA)
-    for (let i = 0; i < 300; i++) {
-      const name = `mallory${i % 100}`
-      rig.slack.say({ id: `U0MALLORY${i % 100}`, name, realName: name }, 'Let me in')
-    }
-    rig.runner.modelServer.play({ text: ['I am here.'] })
-    rig.slack.say(ANNA, 'Are you there?')
-    await untilSaid(ANNA, 'I am here.')
-    // Fifty requests wait at most, beside the owner.
-    expect((await channelNow()).people).toHaveLength(51)
-    expect(await jobs()).toHaveLength(1)
-    await rig.slack.untilIdle()
-    const answered = rig.slack.sent.map(({ channel }) => channel).filter((channel) => channel !== rig.slack.directOf(ANNA))
-    expect(answered.length).toBe(new Set(answered).size)
-    expect(answered.length).toBeLessThanOrEqual(50)
-  })
-
   it('offers only Reject for a command whose end was not shown, and attaches the whole call when it can', async () => {
     await begin({ autonomy: 'ask_first' })
     await rig.runner.client.ok('updateAgent', { params: { agentId: rig.agent.id }, body: { folders: [rig.runner.makeFolder()] } })
@@ -102,6 +84,31 @@ describe('Slack', () => {
     expect(await pending()).toHaveLength(1)
     rig.slack.press(ANNA, `reject:${cut.id}`)
     await expect.poll(pending).toEqual([])
+  })
+
+  it('hears its owner through a flood of strangers, who get one note at most and leave no text behind', async () => {
+    await begin()
+    await letIn(ANNA)
+    const strangers = Array.from({ length: 60 }, (_, i) => ({ id: `U0MALLORY${10 + i}`, name: `mallory${i}`, realName: `Mallory ${i}` }))
+    const flood = (rounds: number) => {
+      for (let round = 0; round < rounds; round++) strangers.forEach((one) => rig.slack.say(one, `Buy now ${round} `.repeat(100)))
+    }
+    const rows = () => rig.runner.write((tx) => tx.select().from(channelMessages).all()).length
+    const before = rows()
+    flood(1)
+    rig.runner.modelServer.play({ text: ['I am here.'] })
+    rig.slack.say(ANNA, 'Are you there?')
+    flood(14)
+    await untilSaid(ANNA, 'I am here.')
+    // The owner is answered in their turn, and not after everybody else.
+    expect(rig.slack.waiting()).toBeGreaterThan(0)
+    await rig.slack.untilIdle()
+    expect((await channelNow()).people).toHaveLength(51)
+    expect(await jobs()).toHaveLength(1)
+    // The id of each message of those who are listed is kept for two days. The ten who are not listed leave nothing.
+    expect(rows() - before).toBe(1 + 50 * 15)
+    for (const one of strangers) expect(said(one).length).toBeLessThanOrEqual(1)
+    expect(strangers.flatMap(said).join()).not.toContain('I am here.')
   })
 
   it('refuses tokens that are swapped, wrong or of two apps, and names what is wrong', async () => {
