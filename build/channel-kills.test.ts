@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { CreateChannel } from '../src-runner/contract/channels.ts'
+import { builtChild } from '../src-runner/testing/built-children.ts'
 import { startBotApiServer } from '../src-runner/testing/bot-api-server/bot-api-server.ts'
 import { startDiscordServer } from '../src-runner/testing/discord-server/discord-server.ts'
 import { FAULT_POINTS } from '../src-runner/testing/fault-points.ts'
@@ -17,7 +17,7 @@ import { endProcess, startRunnerProcess, untilHealthy } from './runner-process.t
 
 /** build/test-long.mjs kills more often. */
 const KILLS = Number(process.env['CHANNEL_KILLS'] ?? 2)
-const CHILD = fileURLToPath(new URL('../src-runner/testing/channel-child.ts', import.meta.url))
+const CHILD = builtChild('channel-child')
 const SLOW_MS = 30_000
 
 /** What the service has seen, and how often since the question; or a point inside the runner. */

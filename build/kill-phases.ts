@@ -18,11 +18,13 @@ import { findSandbox } from '../src-runner/platform/sandbox/find-sandbox.ts'
 import type { Approval } from '../src-runner/contract/approvals.ts'
 import type { Job, JobStatus, Step } from '../src-runner/contract/jobs.ts'
 import { systemClock } from '../src-runner/lib/clock.ts'
+import { builtChild } from '../src-runner/testing/built-children.ts'
 import type { FaultPoint } from '../src-runner/testing/fault-points.ts'
 import { findFreePort } from '../src-runner/testing/free-port.ts'
 import { startModelServer, type ModelServer } from '../src-runner/testing/model-servers/model-server.ts'
 import type { ServedReply } from '../src-runner/testing/model-servers/reply.ts'
 import { createRunnerClient, type RunnerClient } from '../src-runner/testing/runner-client.ts'
+import { setup } from './build-first.mjs'
 import { isAlive, sendFault, startRunnerProcess, untilHealthy } from './runner-process.ts'
 
 export type KillPhasesOptions = { each: number; phase?: number; tell?: (line: string) => void; signal?: AbortSignal }
@@ -41,7 +43,7 @@ export type KillPhasesResult = {
   broken: string[]
 }
 
-const CHILD = fileURLToPath(new URL('../src-runner/testing/kill-child.ts', import.meta.url))
+const CHILD = builtChild('kill-child')
 const LIMIT_MS = 30_000
 const USAGE = { input: 100, output: 10 }
 
@@ -337,6 +339,7 @@ async function withLimit<T>(work: Promise<T>, problem: string): Promise<T> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await setup()
   const { values } = parseArgs({ options: { each: { type: 'string', default: '20' }, phase: { type: 'string' } } })
   const sandbox = await findSandbox()
   if (!sandbox.works) {

@@ -1,7 +1,7 @@
 // Kills the runner without warning, again and again, while four clients submit tasks and a service posts to webhooks, and
 // then looks for what it broke.
 //
-//   node build/kill-test.ts [--kills 200] [--entry src-runner/main.ts]
+//   node build/kill-test.ts [--kills 200] [--entry out/main/runner.js]
 //
 // What must hold: every accepted job is there and comes to an end, no job exists twice, no step is recorded twice or
 // missing, finished jobs stay as they were, and the file is sound. The service repeats each delivery until it is answered,
@@ -27,6 +27,7 @@ import { createRunnerClient, type RunnerClient } from '../src-runner/testing/run
 import { openAiChat } from '../src-runner/testing/model-servers/openai-chat.ts'
 import type { ServedReply } from '../src-runner/testing/model-servers/reply.ts'
 import { postWebhook } from '../src-runner/testing/webhook-sender.ts'
+import { setup } from './build-first.mjs'
 import { endProcess, startRunnerProcess, untilHealthy } from './runner-process.ts'
 
 export type KillTestOptions = {
@@ -64,7 +65,7 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 export async function runKillTest({
   kills,
-  entry = here('../src-runner/main.ts'),
+  entry = here('../out/main/runner.js'),
   tell = () => {},
   signal,
 }: KillTestOptions): Promise<KillTestResult> {
@@ -309,6 +310,7 @@ async function untilDrained(client: RunnerClient): Promise<void> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await setup()
   const { values } = parseArgs({ options: { kills: { type: 'string', default: '200' }, entry: { type: 'string' } } })
   const startedAt = performance.now()
   const result = await runKillTest({ kills: Number(values.kills), entry: values.entry, tell: (line) => process.stdout.write(`${line}\n`) })

@@ -15,10 +15,12 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
 import { systemClock } from '../src-runner/lib/clock.ts'
+import { builtChild } from '../src-runner/testing/built-children.ts'
 import type { FaultPoint } from '../src-runner/testing/fault-points.ts'
 import { findFreePort } from '../src-runner/testing/free-port.ts'
 import { startModelServer, type ModelServer } from '../src-runner/testing/model-servers/model-server.ts'
 import { createRunnerClient, type RunnerClient } from '../src-runner/testing/runner-client.ts'
+import { setup } from './build-first.mjs'
 import { endProcess, isAlive, startRunnerProcess, untilHealthy } from './runner-process.ts'
 
 export type ScheduleKillOptions = {
@@ -42,7 +44,7 @@ export type ScheduleKillResult = {
   broken: string[]
 }
 
-const CHILD = fileURLToPath(new URL('../src-runner/testing/kill-child.ts', import.meta.url))
+const CHILD = builtChild('kill-child')
 const POINTS: readonly FaultPoint[] = [
   'a due time is being decided',
   'a job is being kept',
@@ -327,6 +329,7 @@ async function poll(isSo: () => Promise<boolean>, failure: string): Promise<void
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await setup()
   const { values } = parseArgs({
     options: { kills: { type: 'string', default: '500' }, 'freeze-minutes': { type: 'string', default: '3' } },
   })

@@ -1,7 +1,8 @@
 // `npm run test:long`: what takes too long for `npm test`. Random walks and comparisons with other libraries on new cases,
 // the kill tests, and every screen in both themes. SEED=… repeats the cases of a run, whose seed is printed.
+import { setup } from './build-first.mjs'
 import { begin, projectNode, run, say } from './run.mjs'
-import { build, setUp } from './setup.mjs'
+import { setUp } from './setup.mjs'
 import { onVirtualDesktop } from './virtual-desktop.mjs'
 
 const HOUR_MS = 3_600_000
@@ -62,7 +63,7 @@ await begin(async () => {
     'starts at once, and kills of the app and its runner': [desktop, ...inDesktop, 'instances', '--workers', '1'],
     ...(mayInstall() ? { 'an installed package': [projectNode, 'build/package-test.mjs'] } : {}),
   }
-  await build()
+  await setup()
   const failed = []
   for (const [name, [command, ...args]] of Object.entries(suites)) {
     say(name)

@@ -8,7 +8,17 @@ const limits = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { t
 /** Tests that change the environment of their process, so that each file needs one of its own. */
 const isolated = ['src-runner/platform/{sandbox,programs,protected-places}/**/*.test.ts', 'build/**/*.test.ts']
 /** Tests that start the program many times. What is built starts in a third of the processor time that its sources take. */
-const builtOnes = ['src-main/headless.test.ts', 'src-runner/main.test.ts', 'build/canaries.test.ts']
+const builtOnes = [
+  'src-main/{headless,host}.test.ts',
+  'src-runner/main.test.ts',
+  'src-runner/stories/code-{results,tasks}.crash.test.ts',
+  'src-runner/domain/jobs/job-store.crash.test.ts',
+  'src-runner/adapters/skills/skill-kills.crash.test.ts',
+  'src-runner/adapters/oauth/renewals.test.ts',
+  'src-runner/adapters/channels/whatsapp/link-state.test.ts',
+  'src-runner/platform/db/backups.test.ts',
+  'build/{canaries,kill-phases,kill-test,schedule-kill-test,channel-kills,whatsapp-kills}.test.ts',
+]
 const alias = [{ find: /^fast-check$/, replacement: fileURLToPath(new URL('fast-check-seeded.ts', import.meta.url)) }]
 
 export default defineConfig({

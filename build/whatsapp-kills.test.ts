@@ -2,8 +2,8 @@ import type { ChildProcess } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, watch } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { builtChild } from '../src-runner/testing/built-children.ts'
 import { findFreePort } from '../src-runner/testing/free-port.ts'
 import { startModelServer, type ModelServer } from '../src-runner/testing/model-servers/model-server.ts'
 import { createRunnerClient, type RunnerClient } from '../src-runner/testing/runner-client.ts'
@@ -12,7 +12,7 @@ import { endProcess, startRunnerProcess, untilHealthy } from './runner-process.t
 
 /** build/test-long.mjs kills more often. */
 const KILLS = process.env['WHATSAPP_KILLS'] === undefined ? 4 : Number(process.env['WHATSAPP_KILLS'])
-const CHILD = fileURLToPath(new URL('../src-runner/testing/channel-child.ts', import.meta.url))
+const CHILD = builtChild('channel-child')
 const SLOW_MS = 30_000
 
 let folder: string

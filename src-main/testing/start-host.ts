@@ -4,7 +4,7 @@ import { createForkedRunner } from '../runner/forked-runner.ts'
 import { readEnvironment } from '../settings/environment.ts'
 
 const path = (to: string) => fileURLToPath(new URL(to, import.meta.url))
-const ENTRY = path('../../src-runner/main.ts')
+const ENTRY = path('../../out/main/runner.js')
 const CODE_CACHE = path('../../node_modules/.cache/node')
 
 /** A host without a page on the data in `folder`, with both of its servers. Rejects unless the runner becomes ready. */

@@ -2,15 +2,15 @@ import { spawnSync } from 'node:child_process'
 import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { transact } from '../platform/db/database.ts'
 import type { CodeTask } from '../contract/code-tasks.ts'
 import { changeCodeTask, insertCodeTask } from '../domain/code-tasks/code-tasks.ts'
+import { builtChild } from '../testing/built-children.ts'
 import { createGitRig } from '../testing/git-rig.ts'
 import { openRecordsRig } from '../testing/records-rig.ts'
 
-const CHILD = fileURLToPath(new URL('../testing/code-kill-child.ts', import.meta.url))
+const CHILD = builtChild('code-kill-child')
 /** `npm run test:long` kills before every change. */
 const isLong = process.env['CODE_KILLS'] !== undefined
 const TEST_MS = isLong ? 900_000 : 120_000

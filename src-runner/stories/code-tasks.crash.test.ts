@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
+import { builtChild } from '../testing/built-children.ts'
 import type { FaultPoint } from '../testing/fault-points.ts'
 import { installScriptedAgent } from '../testing/coding-agents/install-scripted-agent.ts'
 import { gitIn } from '../testing/git-rig.ts'
@@ -13,7 +13,7 @@ import { findSandboxHere } from '../testing/sandbox-here.ts'
 import { scratchFolder } from '../testing/scratch-folder.ts'
 
 const { isMissing } = await findSandboxHere()
-const CHILD = fileURLToPath(new URL('../testing/kill-child.ts', import.meta.url))
+const CHILD = builtChild('kill-child')
 
 type Kill = {
   name: string

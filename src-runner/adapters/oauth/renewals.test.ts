@@ -2,16 +2,16 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { shiftClock, systemClock } from '../../lib/clock.ts'
 import { createMemoryVault, type Vault } from '../../lib/vault.ts'
 import { getCredential } from '../../domain/credentials/credentials.ts'
+import { builtChild } from '../../testing/built-children.ts'
 import { startOAuthServer, type OAuthServer } from '../../testing/oauth-server/oauth-server.ts'
 import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
 import { createFileVault, openRenewalRig } from '../../testing/renewal-rig.ts'
 
-const CHILD = fileURLToPath(new URL('../../testing/renewal-kill-child.ts', import.meta.url))
+const CHILD = builtChild('renewal-kill-child')
 const HOUR_MS = 3_600_000
 const REDIRECT = 'http://127.0.0.1:3000/api/oauth/notes/callback'
 

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { createGuardedFetch } from '../../platform/net/guarded-fetch.ts'
 import { openDatabase } from '../../platform/db/open-database.ts'
@@ -10,11 +9,12 @@ import { createIds } from '../../lib/ids.ts'
 import { silentLog } from '../../lib/log.ts'
 import { createSkillFolders } from '../../domain/skills/skill-folders.ts'
 import { listSkills } from '../../domain/skills/skills.ts'
+import { builtChild } from '../../testing/built-children.ts'
 import { skillText } from '../../testing/archive-builders.ts'
 import { scratchFolder, type ScratchFolder } from '../../testing/scratch-folder.ts'
 import { createSkillInstaller } from './skill-installer.ts'
 
-const CHILD = fileURLToPath(new URL('../../testing/skill-kill-child.ts', import.meta.url))
+const CHILD = builtChild('skill-kill-child')
 /** `npm run test:long` sets more, which are all the moments that there are. */
 const KILLS = Number(process.env['KILLS'] ?? 3)
 const isLong = process.env['KILLS'] !== undefined

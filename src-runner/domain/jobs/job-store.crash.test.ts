@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openDatabase } from '../../platform/db/open-database.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { builtChild } from '../../testing/built-children.ts'
 
-const CHILD = fileURLToPath(new URL('../../testing/crash-child.ts', import.meta.url))
+const CHILD = builtChild('crash-child')
 const KILLS = Number(process.env['KILLS'] ?? 8)
 
 let folder: string

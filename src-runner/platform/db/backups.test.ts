@@ -14,10 +14,10 @@ import {
 import { spawnSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Replacement } from '../../contract/port.ts'
+import { builtChild } from '../../testing/built-children.ts'
 import { createHandClock } from '../../testing/hand-clock.ts'
 import { backupNameOf, listBackups, stampOf } from './backup-files.ts'
 import { createBackups, type Backups } from './backups.ts'
@@ -25,7 +25,7 @@ import { transact, type Database } from './database.ts'
 import { openDatabase } from './open-database.ts'
 import { DatabaseRefused } from './database-errors.ts'
 
-const KILLED_AT_STEP = fileURLToPath(new URL('../../testing/restore-child.ts', import.meta.url))
+const KILLED_AT_STEP = builtChild('restore-child')
 const HOUR_MS = 3_600_000
 const clock = createHandClock()
 let folder: string

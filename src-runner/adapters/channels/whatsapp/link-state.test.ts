@@ -4,13 +4,13 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, t
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createKey, createLinkState, deleteLinkState, openLinkState } from './link-state.ts'
+import { builtChild } from '../../../testing/built-children.ts'
 
 /** build/test-long.mjs sets it. */
 const KILLS = Number(process.env['WHATSAPP_KILLS'] ?? 20)
-const CHILD = fileURLToPath(new URL('../../../testing/whatsapp-server/link-state-child.ts', import.meta.url))
+const CHILD = builtChild('link-state-child')
 
 let folder: string
 let file: string
