@@ -9,9 +9,11 @@ import { benchQueries } from './queries.ts'
 import { benchSchedules } from './schedules.ts'
 import { benchSlack } from './slack.ts'
 import { benchStream } from './stream.ts'
+import { benchTelegram } from './telegram.ts'
 import { benchTools } from './tools.ts'
 import { benchWebhookTiming } from './webhook-timing.ts'
 import { benchWebhooks } from './webhooks.ts'
+import { benchWhatsApp } from './whatsapp.ts'
 import { benchWindow } from './window.ts'
 
 /**
@@ -31,9 +33,11 @@ const benches: Record<string, () => Promise<void>> = {
   schedules: benchSchedules,
   slack: benchSlack,
   stream: benchStream,
+  telegram: benchTelegram,
   tools: benchTools,
   webhooks: benchWebhooks,
   'webhook-timing': benchWebhookTiming,
+  whatsapp: benchWhatsApp,
   window: benchWindow,
 }
 

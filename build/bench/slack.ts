@@ -5,100 +5,46 @@ import { systemClock } from '../../src-runner/lib/clock.ts'
 import { inEnglish } from '../../src-runner/lib/messages.ts'
 import { createOutbound } from '../../src-runner/platform/net/outbound.ts'
 import { startSlackServer, type SlackServer, type SlackUser } from '../../src-runner/testing/slack-server/slack-server.ts'
-import { spread } from './processes.ts'
+import { compareChats, connectDriver, type ChatClient, type OpenChatClient } from './chat-rates.ts'
 
-const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 7)
-const MESSAGES = 200
 const ANNA: SlackUser = { id: 'U0ANNA00001', name: 'anna', realName: 'Anna Berg' }
 
-type Side = {
-  send(text: string): Promise<unknown>
-  close(): Promise<void>
+/** Slack's own clients beside our driver. */
+export function benchSlack(): Promise<void> {
+  return compareChats({ service: 'Slack', received: 200, sent: 200, library: onServer(openLibrary), driver: onServer(openDriver) })
 }
 
-/**
- * Messages per second through the driver beside Slack's own client, against a local server in this process. In: from the event to its
- * acknowledgement, without a database. Out: one after the other.
- */
-export async function benchSlack(): Promise<void> {
-  console.log(`\nSlack messages per second (${ROUNDS} rounds of ${MESSAGES} in turn after one to warm up; median, least and most)`)
-  const sides = { Deckhand: await startSide(openDriver), 'the bare client': await startSide(openBareClient) }
-  const received: Record<string, number[]> = {}
-  const sent: Record<string, number[]> = {}
-  for (let round = 0; round <= ROUNDS; round++) {
-    for (const [name, { server, side }] of Object.entries(sides)) {
-      const perSecond = [await measureReceiving(server), await measureSending(side)]
-      if (round === 0) continue
-      ;(received[name] ??= []).push(perSecond[0]!)
-      ;(sent[name] ??= []).push(perSecond[1]!)
+type Connect = (server: SlackServer, onMessage: () => void) => Promise<Omit<ChatClient, 'say'>>
+
+function onServer(connect: Connect): OpenChatClient {
+  return async (onMessage) => {
+    const server = await startSlackServer()
+    server.directOf(ANNA)
+    const { send, close } = await connect(server, onMessage)
+    await server.untilConnected()
+    return {
+      say: (text) => void server.say(ANNA, text),
+      send,
+      async close() {
+        await close()
+        await server.close()
+      },
     }
   }
-  console.log('through | received | sent')
-  for (const [name, { server, side }] of Object.entries(sides)) {
-    console.log([name, spread(received[name]!, 0), spread(sent[name]!, 0)].join(' | '))
-    await side.close()
-    await server.close()
-  }
 }
 
-async function startSide(open: (server: SlackServer) => Promise<Side>): Promise<{ server: SlackServer; side: Side }> {
-  const server = await startSlackServer()
-  server.directOf(ANNA)
-  const side = await open(server)
-  await server.untilConnected()
-  return { server, side }
-}
-
-async function measureReceiving(server: SlackServer): Promise<number> {
-  server.forgetEvents()
-  const startedAt = performance.now()
-  for (let i = 0; i < MESSAGES; i++) server.say(ANNA, `message ${i}`)
-  await server.untilIdle()
-  return (MESSAGES * 1000) / (performance.now() - startedAt)
-}
-
-async function measureSending(side: Side): Promise<number> {
-  const startedAt = performance.now()
-  for (let i = 0; i < MESSAGES; i++) await side.send(`**message** ${i} with \`code\``)
-  return (MESSAGES * 1000) / (performance.now() - startedAt)
-}
-
-async function openDriver(server: SlackServer): Promise<Side> {
+const openDriver: Connect = async (server, onMessage) => {
   const outbound = createOutbound()
   const driver = createSlackDriver({ fetch: outbound.fetch, clock: systemClock, speech: () => inEnglish, random: Math.random })
   const access = { channelId: 'bench', token: server.botToken, appToken: server.appToken, baseUrl: server.url }
-  const connection = driver.connect(access, null, {
-    incoming: async () => {},
-    status() {},
-    roundTrip() {},
-    knownChats: () => [],
-    readFile: async () => ({ problem: 'there are none' }),
-  })
-  let sent = 0
-  return {
-    send: (text) => {
-      const message = {
-        id: `bench-${sent++}`,
-        channelId: 'bench',
-        chatId: server.directOf(ANNA),
-        text,
-        buttons: [],
-        files: [],
-        partsSent: 0,
-      }
-      return connection.deliver(message, new AbortController().signal, () => true)
-    },
-    async close() {
-      await connection.close()
-      outbound.close()
-    },
-  }
+  const { send, close } = await connectDriver(driver, access, () => server.directOf(ANNA), onMessage)
+  return { send, close: () => close().finally(() => outbound.close()) }
 }
 
-async function openBareClient(server: SlackServer): Promise<Side> {
+const openLibrary: Connect = async (server, onMessage) => {
   const slackApiUrl = `${server.url}/api/`
   const socket = new SocketModeClient({ appToken: server.appToken, clientOptions: { slackApiUrl } })
-  socket.on('slack_event', ({ ack }: { ack: () => Promise<void> }) => void ack())
+  socket.on('slack_event', ({ ack }: { ack: () => Promise<void> }) => void ack().then(onMessage))
   await socket.start()
   const web = new WebClient(server.botToken, { slackApiUrl })
   return {

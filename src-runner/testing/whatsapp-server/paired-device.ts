@@ -7,12 +7,12 @@ import { pairDevice } from '../../adapters/channels/whatsapp/pair-device.ts'
 import type { WhatsAppDeps } from '../../adapters/channels/whatsapp/connection.ts'
 import { createWhatsAppDriver } from '../../adapters/channels/whatsapp/whatsapp.ts'
 import { createOutbound } from '../../platform/net/outbound.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { inEnglish } from '../../lib/messages.ts'
-import type { HandClock } from '../hand-clock.ts'
 import { startWhatsAppServer } from './whatsapp-server.ts'
 
 /** A local WhatsApp with a person, the device of an account that is linked to it, and the driver that connects it. */
-export async function startPairedDevice(clock: HandClock, channelId = 'channel') {
+export async function startPairedDevice(clock: Clock, channelId = 'channel') {
   const server = await startWhatsAppServer()
   const dataDir = mkdtempSync(join(tmpdir(), 'deckhand-whatsapp-'))
   const outbound = createOutbound()
