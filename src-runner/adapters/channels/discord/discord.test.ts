@@ -472,6 +472,14 @@ describe('Discord itself', () => {
       expect(server.calls.at(-1)!.call).toMatch(/typing$/)
     })
 
+    test.each([true, false])('is tried again after an hour, however long the service wants (all calls: %s)', async (isGlobal) => {
+      await listening()
+      server.fault(/messages$/, { kind: 'error', status: 429, message: 'slow', retryAfter: 1e12, isGlobal })
+      expect(await send('one')).toMatchObject({ state: 'failed' })
+      clock.advance(3_600_000)
+      expect(await send('one')).toMatchObject({ state: 'sent' })
+    })
+
     test('that the bot may not send says with which link it may', async () => {
       await listening()
       server.forbid(server.roomId)

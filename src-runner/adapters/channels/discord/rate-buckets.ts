@@ -12,6 +12,8 @@ export type RateBucket = {
 type State = { left: number; resetsAt: number }
 
 const MOST_BUCKETS = 500
+/** A pause that is longer by mistake would end only with the next start. */
+const LONGEST_PAUSE_MS = 3_600_000
 
 /**
  * Limits of calls as the service reports them: each route has one for each channel, and all calls have one together. Calls wait
@@ -25,12 +27,14 @@ export function createRateBuckets(clock: Pick<Clock, 'monotonic'>): { of(method:
     for (const [name, { resetsAt }] of states) if (resetsAt <= clock.monotonic()) states.delete(name)
   }
 
+  const after = (ms: number) => clock.monotonic() + Math.min(ms, LONGEST_PAUSE_MS)
+
   return {
     of(method, path) {
       const name = `${method} ${routeOf(path)}`
       const set = (left: number, ms: number) => {
         if (states.size >= MOST_BUCKETS) prune()
-        states.set(name, { left, resetsAt: clock.monotonic() + ms })
+        states.set(name, { left, resetsAt: after(ms) })
       }
       return {
         take() {
@@ -52,7 +56,7 @@ export function createRateBuckets(clock: Pick<Clock, 'monotonic'>): { of(method:
           set(isSameWindow ? Math.min(left, state.left) : left, seconds * 1000)
         },
         block(ms, isGlobal) {
-          if (isGlobal) blockedUntil = clock.monotonic() + ms
+          if (isGlobal) blockedUntil = after(ms)
           else set(0, ms)
         },
       }
