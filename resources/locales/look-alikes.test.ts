@@ -30,6 +30,7 @@ it.each([
   '日本語のREADMEを読む',
   '中文（API）：说明',
   'μ λ π',
+  '5 μm and Δx = λx, я_1',
   'https://xn--pple-43d.com/',
 ])('says nothing of %s', (text) => {
   expect(wordsIn(text)).toEqual([])
@@ -38,7 +39,8 @@ it.each([
 it('looks at every part of a call, names three at most, and takes linear time', () => {
   const args = { command: ['x', { 'p\u0430th': 1 }], more: Array.from({ length: 9 }, (_, n) => `a\u0430${n}`) }
   expect(lookAlikesIn(args)).toHaveLength(3)
-  const started = performance.now()
+  const before = process.threadCpuUsage()
   for (const text of ['\u0430'.repeat(1_000_000), 'a_\u0431'.repeat(300_000), 'http://'.repeat(100_000) + '\u0430']) lookAlikesIn(text)
-  expect(performance.now() - started).toBeLessThan(3000)
+  // Of the processor, which a busy machine does not change.
+  expect(process.threadCpuUsage(before).user / 1000).toBeLessThan(3000)
 })

@@ -6,8 +6,8 @@ export type LookAlike =
 const MOST_WARNINGS = 3
 const MOST_WORD_CHARS = 60
 
-/** Alphabets with letters that look like Latin ones. */
-const RELATED = String.raw`\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}`
+/** Alphabets with letters that look like Latin ones, and that nobody mixes with them. Greek and Cyrillic letters stand in formulas. */
+const RELATED = String.raw`\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}`
 /** Cyrillic and Greek letters that cannot be told from Latin ones in most fonts. */
 const TWINS =
   '\u0430\u0441\u0435\u043e\u0440\u0445\u0443\u0456\u0458\u0455\u0501\u04cf\u04bb\u051b\u051d\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0423\u0406\u0408\u0405' +
@@ -17,7 +17,7 @@ const TWINS =
 const PART = /[^\s/\\'"`“”„«»<>|;,()[\]{}]+/g
 const LETTERS = /[\p{L}\p{M}]+/gu
 const LATIN = /\p{Script=Latin}/u
-const RELATED_LETTER = new RegExp(`[${RELATED}]`, 'u')
+const RELATED_LETTER = new RegExp(`[${TWINS}${RELATED}]`, 'u')
 const ALL_TWINS = new RegExp(`^[${TWINS}]+$`, 'u')
 /** Styled letters, and other characters for a slash and a dot. Signs that Chinese and Japanese texts use are not among them. */
 const STYLED = /[\uff0f\u2044\u2215\u2024\uff21-\uff3a\uff41-\uff5a\u{1d400}-\u{1d7ff}\u2100-\u2121\u2123-\u214f]/u
