@@ -55,7 +55,7 @@ describe.skipIf(process.platform !== 'linux')('a script that has started a progr
       const found = output.match(/^\d+$/gm)?.map(Number) ?? []
       expect(found).toHaveLength(2)
       return found
-    }, 60_000)
+    })
     return { child, pids, closed, output: () => output }
   }
 

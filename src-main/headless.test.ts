@@ -61,7 +61,7 @@ describe('headless', () => {
   it('accepts the session of an account, and its access token, in bearer-token', async () => {
     const first = startHeadless({ AUTH_MODE: 'local-auth', WORKER_SECRET: SECRET })
     const { dashboardUrl } = await first.ready
-    await vi.waitFor(() => expect(first.stderr()).toMatch(/#setup=\S+/), { timeout: 20_000 })
+    await vi.waitFor(() => expect(first.stderr()).toMatch(/#setup=\S+/), { timeout: 60_000 })
     const link = /#setup=(\S+)/.exec(first.stderr())![1]!
     const person = { name: 'Ada', password: 'correct horse battery' }
     expect((await post(`${dashboardUrl}/api/auth/sign-up`, { link, ...person })).status).toBe(201)
@@ -157,7 +157,7 @@ describe('headless', () => {
     expect([await late.exited, late.stderr()]).toEqual([1, `deckhand: no Deckhand is running on the data folder ${folder}\n`])
   })
 
-  it('obeys a new secret and a new password from the command line while it runs', { timeout: 90_000 }, async () => {
+  it('obeys a new secret and a new password from the command line while it runs', async () => {
     const ask = async (...args: string[]) => {
       const command = startHeadless({}, args)
       expect([await command.exited, command.stderr()]).toEqual([0, args[0] === 'reset-password' ? expect.any(String) : ''])
@@ -165,7 +165,7 @@ describe('headless', () => {
     }
     const program = startHeadless({ AUTH_MODE: 'local-auth' })
     const { runnerUrl, dashboardUrl } = await program.ready
-    await vi.waitFor(() => expect(program.stderr()).toMatch(/#setup=\S+/), { timeout: 20_000 })
+    await vi.waitFor(() => expect(program.stderr()).toMatch(/#setup=\S+/), { timeout: 60_000 })
     const link = /#setup=(\S+)/.exec(program.stderr())![1]!
     expect((await post(`${dashboardUrl}/api/auth/sign-up`, { link, name: 'Ada Lovelace', password: 'correct horse battery' })).status).toBe(
       201,
@@ -245,7 +245,7 @@ describe('headless', () => {
     expect(logs.join('')).not.toContain(stdout.trim())
   })
 
-  it('starts with a backup when told to', { timeout: 60_000 }, async () => {
+  it('starts with a backup when told to', async () => {
     const program = startHeadless()
     const { dashboardUrl } = await program.ready
     await post(`${dashboardUrl}/api/agents`, { name: 'Ann', model: { providerId: 'demo', model: 'demo' } })
@@ -261,41 +261,37 @@ describe('headless', () => {
     expect(agents.map(({ name }) => name)).toEqual(['Ann'])
   })
 
-  it(
-    'says in one line that the database is damaged and what to do, and keeps it when told to start empty',
-    { timeout: 60_000 },
-    async () => {
-      const file = join(folder, 'deckhand.db')
-      const program = startHeadless()
-      const { dashboardUrl } = await program.ready
-      await post(`${dashboardUrl}/api/agents`, { name: 'Ann', model: { providerId: 'demo', model: 'demo' } })
-      program.child.kill('SIGTERM')
-      await program.exited
-      const damaged = Buffer.from('this is not a database')
-      writeFileSync(file, damaged)
+  it('says in one line that the database is damaged and what to do, and keeps it when told to start empty', async () => {
+    const file = join(folder, 'deckhand.db')
+    const program = startHeadless()
+    const { dashboardUrl } = await program.ready
+    await post(`${dashboardUrl}/api/agents`, { name: 'Ann', model: { providerId: 'demo', model: 'demo' } })
+    program.child.kill('SIGTERM')
+    await program.exited
+    const damaged = Buffer.from('this is not a database')
+    writeFileSync(file, damaged)
 
-      const refused = startHeadless()
-      expect(await refused.exited).toBe(1)
-      const lines = refused.stderr().split('\n')
-      expect(lines.filter((line) => line.startsWith('deckhand: '))).toEqual([
-        expect.stringMatching(/^deckhand: The database .*deckhand\.db is damaged .*npm run headless -- restore.*start-empty/),
-      ])
-      const empty = startHeadless({}, ['start-empty'])
-      const { agents } = (await (await fetch(`${(await empty.ready).dashboardUrl}/api/agents`)).json()) as { agents: object[] }
-      expect(agents).toEqual([])
-      const kept = readdirSync(folder).find((name) => /\.replaced-\d+T\d+Z$/.test(name))!
-      expect(readFileSync(join(folder, kept))).toEqual(damaged)
-      empty.child.kill('SIGTERM')
-      await empty.exited
+    const refused = startHeadless()
+    expect(await refused.exited).toBe(1)
+    const lines = refused.stderr().split('\n')
+    expect(lines.filter((line) => line.startsWith('deckhand: '))).toEqual([
+      expect.stringMatching(/^deckhand: The database .*deckhand\.db is damaged .*npm run headless -- restore.*start-empty/),
+    ])
+    const empty = startHeadless({}, ['start-empty'])
+    const { agents } = (await (await fetch(`${(await empty.ready).dashboardUrl}/api/agents`)).json()) as { agents: object[] }
+    expect(agents).toEqual([])
+    const kept = readdirSync(folder).find((name) => /\.replaced-\d+T\d+Z$/.test(name))!
+    expect(readFileSync(join(folder, kept))).toEqual(damaged)
+    empty.child.kill('SIGTERM')
+    await empty.exited
 
-      const zip = join(folder, 'report.zip')
-      const written = startHeadless({}, ['diagnostics', zip])
-      expect([await written.exited, written.stdout()]).toEqual([0, `${zip}\n`])
-      expect(Object.keys(unzipSync(readFileSync(zip)))).toContain('about.json')
-    },
-  )
+    const zip = join(folder, 'report.zip')
+    const written = startHeadless({}, ['diagnostics', zip])
+    expect([await written.exited, written.stdout()]).toEqual([0, `${zip}\n`])
+    expect(Object.keys(unzipSync(readFileSync(zip)))).toContain('about.json')
+  })
 
-  it('exports to a file and imports it on other data, and refuses what is no export', { timeout: 90_000 }, async () => {
+  it('exports to a file and imports it on other data, and refuses what is no export', async () => {
     const program = startHeadless()
     const { dashboardUrl } = await program.ready
     await post(`${dashboardUrl}/api/agents`, { name: 'Ann', model: { providerId: 'demo', model: 'demo' } })
@@ -359,7 +355,7 @@ describe('headless', () => {
     await expect.poll(() => isUp(runnerUrl), { interval: 50 }).toBe(false)
   })
 
-  it('starts again on the same data right after it was killed', { timeout: 60_000 }, async () => {
+  it('starts again on the same data right after it was killed', async () => {
     const program = startHeadless()
     await program.ready
     program.child.kill('SIGKILL')
@@ -368,7 +364,7 @@ describe('headless', () => {
     expect((await fetch(`${runnerUrl}/api/health`)).status).toBe(200)
   })
 
-  it('names the process that keeps the data folder', { timeout: 60_000 }, async () => {
+  it('names the process that keeps the data folder', async () => {
     const program = startHeadless()
     await program.ready
     const second = startHeadless()

@@ -31,7 +31,7 @@ const ADDRESSES_6 = [
 ]
 
 // 127.0.0.2 is an address of every Linux machine.
-describe.runIf(process.platform === 'linux')('sharing on the network', { timeout: 60_000 }, () => {
+describe.runIf(process.platform === 'linux')('sharing on the network', () => {
   let folder: string
   let host: Host
   beforeEach(async () => {

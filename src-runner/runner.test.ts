@@ -16,7 +16,7 @@ import { createHandAlarm } from './testing/hand-alarm.ts'
 import { createHandClock, type HandClock } from './testing/hand-clock.ts'
 import { createRunnerClient } from './testing/runner-client.ts'
 
-describe('the start of a runner', { timeout: 20_000 }, () => {
+describe('the start of a runner', () => {
   let home: string
   let clock: HandClock
   let db: Database | null

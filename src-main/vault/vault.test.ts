@@ -257,7 +257,7 @@ describe('the system keychain', () => {
     expect(results, stderr).toEqual(
       [1, 2].map(() => ({ value: 'from the first process', state: { kind: 'keychain', state: 'ok', message: '' } })),
     )
-  }, 20_000)
+  })
 
   it('is reported as absent if it is missing, with advice', async (test) => {
     if (process.platform !== 'linux') return test.skip('the expected message is that of Linux')

@@ -195,7 +195,7 @@ describe('an access token', () => {
   })
 
   // The child starts from source, which takes seconds on a busy machine.
-  it('that was lost with its process, between the answer and the vault, leads to a new sign-in', { timeout: 30_000 }, async () => {
+  it('that was lost with its process, between the answer and the vault, leads to a new sign-in', async () => {
     const file = join(records.folder, 'vault.json')
     writeFileSync(file, '{}')
     vault = createFileVault(file)

@@ -224,7 +224,7 @@ describe('a hostile Git server', () => {
     return Buffer.concat([...parts, flush])
   }
 
-  it.each(Object.entries(PACKS))('gives nothing with %s', { timeout: 30_000 }, async (_, build) => {
+  it.each(Object.entries(PACKS))('gives nothing with %s', async (_, build) => {
     const { commit, pack } = build()
     const read = await serving({ commit: nameOf('commit', commit.data), answer: bands(pack) })
     await expect(read()).rejects.toMatchObject({ detail: { code: expect.stringMatching(/^archive_/) as string } })

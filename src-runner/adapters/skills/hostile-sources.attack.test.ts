@@ -13,8 +13,8 @@ const zip = (...more: ZipEntry[]) => buildZip([HEAD, ...more])
 const tar = (...more: TarEntry[]) => buildTar([HEAD, ...more])
 const named = (name: string | Buffer) => zip({ name, data: 'x' })
 const bomb = Buffer.alloc(120_000_000)
-/** Long enough for every archive below, and shorter than the machine is patient. */
-const LIMIT_MS = 10_000
+/** Processor time, in seconds, which a busy machine does not change. */
+const MOST_SECONDS = 10
 
 const front = (text: string) => buildZip([{ name: 'SKILL.md', data: text }])
 
@@ -128,8 +128,12 @@ async function expectRefused(source: string, reason: RegExp): Promise<void> {
 }
 
 describe('a hostile archive', () => {
-  it.each(Object.entries(ARCHIVES))('is refused and leaves nothing: %s', { timeout: LIMIT_MS }, async (name, build) => {
-    await expectRefused(await place.write('skill.bin', build()), /^(zip|tar)/.test(name) ? /^archive_/ : /^skill_/)
+  it.each(Object.entries(ARCHIVES))('is refused and leaves nothing: %s', async (name, build) => {
+    const source = await place.write('skill.bin', build())
+    const before = process.cpuUsage()
+    await expectRefused(source, /^(zip|tar)/.test(name) ? /^archive_/ : /^skill_/)
+    const { user, system } = process.cpuUsage(before)
+    expect((user + system) / 1e6).toBeLessThan(MOST_SECONDS)
   })
 
   it('is what makes the difference: the same archives without their trick install', async () => {

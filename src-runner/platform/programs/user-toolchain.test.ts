@@ -263,7 +263,7 @@ describe.skipIf(process.platform === 'win32')('the user toolchain', () => {
     const programs = await findIn(home, PATHS)
     expect(programs.shown.toSorted()).toEqual([home.at('.local/bin'), home.at('.nvm/versions/node/v22.1.0')])
     expect(await findByName('tool-1999', programs)).toBe(home.at('.nvm/versions/node/v22.1.0/bin/tool-1999'))
-  }, 30_000)
+  })
 
   it('is readable in a Seatbelt profile, without the files beside the programs', async () => {
     const home = await withManagers()

@@ -631,5 +631,5 @@ describe.skipIf(isMissing)('the sandbox', () => {
     }
     expect((await worldOutside()).files[join(rig.outside, 'target.txt')]).toBe(before.files[join(rig.outside, 'target.txt')])
     expect(refused).toBeGreaterThan(0)
-  }, 30_000)
+  })
 })

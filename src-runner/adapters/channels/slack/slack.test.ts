@@ -236,7 +236,7 @@ describe('Slack itself', () => {
     server.say(ANNA, `Ask <@${BEN.id}>`)
     await server.untilIdle()
     expect(texts().at(-1)).toBe('Ask @ben')
-  }, 20_000)
+  })
 
   test('leaves what it cannot keep to the next connection, in order', async () => {
     known = [server.directOf(ANNA)]
@@ -248,7 +248,7 @@ describe('Slack itself', () => {
     clock.advance(await clock.untilSleeping((ms) => ms <= 2000))
     await server.untilIdle()
     expect(texts()).toEqual(Array.from({ length: 1100 }, (_, i) => `${i}`))
-  }, 20_000)
+  })
 
   test('sends a message once although the response was lost', async () => {
     await connected()
