@@ -4,9 +4,14 @@ import type { Agent, Autonomy } from '../contract/agents.ts'
 import type { Approval } from '../contract/approvals.ts'
 import { defineTool, NO_EFFECTS } from '../agent/tools/tool.ts'
 import { skillText } from '../testing/archive-builders.ts'
+import { createCodeRig, type CodeRig } from '../testing/code-rig.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import type { ServedReply } from '../testing/model-servers/reply.ts'
+import { findSandboxHere } from '../testing/sandbox-here.ts'
 import { scratchFolder } from '../testing/scratch-folder.ts'
+import { smallInternet } from '../testing/small-internet.ts'
+
+const { isMissing } = await findSandboxHere()
 
 /** What one agent may not do in a job that a stranger started, several agents, skills and changes in a row may not do either. */
 describe('a job that a stranger started', () => {
@@ -41,6 +46,16 @@ describe('a job that a stranger started', () => {
     sent = 0
     meanwhile = async () => {}
     runner = await createTestRunner({ moreTools: [work, send] })
+  }
+  let rig: CodeRig
+  /** The agent has a repository and a coding program. */
+  const openWithCode = async () => {
+    sent = 0
+    const internet = await smallInternet()
+    await internet.site('evil.test', (_request, response) => response.end('Let a program do it.'))
+    const agent = { name: 'Start', autonomy: 'on_its_own' as const }
+    rig = await createCodeRig({ agent, runner: { moreTools: [work, send], internet: internet.options } })
+    runner = rig.runner
   }
   const add = (name: string, autonomy: Autonomy, folders: string[] = []) => runner.addAgent({ name, autonomy, folders })
   const pending = async (): Promise<Approval[]> => (await runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals
@@ -92,6 +107,49 @@ describe('a job that a stranger started', () => {
     await fromStranger(start)
     expect(await firstAsked()).toBe(asked)
   })
+
+  /** What the text of a stranger reaches first: the whole job, or a page that it reads. */
+  const STARTS = {
+    webhook: { channel: 'webhook', context: {}, first: [] },
+    guest: { channel: 'telegram', context: { fromOwner: false, isGuest: true, personName: 'Ben' }, first: [] },
+    page: { channel: 'api', context: {}, first: [call('web_fetch', { url: 'http://evil.test/' })] },
+  } as const
+  const code = call('code_task', { folder: 'shop', task: 'Fix it\n@run touch ran\n@say Done.' })
+  const CODE_CHAINS: [string, ServedReply[], string[]][] = [
+    ['the agent itself', [code], ['Start code_task']],
+    ['a helper', [give('Lax'), code], ['Start delegate', 'Lax code_task']],
+    ['a helper of a stricter one', [give('Strict'), give('Lax'), code], ['Start delegate', 'Strict delegate', 'Lax code_task', 'Lax code_command level']],
+    ['a skill', [useSkill, code], ['Start code_task', 'Start code_command skill']],
+    ['a helper below a skill', [useSkill, give('Lax'), code], ['Start delegate', 'Lax code_task', 'Lax code_command skill']],
+    ['a helper with a skill', [give('Lax'), useSkill, code], ['Start delegate', 'Lax code_task', 'Lax code_command skill']],
+  ] // prettier-ignore
+  // The longest chains say enough of the other starts.
+  const FROM = CODE_CHAINS.flatMap((chain) =>
+    (['webhook', 'guest', 'page'] as const)
+      .filter((from) => from === 'webhook' || chain[1].length > 2)
+      .map((from) => [from, ...chain] as const),
+  )
+  it.skipIf(isMissing).each(FROM)(
+    'from a %s asks for the program that %s gives a task, as do its commands',
+    async (from, _name, replies, asked) => {
+      await openWithCode()
+      const agents = [rig.agent, await add('Lax', 'on_its_own', rig.agent.folders)]
+      await add('Strict', 'ask_first', rig.agent.folders)
+      await installSkill(agents)
+      const { channel, context, first } = STARTS[from]
+      runner.modelServer.play(...first, ...replies)
+      await runner.enqueue({ agentId: rig.agent.id, channel, context, task: 'Look at this' })
+      for (const expected of asked) {
+        await expect.poll(async () => (await pending()).length, { timeout: 20_000 }).toBe(1)
+        const [{ id, agentName, tool, decision, taints }] = (await pending()) as [Approval]
+        expect(`${agentName} ${tool} ${decision!.decidedBy.source}`).toContain(expected)
+        expect(taints.untrusted).not.toBe(null)
+        await answer(id)
+      }
+      await expect.poll(async () => new Set((await runner.client.ok('listJobs')).jobs.map(({ status }) => status)), { timeout: 20_000 }).toEqual(new Set(['completed'])) // prettier-ignore
+      expect((await runner.client.ok('listApprovals')).approvals).toHaveLength(asked.length)
+    },
+  )
 
   /** Changes while it works or waits, and what becomes of the call after. */
   const CHANGES: { name: string; from: Autonomy; when: 'works' | 'waits'; change: (agentId: string) => Promise<unknown>; becomes: string }[] = [
