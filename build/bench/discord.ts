@@ -48,6 +48,8 @@ const openLibrary: Connect = async (server, onMessage) => {
   await manager.connect()
   return {
     send: (content) => rest.post(`/channels/${server.chatOf(ANNA)}/messages`, { body: { content, allowed_mentions: { parse: [] } } }),
-    close: async () => void (await manager.destroy()),
+    close: async () => {
+      await manager.destroy()
+    },
   }
 }
