@@ -71,6 +71,29 @@ async function openSide(name: string, open: OpenChatClient) {
   }
 }
 
+/** What is measured of a client at a server that somebody else has started. */
+export type Connect<Server> = (server: Server, onMessage: () => void) => Promise<Omit<ChatClient, 'say'>>
+
+/** A client at a server of its own, which ends with it. */
+export function atOwnServer<Server extends { close(): Promise<void> }>(
+  start: () => Promise<Server>,
+  say: (server: Server, text: string) => unknown,
+  connect: Connect<Server>,
+): OpenChatClient {
+  return async (onMessage) => {
+    const server = await start()
+    const { send, close } = await connect(server, onMessage)
+    return {
+      say: (text) => void say(server, text),
+      send,
+      async close() {
+        await close()
+        await server.close()
+      },
+    }
+  }
+}
+
 /** Resolves when our driver is connected. */
 export async function connectDriver(driver: ChannelDriver, access: ChannelAccess, chatId: () => string, onMessage: () => void) {
   const opened = Promise.withResolvers<void>()

@@ -11,7 +11,7 @@ import type { NewApproval } from '../domain/approvals/ask-approval.ts'
 import { hashOfCall } from '../domain/rules/call-hash.ts'
 import { risksOf } from '../domain/approvals/call-risks.ts'
 import type { GuardrailPlace } from '../domain/approvals/guardrails.ts'
-import { readChain } from '../domain/approvals/delegation-chain.sql.ts'
+import { readChain, type ChainLink } from '../domain/approvals/delegation-chain.sql.ts'
 import { whatGotWorse } from '../domain/approvals/changed-facts.ts'
 import { decideInChain, type Situation } from '../domain/approvals/policy.ts'
 import type { Claim } from '../domain/jobs/claim-job.ts'
@@ -76,8 +76,10 @@ async function judge(judged: Judged, question: PolicyQuestion): Promise<PolicyVe
     // The reason may name files, like the tool's own result.
     return { verdict: 'answer', ok: false, output: `Not run: ${messageOf(thrown)}`, addsTaint: tool.addsTaint ?? [] }
   }
-  const situation = situationOf(judged, facts)
-  const decision = decideInChain(situation, chainAbove(judged))
+  // As set now: a person who makes an agent stricter does not mean only the next attempt.
+  const [own, ...above] = readChain(judged.db, job.id)
+  const situation = situationOf(judged, facts, own?.autonomy ?? agent.autonomy)
+  const decision = decideInChain(situation, above)
   const { taints } = situation
   const record: RecordedDecision = { callId: call.callId, tool: tool.name, facts, decision, taints, decidedAt: clock.now() }
   judged.decisions.set(call.callId, record)
@@ -91,7 +93,7 @@ async function judge(judged: Judged, question: PolicyQuestion): Promise<PolicyVe
   const change = decision.verdict === 'run' ? 'none' : approvedChange(known, question, facts)
   if (change === 'none') return letRun(judged, question, facts)
   const asking = change === null ? decision : changedDecision(decision, change)
-  const approval = { ...approvalOf(question, taints), facts, decision: asking, ...offersFor(judged, situation) }
+  const approval = { ...approvalOf(question, taints), facts, decision: asking, ...offersFor(judged, situation, above) }
   return ask(judged, { kind: 'tool', ...approval }, { ...record, decision: asking })
 }
 
@@ -167,16 +169,6 @@ function taintOfWords({ db, approvals, job }: Judged, words: string | null): Tai
   return guestOf(job) !== null || approvals.readTaints(db, job.id).untrusted !== null ? ['private'] : []
 }
 
-/** The agents of the jobs above, whose rules apply as well. */
-function chainAbove({ db, job }: Judged) {
-  return readChain(db, job.id).slice(1)
-}
-
-/** As set now, like that of the agents above: a person who turns it down does not mean only the next attempt. */
-function autonomyOf({ db, job, agent }: Judged): Autonomy {
-  return readChain(db, job.id)[0]?.autonomy ?? agent.autonomy
-}
-
 function letRun(
   { delegation, job, agent, claim }: Judged,
   question: PolicyQuestion,
@@ -196,11 +188,10 @@ async function ask({ db, approvals, claim }: Judged, approval: NewApproval, reco
   return WAIT
 }
 
-function situationOf(judged: Judged, facts: CallFacts): Situation {
-  const { db, approvals, rules, guardrails, job, agent, claim } = judged
+function situationOf({ db, approvals, rules, guardrails, job, agent, claim }: Judged, facts: CallFacts, autonomy: Autonomy): Situation {
   return {
     facts,
-    autonomy: autonomyOf(judged),
+    autonomy,
     agentId: agent.id,
     rules: rules.read(),
     taints: approvals.readTaints(db, job.id),
@@ -212,10 +203,14 @@ function situationOf(judged: Judged, facts: CallFacts): Situation {
   }
 }
 
-/** Offers only what would really let the same call run the next time. */
-function offersFor(judged: Judged, situation: Situation): { alwaysRule: RuleText | null; mayRemember: Remember[] } {
+/** Offers only what would really let the same call run the next time. `above`: the agents of the jobs above, whose rules apply as well. */
+function offersFor(
+  judged: Judged,
+  situation: Situation,
+  above: readonly ChainLink[],
+): { alwaysRule: RuleText | null; mayRemember: Remember[] } {
   const { facts } = situation
-  const runsWith = (change: Partial<Situation>) => decideInChain({ ...situation, ...change }, chainAbove(judged)).verdict === 'run'
+  const runsWith = (change: Partial<Situation>) => decideInChain({ ...situation, ...change }, above).verdict === 'run'
   const holds = (rule: RuleText) => runsWith({ rules: createRuleSet([...listAllRules(judged.db), rule]) })
   const alwaysRule = narrowRulesFor(facts, judged.agent.id).find(holds) ?? null
   const mayRemember: Remember[] = ['once']

@@ -2,11 +2,12 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Agent, Autonomy } from '../contract/agents.ts'
 import type { Approval } from '../contract/approvals.ts'
-import { defineTool, NO_EFFECTS } from '../agent/tools/tool.ts'
+import { defineTool } from '../agent/tools/tool.ts'
 import { skillText } from '../testing/archive-builders.ts'
 import { createCodeRig, type CodeRig } from '../testing/code-rig.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import type { ServedReply } from '../testing/model-servers/reply.ts'
+import { createPostTool } from '../testing/post-tool.ts'
 import { findSandboxHere } from '../testing/sandbox-here.ts'
 import { scratchFolder } from '../testing/scratch-folder.ts'
 import { smallInternet } from '../testing/small-internet.ts'
@@ -32,15 +33,7 @@ describe('a job that a stranger started', () => {
       return { ok: true, output: 'worked' }
     },
   })
-  const send = defineTool({
-    name: 'send',
-    description: 'Sends.',
-    args: z.object({}),
-    effect: 'once',
-    parallel: false,
-    facts: () => ({ ...NO_EFFECTS, subject: 'https://x.example/', summary: 'Send', leavesMachine: true }),
-    run: async () => ({ ok: true, output: `sent ${++sent}` }),
-  })
+  const send = createPostTool(() => sent++)
 
   const open = async () => {
     sent = 0
@@ -63,6 +56,7 @@ describe('a job that a stranger started', () => {
     runner.client.ok('resolveApproval', { body: { approvalId, decision } })
   const call = (name: string, args: object = {}): ServedReply => ({ toolCalls: [{ id: name, name, args }] })
   const give = (agent: string) => call('delegate', { agent, task: 'Go on' })
+  const post = call('post', { text: 'Hello' })
   const useSkill = call('use_skill', { skill: 'sorter' })
   const run = call('run_command', { command: ['true'], folder: 'folder-1' })
   const fromStranger = (agent: Agent) => runner.enqueue({ agentId: agent.id, channel: 'webhook', task: 'Look at this' })
@@ -81,7 +75,7 @@ describe('a job that a stranger started', () => {
   /** Approves each delegation. Returns who asks for what first besides. */
   async function firstAsked(): Promise<string> {
     for (;;) {
-      await expect.poll(async () => (await pending()).length, { timeout: 10_000 }).toBe(1)
+      await expect.poll(async () => (await pending()).length).toBe(1)
       const [approval] = (await pending()) as [Approval]
       if (approval.tool !== 'delegate') return `${approval.agentName} ${approval.tool} ${approval.decision!.decidedBy.source}`
       await answer(approval.id)
@@ -91,7 +85,7 @@ describe('a job that a stranger started', () => {
   const CHAINS: [string, ServedReply[], string][] = [
     ['a helper that runs a program outside of the skill above it', [useSkill, give('Lax'), run], 'Lax run_command skill'],
     ['a helper that reads the skill itself', [give('Lax'), useSkill, run], 'Lax run_command skill'],
-    ['a helper that gives it back to a laxer agent', [give('Strict'), give('Lax'), call('send')], 'Lax send level'],
+    ['a helper that gives it back to a laxer agent', [give('Strict'), give('Lax'), post], 'Lax post level'],
     ['a skill, then three levels of agents', [useSkill, give('Strict'), give('Lax'), give('Start'), run], 'Start run_command skill'],
     ['a skill that the second level read', [give('Lax'), useSkill, give('Lax2'), give('Lax'), run], 'Lax run_command skill'],
   ]
@@ -140,13 +134,13 @@ describe('a job that a stranger started', () => {
       runner.modelServer.play(...first, ...replies)
       await runner.enqueue({ agentId: rig.agent.id, channel, context, task: 'Look at this' })
       for (const expected of asked) {
-        await expect.poll(async () => (await pending()).length, { timeout: 20_000 }).toBe(1)
+        await expect.poll(async () => (await pending()).length).toBe(1)
         const [{ id, agentName, tool, decision, taints }] = (await pending()) as [Approval]
         expect(`${agentName} ${tool} ${decision!.decidedBy.source}`).toContain(expected)
         expect(taints.untrusted).not.toBe(null)
         await answer(id)
       }
-      await expect.poll(async () => new Set((await runner.client.ok('listJobs')).jobs.map(({ status }) => status)), { timeout: 20_000 }).toEqual(new Set(['completed'])) // prettier-ignore
+      await expect.poll(async () => new Set((await runner.client.ok('listJobs')).jobs.map(({ status }) => status))).toEqual(new Set(['completed'])) // prettier-ignore
       expect((await runner.client.ok('listApprovals')).approvals).toHaveLength(asked.length)
     },
   )
@@ -154,18 +148,18 @@ describe('a job that a stranger started', () => {
   /** Changes while it works or waits, and what becomes of the call after. */
   const CHANGES: { name: string; from: Autonomy; when: 'works' | 'waits'; change: (agentId: string) => Promise<unknown>; becomes: string }[] = [
     { name: 'the agent is made stricter', from: 'on_its_own', when: 'works', change: (id) => setAutonomy(id, 'ask_first'), becomes: 'asks' },
-    { name: 'the agent is made laxer', from: 'ask_first', when: 'works', change: (id) => setAutonomy(id, 'on_its_own'), becomes: 'sent 1' },
-    { name: 'sending is denied', from: 'on_its_own', when: 'works', change: (id) => rule(id, 'deny'), becomes: 'Deny send' },
+    { name: 'the agent is made laxer', from: 'ask_first', when: 'works', change: (id) => setAutonomy(id, 'on_its_own'), becomes: 'posted' },
+    { name: 'sending is denied', from: 'on_its_own', when: 'works', change: (id) => rule(id, 'deny'), becomes: 'Deny post' },
     { name: 'the agent is made laxer', from: 'ask_first', when: 'waits', change: (id) => setAutonomy(id, 'on_its_own'), becomes: 'asks' },
     { name: 'sending is allowed', from: 'ask_first', when: 'waits', change: (id) => rule(id, 'allow'), becomes: 'asks' },
-    { name: 'it is approved, but denied before', from: 'ask_first', when: 'waits', change: (id) => rule(id, 'deny').then(yes), becomes: 'Deny send' },
-    { name: 'it is approved after the model was changed', from: 'ask_first', when: 'waits', change: (id) => otherModel(id).then(yes), becomes: 'sent 1' },
+    { name: 'it is approved, but denied before', from: 'ask_first', when: 'waits', change: (id) => rule(id, 'deny').then(yes), becomes: 'Deny post' },
+    { name: 'it is approved after the model was changed', from: 'ask_first', when: 'waits', change: (id) => otherModel(id).then(yes), becomes: 'posted' },
     { name: 'it is refused, but allowed before', from: 'ask_first', when: 'waits', change: (id) => rule(id, 'allow').then(no), becomes: 'the person said no' },
     { name: 'the agent is deleted', from: 'ask_first', when: 'waits', change: (id) => runner.client.ok('deleteAgent', { params: { agentId: id } }), becomes: 'cancelled' },
     { name: 'the agent is deleted', from: 'on_its_own', when: 'works', change: (id) => runner.client.ok('deleteAgent', { params: { agentId: id } }), becomes: 'cancelled' },
   ] // prettier-ignore
   const setAutonomy = (agentId: string, autonomy: Autonomy) => runner.client.ok('updateAgent', { params: { agentId }, body: { autonomy } })
-  const rule = (agentId: string, effect: 'allow' | 'deny') => runner.client.ok('createRule', { body: { effect, tool: 'send', agentId } })
+  const rule = (agentId: string, effect: 'allow' | 'deny') => runner.client.ok('createRule', { body: { effect, tool: 'post', agentId } })
   const otherModel = async (agentId: string) => {
     const { model } = (await runner.client.ok('getAgent', { params: { agentId } })).agent
     return runner.client.ok('updateAgent', { params: { agentId }, body: { model: { ...model!, model: 'another' } } })
@@ -177,7 +171,7 @@ describe('a job that a stranger started', () => {
     await open()
     const agent = await add('Agent', from)
     if (when === 'works') meanwhile = () => change(agent.id)
-    runner.modelServer.play(call('work'), call('send'), { text: ['Done.'] })
+    runner.modelServer.play(call('work'), post, { text: ['Done.'] })
     const jobId = await fromStranger(agent)
     await runner.ended(jobId)
     if (when === 'waits') {
@@ -189,7 +183,7 @@ describe('a job that a stranger started', () => {
     const states: Record<string, string> = { awaiting_approval: 'asks', cancelled: 'cancelled' }
     expect({ became: states[job.status] ?? last, sent }).toEqual({
       became: expect.stringContaining(becomes),
-      sent: becomes === 'sent 1' ? 1 : 0,
+      sent: becomes === 'posted' ? 1 : 0,
     })
   })
 

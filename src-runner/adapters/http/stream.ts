@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
+import { createPlaces } from './places.ts'
 
 export const HEARTBEAT_MS = 15_000
 /** Unsent bytes above which a reader counts as slow. */
@@ -53,7 +54,7 @@ export type StreamOptions = {
 /** All open streams of a server: one timer for all heartbeats, and one place that ends them. */
 export function createStreams(clock: Clock): Streams {
   const readers = new Set<Reader>()
-  const places = new Map<string, Set<object>>()
+  const places = createPlaces(MOST_STREAMS)
   let stopBeat: (() => void) | null = null
 
   function beat(): void {
@@ -62,14 +63,9 @@ export function createStreams(clock: Clock): Streams {
 
   return {
     reserve(client) {
-      const taken = places.get(client) ?? new Set()
-      if (taken.size >= MOST_STREAMS) throw new AppError('too_many_streams')
-      const place = {}
-      places.set(client, taken.add(place))
-      return () => {
-        taken.delete(place)
-        if (taken.size === 0 && places.get(client) === taken) places.delete(client)
-      }
+      const leave = places.take(client)
+      if (leave === null) throw new AppError('too_many_streams')
+      return leave
     },
     open(res, start, options) {
       const reader = openReader(res, options, () => {

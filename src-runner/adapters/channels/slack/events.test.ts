@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { cpuMsOf } from '../../../testing/cpu-time.ts'
 import { chatIdOf, isForUs, mentionedIn, readText, sharedIn, SlackMessage } from './events.ts'
 
 const BOT = 'U0BOT000001'
@@ -24,6 +25,9 @@ describe('the text of a message', () => {
   ])('%j', (source, text) => expect(read(source)).toBe(text))
 
   test('names each person once', () => expect(mentionedIn('<@U0A> <@U0B|b> <@U0A>')).toEqual(['U0A', 'U0B']))
+
+  test('is searched for people in linear time, also where the service leaves "<" as it is', () =>
+    expect(cpuMsOf(() => mentionedIn('<@U1|'.repeat(40_000)))).toBeLessThan(500))
 })
 
 const message = (more: Record<string, unknown>) => SlackMessage.parse({ type: 'message', ts: '1.000001', text: 'x', user: 'U0A', ...more })

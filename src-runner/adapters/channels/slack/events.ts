@@ -101,7 +101,7 @@ export function readMessageId(externalId: string): { channel: string; ts: string
   return { channel, ts }
 }
 
-const USER = /<@([UW][A-Z0-9]+)(?:\|[^>]*)?>/g
+const USER = /<@([UW][A-Z0-9]+)(?:\|[^<>]*)?>/g
 
 /** The people whom a text mentions. */
 export function mentionedIn(text: string): string[] {

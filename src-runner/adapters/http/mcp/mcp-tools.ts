@@ -8,6 +8,7 @@ import type { LiveJobStreams } from '../../../platform/events/live-job-streams.t
 import { clientOf, mayOpenMachine, type Caller } from '../caller.ts'
 import type { Call } from '../handler.ts'
 import type { Perform } from '../perform-route.ts'
+import { createPlaces } from '../places.ts'
 
 export type McpToolDeps = {
   perform: Perform
@@ -186,15 +187,11 @@ function callOf({ caller, signal }: ToolCall): Call {
 
 /** Waits until a job has ended or needs a person, at most so long. The caller may read the job. */
 function createJobWait({ perform, liveStreams, clock }: McpToolDeps) {
-  const waits = new Map<string, number>()
-  const count = (client: string, more: number) => {
-    const now = (waits.get(client) ?? 0) + more
-    if (now === 0) waits.delete(client)
-    else waits.set(client, now)
-  }
+  const places = createPlaces(MOST_WAITS)
   return async (jobId: string, seconds: number, call: ToolCall): Promise<void> => {
-    const client = clientOf(call.caller)
-    if (seconds === 0 || call.signal.aborted || (waits.get(client) ?? 0) >= MOST_WAITS) return
+    if (seconds === 0 || call.signal.aborted) return
+    const leave = places.take(clientOf(call.caller))
+    if (leave === null) return
     const { promise: over, resolve: end } = Promise.withResolvers<void>()
     const detach = liveStreams.attach(jobId, (tail) => {
       if (tail.type === 'finished' || (tail.type === 'waiting' && tail.status === 'awaiting_approval')) end()
@@ -203,13 +200,12 @@ function createJobWait({ perform, liveStreams, clock }: McpToolDeps) {
     })
     const stopTimer = clock.after(seconds * 1000, end)
     call.signal.addEventListener('abort', () => end(), { once: true })
-    count(client, 1)
     try {
       // Attached first, then read: an end before is seen here, an end after is heard there.
       const { job } = await perform('getJob', { params: { jobId } }, callOf(call))
       if (!isTerminal(job.status) && job.status !== 'awaiting_approval') await over
     } finally {
-      count(client, -1)
+      leave()
       detach()
       stopTimer()
     }
