@@ -6,12 +6,8 @@ const wordsIn = (text: string) =>
 
 it.each([
   ['a Cyrillic letter in a host of a command', 'ssh \u0430pple.com', ['\u0430pple.com U+0430']],
-  ['the same in an address, with its real name', 'https://\u0430pple.com/x', ['xn--pple-43d.com', '\u0430pple.com U+0430']],
-  [
-    'a host in one other alphabet',
-    'https://\u0430\u0440\u0440\u04cf\u0435.com/',
-    ['xn--80ak6aa92e.com', '\u0430\u0440\u0440\u04cf\u0435.com U+0430'],
-  ],
+  ['the same in an address, with its real name', 'https://\u0430pple.com/x', ['xn--pple-43d.com']],
+  ['a host in one other alphabet', 'https://\u0430\u0440\u0440\u04cf\u0435.com/', ['xn--80ak6aa92e.com']],
   ['a path that differs by a look-alike', '/home/ada/Docum\u0435nts/a.txt', ['Docum\u0435nts U+0435']],
   ['a piece that only seems to be Latin', 'config_\u0430.txt', ['config_\u0430.txt U+0430']],
   ['a program', 'rm -rf n\u03bfde_modules', ['n\u03bfde_modules U+03BF']],

@@ -41,15 +41,17 @@ export function lookAlikesIn(shown: unknown): LookAlike[] {
 }
 
 function* warningsOf(text: string): Generator<LookAlike> {
+  const named = new Set<string>()
   for (const [address] of text.matchAll(ADDRESS)) {
     const ascii = hostOf(address)
     const host = address.slice(address.indexOf('//') + 2).replace(/^.*@|:\d*$/g, '')
-    if (ascii !== null && ascii.includes('xn--') && ascii !== host.toLowerCase())
-      yield { code: 'approval_host', params: { host: cut(host), ascii } }
+    if (ascii === null || !ascii.includes('xn--') || ascii === host.toLowerCase()) continue
+    named.add(host)
+    yield { code: 'approval_host', params: { host: cut(host), ascii } }
   }
   for (const [part] of text.matchAll(PART)) {
     const letter = letterToName(part)
-    if (letter === null) continue
+    if (letter === null || [...named].some((host) => part.startsWith(host))) continue
     const point = letter.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
     yield { code: 'approval_look_alike', params: { word: cut(part), letter, point: `U+${point}` } }
   }

@@ -76,10 +76,10 @@ describe('a decision', () => {
   })
 
   it('warns of a letter that looks like another one', async () => {
-    open([makeApproval({ args: { path: 'Documents/notes.md', url: 'https://\u0430pple.com/' } })])
+    open([makeApproval({ args: { path: 'Documents/notes.md', url: 'https://\u0430pple.com/', to: 'Docum\u0435nts' } })])
     const shown = await card(/Overwrite Documents/)
     expect(within(shown).getByText('The host “\u0430pple.com” is really xn--pple-43d.com.')).toBeInTheDocument()
-    expect(within(shown).getByText(/“\u0430” \(U\+0430\) is not the letter that it looks like/)).toBeInTheDocument()
+    expect(within(shown).getByText(/“\u0435” \(U\+0435\) is not the letter that it looks like/)).toBeInTheDocument()
   })
 
   it('shows the agent, its reason, the exact call, its origin, the decision and the taints', async () => {
