@@ -47,7 +47,8 @@ export async function pollUpdates({ api, clock, speech, random, runner, closing 
     if (!result.ok) return result
     const updates = readUpdates(result.value, getFile)
     if (updates === null) return troubleWith(createMessage('chat_not_understood', { server: 'Telegram' }))
-    const fresh = updates.filter(({ updateId }) => updateId >= (offset.offset ?? 0))
+    // More than was asked for come again with the next request.
+    const fresh = updates.filter(({ updateId }) => updateId >= (offset.offset ?? 0)).slice(0, BATCH)
     // Without a pause, the server would repeat them at once.
     if (fresh.length === 0 && updates.length > 0) return troubleWith(createMessage('chat_repeats'))
     return { ok: true, value: fresh }

@@ -317,6 +317,18 @@ describe('Telegram itself', () => {
     expect(heard.map(({ position }) => position.split('@')[0])).toEqual(['500000002', '500000003', '500000004'])
   })
 
+  test('takes no more messages at once than it has asked for', async () => {
+    const result = Array.from({ length: 150 }, (_, i) => ({
+      update_id: 500_000_001 + i,
+      message: { message_id: i, from: ANNA, chat: { id: ANNA.id, type: 'private' }, text: `${i}` },
+    }))
+    server.fault('getUpdates', { kind: 'garbage', body: JSON.stringify({ ok: true, result }) })
+    connect()
+    await server.untilPolled()
+    expect(texts()).toHaveLength(100)
+    expect(polls()[1]!.fields['offset']).toBe(500_000_101)
+  })
+
   test('pauses between polls if the server does not hold the request', async () => {
     server.fault('getUpdates', { kind: 'garbage', body: '{"ok":true,"result":[]}' }, 3)
     connect()

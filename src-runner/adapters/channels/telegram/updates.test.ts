@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { cpuMsOf } from '../../../testing/cpu-time.ts'
 import { joinAlbums, readUpdates } from './updates.ts'
 
 const ANNA = { id: 4711, is_bot: false, first_name: 'Anna', last_name: 'Berg', username: 'anna_berg' }
@@ -117,6 +118,11 @@ test('writes the address of a link if it differs from the text', () => {
   expect(readMessage({ text, entities })!.text).toBe(written)
   expect(readMessage({ caption: text, caption_entities: entities, document: { file_id: 'f' } })!.text).toBe(written)
   expect(readMessage({ text: 'x', entities: 'of tomorrow' })!.text).toBe('x')
+})
+
+test('writes the addresses of many links in linear time', () => {
+  const entities = Array.from({ length: 30_000 }, (_, i) => ({ type: 'text_link', offset: i * 10, length: 2, url: 'https://a.example/' }))
+  expect(cpuMsOf(() => readMessage({ text: 'x'.repeat(300_000), entities }))).toBeLessThan(2000)
 })
 
 test('reads which message a reply answers, without its text', () => {

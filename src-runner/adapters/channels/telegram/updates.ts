@@ -169,13 +169,13 @@ function textOf(message: Message): string {
 
 /** Writes the address of a link after its text, if the two differ. */
 function withAddresses(text: string, entities: z.infer<typeof Entities> = []): string {
-  return entities
+  const links = entities
     .filter(({ type, url, offset, length }) => type === 'text_link' && url !== undefined && offset >= 0 && offset + length <= text.length)
-    .sort((a, b) => b.offset - a.offset)
-    .reduce((written, { offset, length, url }) => {
-      const end = offset + length
-      return written.slice(offset, end) === url ? written : `${written.slice(0, end)} (${url})${written.slice(end)}`
-    }, text)
+    .map(({ offset, length, url }) => ({ shown: text.slice(offset, offset + length), end: offset + length, url }))
+    .filter(({ shown, url }) => shown !== url)
+    .sort((a, b) => a.end - b.end)
+  const pieces = links.map(({ end, url }, i) => `${text.slice(links[i - 1]?.end ?? 0, end)} (${url})`)
+  return pieces.join('') + text.slice(links.at(-1)?.end ?? 0)
 }
 
 function filesOf(message: Message): { name: string; file: z.infer<typeof ServedFile> }[] {
