@@ -99,7 +99,7 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
       await programs.waitForScan(attempt.signal)
       await codingPrograms.look()
       await codeTasks.look(attempt.job.agentId)
-      await (codeWork.isOf(attempt.job.id) ? codeWork : { perform }).perform(attempt)
+      await (attempt.job.isCodeTask ? codeWork : { perform }).perform(attempt)
     },
   })
   core.disposables.add(

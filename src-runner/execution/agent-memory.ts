@@ -20,13 +20,13 @@ export function createAgentMemory(
 ): AgentMemory {
   const { db } = deps
   const { jobId } = claim
-  const shares = isInDefaultEntity(db, agentId)
-  const isVisible = (memory: Memory) => (memory.agentId === null ? shares : memory.agentId === agentId)
+  const shares = () => isInDefaultEntity(db, agentId)
+  const isVisible = (memory: Memory) => (memory.agentId === null ? shares() : memory.agentId === agentId)
   return {
     remember: (callId, { text, shared }) =>
       commitClaimed(deps, claim, (tx) => {
         const writer = { agentId, jobId, callId }
-        return createMemory(tx, deps, { agentId: shared && shares ? null : agentId, text, writer, untrusted: isUntrusted() })
+        return createMemory(tx, deps, { agentId: shared && shares() ? null : agentId, text, writer, untrusted: isUntrusted() })
       }),
 
     recall: (_callId, { query, limit }) =>
@@ -65,8 +65,7 @@ export async function takePromptMemories(
   agentId: string,
 ): Promise<{ memories: PromptMemory[]; hasMore: boolean }> {
   const { db } = deps
-  const { found } = recallMemories(db, { agentId, query: '', limit: PROMPT_MEMORIES, trustedOnly: true })
-  const { total } = recallMemories(db, { agentId, query: '', limit: 0 })
+  const { found, total } = recallMemories(db, { agentId, query: '', limit: PROMPT_MEMORIES, trustedOnly: true })
   const taken: Memory[] = []
   let chars = 0
   for (const memory of found) {

@@ -20,6 +20,7 @@ export function createAgentPrograms({ db, clock, log, dataDir, settings, listPro
   const own = createUserToolchain({ listFolders: listProgramFolders, dataDir, writable: () => listAgentFolders(db) })
   let names: readonly string[] = []
   const scanned = Promise.withResolvers<void>()
+  let isScanned = false
 
   // Windows has no sandbox.
   const isOn = () => settings().ownPrograms && process.platform !== 'win32'
@@ -52,6 +53,7 @@ export function createAgentPrograms({ db, clock, log, dataDir, settings, listPro
     names: () => names,
     /** Resolves when the first scan is over, after `FIRST_SCAN_MS` at the latest. */
     async waitForScan(signal: AbortSignal): Promise<void> {
+      if (isScanned) return
       const over = new AbortController()
       const late = clock.sleep(FIRST_SCAN_MS, AbortSignal.any([signal, over.signal]))
       await Promise.race([scanned.promise, late.catch(() => {})])
@@ -63,6 +65,7 @@ export function createAgentPrograms({ db, clock, log, dataDir, settings, listPro
         const { used, leftOut } = await findAll()
         if (isOn()) log.info({ used, leftOut }, "read the person's program folders")
       })
+      isScanned = true
       scanned.resolve()
     },
     async examine(): Promise<FoundPrograms> {

@@ -4,19 +4,12 @@ export function whenAborted(signal: AbortSignal, until: AbortSignal): Promise<vo
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true, signal: until }))
 }
 
-/** Settles like the promise, or rejects with the signal's reason as soon as it aborts. A later rejection is ignored. */
-export async function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) {
-    promise.catch(() => {})
-    throw signal.reason
-  }
-  const done = new AbortController()
-  const aborted = whenAborted(signal, done.signal).then((): never => {
-    throw signal.reason as Error
+/** Settles like the promise, or rejects with the signal's reason as soon as it aborts. A later rejection is ignored. Runs for each token. */
+export function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason as Error)
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort)
+    promise.finally(() => signal.removeEventListener('abort', abort)).then(resolve, reject)
   })
-  try {
-    return await Promise.race([promise, aborted])
-  } finally {
-    done.abort()
-  }
 }

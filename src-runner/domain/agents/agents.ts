@@ -8,6 +8,7 @@ import { required } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { decodeCursor, pageOf } from '../cursors.ts'
 import { findDefaultEntity, getEntity } from '../entities/entities.ts'
+import { entities } from '../entities/entities-table.ts'
 import { agents } from './agents-table.ts'
 import { freeSlug, slugFor } from './slugs.ts'
 
@@ -70,13 +71,14 @@ export function listAgents(
 
 /** Whether an agent belongs to the workspace `Personal`, whose agents share memories. */
 export function isInDefaultEntity(db: Db, agentId: string): boolean {
-  return IN_DEFAULT(db).get({ id: agentId })?.entityId === findDefaultEntity(db).id
+  return IN_DEFAULT(db).get({ id: agentId }) !== undefined
 }
 
 const IN_DEFAULT = prepareOnce((db: Db) =>
   db
-    .select({ entityId: agents.entityId })
+    .select({ id: agents.id })
     .from(agents)
+    .innerJoin(entities, and(eq(entities.id, agents.entityId), eq(entities.isDefault, true)))
     .where(eq(agents.id, sql.placeholder('id'))),
 )
 

@@ -21,7 +21,7 @@ import { askApproval, type NewApproval } from './ask-approval.ts'
 import { findDecision, listDecisions, recordDecision } from './decisions.ts'
 import { readTaints } from './taints.ts'
 import { risksOf } from './call-risks.ts'
-import { findApproval, ofAgent, ofJob, selectApprovals, SHOWN } from './find-approval.ts'
+import { findApproval, isPending, ofAgent, ofJob, selectApprovals, SHOWN } from './find-approval.ts'
 import type { Grants } from './policy.ts'
 
 export type ApprovalStore = ReturnType<typeof createApprovals>
@@ -134,11 +134,14 @@ function countPending(db: Db, entityId?: string): number {
     .get()!.n
 }
 
+const PENDING_OF_JOB = prepareOnce((db: Db) =>
+  selectApprovals(db)
+    .where(and(eq(jobs.id, sql.placeholder('jobId')), isPending))
+    .orderBy(approvals.seq),
+)
+
 function listPendingOf(db: Db, jobId: string): Approval[] {
-  return selectApprovals(db)
-    .where(and(eq(approvals.jobSeq, seqOf(db, jobId)), eq(approvals.status, 'pending')))
-    .orderBy(approvals.seq)
-    .all()
+  return PENDING_OF_JOB(db).all({ jobId })
 }
 
 export type ApprovalFilter = {

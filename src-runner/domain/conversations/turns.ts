@@ -8,10 +8,10 @@ import { messages } from './messages-table.ts'
 
 type NewConversation = Omit<typeof conversations.$inferInsert, 'createdAt' | 'updatedAt'> & { at: number }
 
+const CONVERSATIONS = rowInsert(conversations, ['id', 'entityId', 'agentId', 'title', 'createdAt', 'updatedAt'])
+
 export function openConversation(tx: Tx, { at: createdAt, ...conversation }: NewConversation): void {
-  tx.insert(conversations)
-    .values({ ...conversation, createdAt, updatedAt: createdAt })
-    .run()
+  writeRows(tx, CONVERSATIONS, [{ ...conversation, createdAt, updatedAt: createdAt }])
   tx.emit({ type: 'conversation.created', payload: { conversationId: conversation.id, agentId: conversation.agentId } })
 }
 

@@ -108,14 +108,21 @@ export function listRunningJobs(db: Db): RunningJob[] {
   return rows.map((row) => ({ ...row, startedAt: row.startedAt! }))
 }
 
+const isOfConversation = eq(jobs.conversationId, sql.placeholder('conversationId'))
+
+const NEWEST_OF_CONVERSATION = prepareOnce((db: Db) =>
+  selectSummaries(db).where(isOfConversation).orderBy(desc(jobs.seq)).limit(sql.placeholder('limit')),
+)
+
 /** The newest `limit` jobs of a conversation, oldest first. */
 export function listJobsOfConversation(db: Db, conversationId: string, limit = 200): JobSummary[] {
-  const rows = selectSummaries(db).where(eq(jobs.conversationId, conversationId)).orderBy(desc(jobs.seq)).limit(limit).all()
-  return rows.map(summaryOf).reverse()
+  return NEWEST_OF_CONVERSATION(db).all({ conversationId, limit }).map(summaryOf).reverse()
 }
 
+const COUNT_OF_CONVERSATION = prepareOnce((db: Db) => db.select({ n: count() }).from(jobs).where(isOfConversation))
+
 export function countJobsOfConversation(db: Db, conversationId: string): number {
-  return db.select({ n: count() }).from(jobs).where(eq(jobs.conversationId, conversationId)).get()!.n
+  return COUNT_OF_CONVERSATION(db).get({ conversationId })!.n
 }
 
 /** The next jobs in the order of their arrival, the oldest first, so that parents come before their children. */

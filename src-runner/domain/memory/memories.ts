@@ -136,7 +136,7 @@ const NEWEST = prepareRecall(false)
 /**
  * What an agent remembers about something: its own memories and the shared ones with any of the words. Only agents of the
  * workspace `Personal` share memories. The best matches come
- * first, of equal ones the newest. Without a word to look for: the newest.
+ * first, of equal ones the newest. Without a word to look for: the newest. `total` counts also what `trustedOnly` leaves out.
  */
 export function recallMemories(
   db: Db,
@@ -145,8 +145,11 @@ export function recallMemories(
   const expression = expressionFor(query, 'OR')
   const { found, total } = expression === null ? NEWEST : MATCHING
   const shares = isInDefaultEntity(db, agentId) ? 1 : 0
-  const values = { agentId, shares, expression, trustedOnly: trustedOnly ? 1 : 0 }
-  return { found: found(db).all({ ...values, limit }), total: total(db).get(values)!.total }
+  const values = { agentId, shares, expression }
+  return {
+    found: found(db).all({ ...values, limit, trustedOnly: trustedOnly ? 1 : 0 }),
+    total: total(db).get({ ...values, trustedOnly: 0 })!.total,
+  }
 }
 
 function findMemoryOfCall(db: Db, { jobId, callId }: { jobId: string; callId: string }): Memory | undefined {

@@ -38,9 +38,10 @@ export function createCodeTasks({ db, git, rules, programs, clock }: CodeTasksDe
     installed: programs.installed,
     /** Looks for repositories that the agent could give to a program, if the last look is not recent. */
     async look(agentId: string): Promise<void> {
+      if (programs.installed().length === 0) return
       const open = findAgent(db, agentId)?.folders ?? []
       const [folders, at, last] = [JSON.stringify(open), clock.monotonic(), looks.get(agentId)]
-      if (programs.installed().length === 0 || (last?.folders === folders && at - last.at < LOOK_EVERY_MS)) return
+      if (last?.folders === folders && at - last.at < LOOK_EVERY_MS) return
       looks.set(agentId, { folders, at, found: (await findRepositories(open)).length > 0 })
     },
     /** As of the last look. */

@@ -6,7 +6,7 @@ import { StaleClaimError } from '../../lib/errors.ts'
 import { findAgent } from '../../domain/agents/agents.ts'
 import type { ApprovalStore } from '../../domain/approvals/approvals.ts'
 import type { Reservations } from '../../domain/budgets/reservations.ts'
-import { changeCodeTask, findCodeTask, findCodingTurn, getCodeTask } from '../../domain/code-tasks/code-tasks.ts'
+import { changeCodeTask, findCodingTurn, getCodeTask } from '../../domain/code-tasks/code-tasks.ts'
 import type { JobStore } from '../../domain/jobs/job-store.ts'
 import type { Attempt } from '../../domain/jobs/worker.ts'
 import { CodingSessionFailed, type CodingTurn } from '../../agent/coding/coding-session.ts'
@@ -159,8 +159,6 @@ export function createCodeWork(deps: CodeWorkDeps) {
   }
 
   return {
-    /** Whether the job is one of a coding program. */
-    isOf: (jobId: string) => findCodeTask(db, jobId) !== null,
     perform: (attempt: Attempt) => programs.during(attempt.job.id, perform(attempt)),
   }
 }

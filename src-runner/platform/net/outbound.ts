@@ -51,17 +51,18 @@ const CREDENTIAL_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api
 export function createOutbound({ connectTimeoutMs = CONNECT_TIMEOUT_MS }: { connectTimeoutMs?: number } = {}): Outbound {
   let kept: Agent | null = null
 
+  const optionsFor = ({ buildConnector: build }: typeof import('undici')): Client.Options => ({
+    ...ONLY_HTTP_1,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: IDLE_CONNECTION_MS,
+    keepAliveMaxTimeout: IDLE_CONNECTION_MS,
+    connect: markingReuse(build({ timeout: connectTimeoutMs, allowH2: false })),
+  })
+
   async function send(url: URL, call: Call): Promise<Dispatcher.ResponseData> {
     const undici = await loadUndici()
-    const options: Client.Options = {
-      ...ONLY_HTTP_1,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      keepAliveTimeout: IDLE_CONNECTION_MS,
-      keepAliveMaxTimeout: IDLE_CONNECTION_MS,
-      connect: markingReuse(undici.buildConnector({ timeout: connectTimeoutMs, allowH2: false })),
-    }
-    kept ??= new undici.Agent(options)
+    kept ??= new undici.Agent(optionsFor(undici))
     const request = { ...call, origin: url.origin, path: url.pathname + url.search }
     try {
       return await kept.request(request)
@@ -69,7 +70,7 @@ export function createOutbound({ connectTimeoutMs = CONNECT_TIMEOUT_MS }: { conn
       // The server closed an idle connection just as this request took it, and read nothing of the request.
       if (!isFromReusedConnection(error)) throw error
     }
-    const fresh = new undici.Client(url.origin, options)
+    const fresh = new undici.Client(url.origin, optionsFor(undici))
     const sent = fresh.request({ ...request, reset: true })
     void fresh.close()
     return sent
