@@ -1,5 +1,7 @@
-import { Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
+import type { Agent, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
+
+const http = process.getBuiltinModule('node:http')
 
 /** Where the runner listens, and its secret, while our own runner is ready. */
 export type RunnerAddress = { host: string; port: number; secret: string }
@@ -30,7 +32,7 @@ export function createRunnerLink(): RunnerLink {
   function agentFor(address: RunnerAddress): Agent {
     if (agent === null || agentOf !== address) {
       agent?.destroy()
-      agent = new Agent({ keepAlive: true, maxFreeSockets: 16 })
+      agent = new http.Agent({ keepAlive: true, maxFreeSockets: 16 })
       agentOf = address
     }
     return agent
@@ -39,7 +41,7 @@ export function createRunnerLink(): RunnerLink {
   return {
     call(address, { method, target, headers, body, signal }) {
       return new Promise((resolve, reject) => {
-        const request = httpRequest({
+        const request = http.request({
           host: address.host,
           port: address.port,
           method,

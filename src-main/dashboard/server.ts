@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import { createServer as createTlsServer } from 'node:tls'
@@ -184,7 +184,7 @@ type Route = (request: IncomingMessage, response: ServerResponse) => void
 
 function createHttpServer(listener: Route): Server {
   // A request has 30 s to arrive; by default Node checks only every 30 s. Responses have no limit.
-  return createServer({ requestTimeout: 30_000, headersTimeout: 15_000, connectionsCheckingInterval: 5_000 }, listener)
+  return process.getBuiltinModule('node:http').createServer({ requestTimeout: 30_000, headersTimeout: 15_000, connectionsCheckingInterval: 5_000 }, listener)
 }
 
 async function respondOverHttp(dashboard: Dashboard, request: IncomingMessage, response: ServerResponse, log: Log): Promise<void> {

@@ -1,6 +1,7 @@
-import { STATUS_CODES, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ERROR_STATUS, type ErrorCode } from '../../contract/errors.ts'
+import { http } from './node-http.ts'
 import { respondUnread, isAnswered } from './unread-body.ts'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
@@ -32,7 +33,7 @@ export function respondToBrokenRequest(error: Error & { code?: string; rawPacket
   const body = fixedBody(code)
   const headers = [['content-type', JSON_TYPE], ...COMMON_HEADERS, ['content-length', body.length], ['Date', new Date().toUTCString()]]
   socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
+    `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n` +
       `${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}Connection: close\r\n\r\n${body}`,
   )
 }
