@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import tailwindcss from '@tailwindcss/vite'
 import { defineConfig } from 'electron-vite'
 import solid from 'vite-plugin-solid'
+import { dataModules } from './build/data-modules.ts'
 import { createLicenses } from './build/licenses.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
@@ -32,7 +33,7 @@ function createFirstChunk(entry: string) {
  */
 export default defineConfig({
   main: {
-    plugins: [licenses.collect],
+    plugins: [dataModules, licenses.collect],
     build: {
       outDir: 'out/main',
       rolldownOptions: {
@@ -63,12 +64,21 @@ export default defineConfig({
     root: here('src-renderer'),
     // Screens have paths of their own (/jobs/…), and a page that is loaded there must find its files as well.
     // electron-vite makes them relative, whatever `base` says here; a plugin speaks after it.
-    plugins: [solid(), tailwindcss(), licenses.collect, licenses.write, { name: 'assets-from-the-root', config: () => ({ base: '/' }) }],
+    plugins: [
+      dataModules,
+      solid(),
+      tailwindcss(),
+      licenses.collect,
+      licenses.write,
+      { name: 'assets-from-the-root', config: () => ({ base: '/' }) },
+    ],
     build: {
       outDir: here('out/renderer'),
       emptyOutDir: true,
       minify: true,
       rolldownOptions: {
+        // A contract's constants come without its schemas, unless those are used too.
+        treeshake: { manualPureFunctions: ['z'] },
         input: { index: here('src-renderer/index.html') },
         output: { codeSplitting: { groups: [{ name: createFirstChunk(here('src-renderer/main.tsx')) }] } },
       },

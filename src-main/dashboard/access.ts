@@ -1,5 +1,5 @@
 import type { AuthMode } from '../../src-runner/contract/port.ts'
-import type { Route } from '../../src-runner/contract/routes.ts'
+import type { RouteEntry } from '../../src-runner/contract/routes/route.ts'
 import { PAGE_KEY_HEADER } from '../contract/browser-api.ts'
 import type { SignedIn } from '../sign-in/auth-sessions.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
@@ -14,7 +14,7 @@ import { cookiesOf, isFromBrowser, type DashboardRequest } from './requests.ts'
 export type Caller = { kind: 'window' } | { kind: 'program' } | ({ kind: 'person' } & SignedIn)
 
 /** null: a browser in which nobody signed in. The route tables decide alone. */
-export function mayCall(caller: Caller | null, route: Route): boolean {
+export function mayCall(caller: Caller | null, route: RouteEntry): boolean {
   if (route.access === 'public') return true
   if (caller === null) return false
   return caller.kind !== 'person' || caller.person.role === 'owner' || route.ownerOnly !== true

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { ErrorCode } from '../../src-runner/contract/errors.ts'
-import { ROUTES } from '../../src-runner/contract/routes.ts'
+import { ROUTE_TABLE } from '../../src-runner/contract/route-table.ts'
 import { BROWSER_PATH } from '../contract/browser-api.ts'
 import { messageOf, type Log } from '../log/log.ts'
 import { createOAuth } from '../oauth/oauth.ts'
@@ -77,7 +77,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     if (access.needsLink(request)) return 'link_required'
     const caller = await access.callerOf(request)
     if (caller === null) return 'unauthorized'
-    return mayCall(caller, ROUTES.createAuthorization) ? caller : 'owner_only'
+    return mayCall(caller, ROUTE_TABLE.createAuthorization) ? caller : 'owner_only'
   }
 
   async function respondOAuth(request: DashboardRequest, path: string): Promise<DashboardResponse | null> {
@@ -109,7 +109,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     const found = findRoute(request.method, path)
     const isAuth = path === '/api/auth' || path.startsWith('/api/auth/')
     if (isAuth && (found === 'unknown' || (request.via === 'http' && authMode() !== 'local-auth'))) return refusal('not_found')
-    if (path !== ROUTES.openapi.path && access.needsLink(request)) return refusal('link_required')
+    if (path !== ROUTE_TABLE.openapi.path && access.needsLink(request)) return refusal('link_required')
     try {
       const caller = await access.callerOf(request)
       // Without access, an unknown path looks like a known one.

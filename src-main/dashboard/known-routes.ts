@@ -1,8 +1,10 @@
-import { ROUTES, type Route } from '../../src-runner/contract/routes.ts'
-import { AUTH_ROUTES, type AuthRouteName } from '../contract/auth-api.ts'
+import { ROUTE_TABLE } from '../../src-runner/contract/route-table.ts'
+import type { RouteEntry } from '../../src-runner/contract/routes/route.ts'
+import type { AuthRouteName } from '../contract/auth-api.ts'
+import { AUTH_ROUTE_TABLE } from '../contract/auth-route-table.ts'
 
 export type KnownRoute = {
-  route: Route
+  route: RouteEntry
   /** Its name if the dashboard answers it; null: it is passed on to the runner. */
   auth: AuthRouteName | null
   /** As received. */
@@ -14,11 +16,15 @@ export type KnownRoute = {
  * that the runner might parse differently (an escaped letter, a double slash) is unknown here. The worker's routes stay closed,
  * and the dashboard answers `/api/health` itself.
  */
-const KNOWN: { route: Route; auth: AuthRouteName | null; segments: string[] }[] = [
-  ...(Object.values(ROUTES) as Route[])
+const KNOWN: { route: RouteEntry; auth: AuthRouteName | null; segments: string[] }[] = [
+  ...Object.values(ROUTE_TABLE)
     .filter((route) => route.access !== 'worker' && route.path !== '/api/health')
     .map((route) => ({ route, auth: null, segments: route.path.split('/') })),
-  ...(Object.entries(AUTH_ROUTES) as [AuthRouteName, Route][]).map(([auth, route]) => ({ route, auth, segments: route.path.split('/') })),
+  ...(Object.entries(AUTH_ROUTE_TABLE) as [AuthRouteName, RouteEntry][]).map(([auth, route]) => ({
+    route,
+    auth,
+    segments: route.path.split('/'),
+  })),
 ]
 
 const BY_LENGTH = Map.groupBy(KNOWN, (known) => known.segments.length)

@@ -184,7 +184,9 @@ type Route = (request: IncomingMessage, response: ServerResponse) => void
 
 function createHttpServer(listener: Route): Server {
   // A request has 30 s to arrive; by default Node checks only every 30 s. Responses have no limit.
-  return process.getBuiltinModule('node:http').createServer({ requestTimeout: 30_000, headersTimeout: 15_000, connectionsCheckingInterval: 5_000 }, listener)
+  return process
+    .getBuiltinModule('node:http')
+    .createServer({ requestTimeout: 30_000, headersTimeout: 15_000, connectionsCheckingInterval: 5_000 }, listener)
 }
 
 async function respondOverHttp(dashboard: Dashboard, request: IncomingMessage, response: ServerResponse, log: Log): Promise<void> {

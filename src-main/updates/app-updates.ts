@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
-import { ROUTES } from '../../src-runner/contract/routes.ts'
+import { ROUTE_TABLE } from '../../src-runner/contract/route-table.ts'
 import type { Host } from '../host.ts'
 import { installKind, packagedFeed, type UpdateFeed } from './feed.ts'
 import { openUpdateRecord, type UpdateRecord } from './update-record.ts'
@@ -57,8 +57,8 @@ export function createAppUpdates(deps: AppUpdatesDeps): Updates & { record: Upda
 async function backUp({ supervisor }: Host): Promise<void> {
   const runner = supervisor.endpoint()
   if (runner === null) throw new Error('the runner is not running')
-  const answer = await fetch(new URL(ROUTES.makeBackup.path, runner.url), {
-    method: ROUTES.makeBackup.method,
+  const answer = await fetch(new URL(ROUTE_TABLE.makeBackup.path, runner.url), {
+    method: ROUTE_TABLE.makeBackup.method,
     headers: { authorization: `Bearer ${runner.secret}` },
     signal: AbortSignal.timeout(BACKUP_LIMIT_MS),
   })

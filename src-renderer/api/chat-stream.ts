@@ -1,4 +1,4 @@
-import { type ChatTurn, ChatStreamEvent } from '../../src-runner/contract/jobs.ts'
+import type { ChatStreamEvent, ChatTurn } from '../../src-runner/contract/jobs.ts'
 import { backoffMs, pause } from './backoff.ts'
 import { ApiError, type Client } from './client.ts'
 import { readSse } from './sse.ts'
@@ -54,18 +54,9 @@ export async function* streamJob(client: Client, jobId: string, signal: AbortSig
 }
 
 async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<ChatStreamEvent> {
-  for await (const { event, data } of readSse(body)) {
-    const parsed = ChatStreamEvent.safeParse({ ...asObject(data), type: event })
-    // Events that this page does not know are skipped.
-    if (parsed.success) yield parsed.data
-  }
-}
-
-function asObject(json: string): object {
-  try {
-    const value: unknown = JSON.parse(json)
-    return typeof value === 'object' && value !== null ? value : {}
-  } catch {
-    return {}
+  const { parseChatEvent } = await import('./parse-chat-event.ts')
+  for await (const message of readSse(body)) {
+    const event = parseChatEvent(message)
+    if (event !== null) yield event
   }
 }

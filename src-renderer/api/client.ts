@@ -1,7 +1,9 @@
 import { ERROR_STATUS, type ErrorBody, type ErrorCode, type ErrorIssue } from '../../src-runner/contract/errors.ts'
-import { ROUTES, type Route } from '../../src-runner/contract/routes.ts'
-import type { AnswerOf, RequestOf } from '../../src-runner/contract/routes/route.ts'
-import { AUTH_ROUTES } from '../../src-main/contract/auth-api.ts'
+import { ROUTE_TABLE } from '../../src-runner/contract/route-table.ts'
+import type { ROUTES } from '../../src-runner/contract/routes.ts'
+import type { AnswerOf, RequestOf, RouteEntry } from '../../src-runner/contract/routes/route.ts'
+import type { AuthRoutes } from '../../src-main/contract/auth-api.ts'
+import { AUTH_ROUTE_TABLE } from '../../src-main/contract/auth-route-table.ts'
 import { pageKeyHeaders } from './browser-access.ts'
 import type { Message } from '../../src-runner/contract/messages.ts'
 
@@ -27,9 +29,10 @@ export class ApiError extends Error {
 }
 
 /** The routes of the runner and those of the dashboard. */
-export const CALLS = { ...ROUTES, ...AUTH_ROUTES }
-type Calls = typeof CALLS
+const CALLS = { ...ROUTE_TABLE, ...AUTH_ROUTE_TABLE }
+export type Calls = typeof ROUTES & AuthRoutes
 export type CallName = keyof Calls
+export const entryOf = (name: CallName): RouteEntry => CALLS[name]
 export type CallRequest<N extends CallName> = RequestOf<Calls[N]>
 export type CallAnswer<N extends CallName> = AnswerOf<Calls[N]>
 type StreamRoute = { [N in CallName]: Calls[N] extends { stream: true } ? N : never }[CallName]
@@ -54,7 +57,7 @@ type QueryValue = string | number | boolean | null | undefined
 type Loose = { params?: Record<string, string>; query?: Record<string, QueryValue>; body?: unknown }
 
 /** The path with its parameters and query filled in. Absent query values are left out. */
-export function pathOf(route: Route, request: Loose): string {
+export function pathOf(route: Pick<RouteEntry, 'path'>, request: Loose): string {
   const path = route.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(request.params?.[name] ?? ''))
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(request.query ?? {})) {
@@ -67,7 +70,7 @@ export function pathOf(route: Route, request: Loose): string {
 /** `onSignedOut` is called when a response says that nobody is signed in, or can be without HTTPS. */
 export function createClient(fetchFrom: typeof fetch = (...args) => fetch(...args), onSignedOut?: () => void): Client {
   const send = async (name: CallName, request: Loose, options: CallOptions, headers: Record<string, string>): Promise<Response> => {
-    const route: Route = CALLS[name]
+    const route = entryOf(name)
     Object.assign(headers, pageKeyHeaders())
     const init: RequestInit = { method: route.method, headers, signal: options.signal ?? null }
     if (request.body !== undefined) {

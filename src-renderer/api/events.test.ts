@@ -3,7 +3,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { LiveEvent, RecordedEvent } from '../../src-runner/contract/events.ts'
 import { createFakeRunner } from '../testing/fake-runner.ts'
 import { createClient } from './client.ts'
-import { type Connection, followEvents, parseEvent } from './events.ts'
+import { type Connection, followEvents } from './events.ts'
+import { parseEvent } from './parse-event.ts'
 
 const ID = '00000000-0000-7000-8000-000000000001'
 const agentChanged: RecordedEvent = { type: 'agent.changed', payload: { agentId: ID } }

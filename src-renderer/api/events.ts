@@ -1,5 +1,4 @@
-import type { EventSourceMessage } from 'eventsource-parser'
-import { LIVE_EVENTS, type LiveEvent, RECORDED_EVENTS, type RecordedEvent } from '../../src-runner/contract/events.ts'
+import type { LiveEvent, RecordedEvent } from '../../src-runner/contract/events.ts'
 import { backoffMs, pause } from './backoff.ts'
 import type { Client } from './client.ts'
 import { readSse } from './sse.ts'
@@ -35,9 +34,12 @@ export function followEvents(client: Client, listener: EventStreamListener, wait
     }
     try {
       restartTimer()
+      // Its schemas take long to make, and the first screen does not wait for an event.
+      const parser = import('./parse-event.ts')
       const body = await client.open('streamEvents', {}, { signal: connection.signal, lastEventId })
       onOpen()
       listener.onConnection('open')
+      const { parseEvent } = await parser
       for await (const raw of readSse(body, restartTimer)) {
         if (raw.id !== undefined) lastEventId = raw.id
         const event = parseEvent(raw)
@@ -66,27 +68,4 @@ export function followEvents(client: Client, listener: EventStreamListener, wait
   }
   void run()
   return { stop: () => whole.abort(), nudge: () => waiting.abort() }
-}
-
-type Parsed = { kind: 'recorded'; event: RecordedEvent } | { kind: 'live'; event: LiveEvent }
-
-/** Returns null for an event whose type or shape this page does not know. */
-export function parseEvent({ event = 'message', data }: EventSourceMessage): Parsed | null {
-  let payload: unknown
-  try {
-    payload = JSON.parse(data)
-  } catch {
-    return null
-  }
-  if (event in RECORDED_EVENTS) {
-    const type = event as keyof typeof RECORDED_EVENTS
-    const parsed = RECORDED_EVENTS[type].safeParse(payload)
-    return parsed.success ? { kind: 'recorded', event: { type, payload: parsed.data } as RecordedEvent } : null
-  }
-  if (event in LIVE_EVENTS) {
-    const type = event as keyof typeof LIVE_EVENTS
-    const parsed = LIVE_EVENTS[type].safeParse(payload)
-    return parsed.success ? { kind: 'live', event: { type, payload: parsed.data } as LiveEvent } : null
-  }
-  return null
 }

@@ -1,11 +1,8 @@
-import { ROUTES, type Route } from '../../src-runner/contract/routes.ts'
+import { ROUTE_TABLE } from '../../src-runner/contract/route-table.ts'
 import { useSession } from './SessionProvider.tsx'
 
 /** Says whether the person at this page may use a route: members may not use those that the route table keeps for owners. */
-export function useMay(): (route: keyof typeof ROUTES) => boolean {
+export function useMay(): (route: keyof typeof ROUTE_TABLE) => boolean {
   const session = useSession()
-  return (name) => {
-    const route: Route = ROUTES[name]
-    return session?.person()?.role !== 'member' || route.ownerOnly !== true
-  }
+  return (name) => session?.person()?.role !== 'member' || ROUTE_TABLE[name].ownerOnly !== true
 }

@@ -1,7 +1,6 @@
 import type { RecordedEvent } from '../../src-runner/contract/events.ts'
-import type { Route } from '../../src-runner/contract/routes.ts'
 import { STALE_AFTER, type Tag } from '../../src-runner/contract/tags.ts'
-import { CALLS, type CallName } from './client.ts'
+import { type CallName, entryOf } from './client.ts'
 
 /** Tags that name one thing, and the route parameter that says which. */
 const NAMED_BY: Partial<Record<Tag, string>> = {
@@ -15,8 +14,7 @@ const NAMED_BY: Partial<Record<Tag, string>> = {
 
 /** The tags of a query: `jobs`, or `job:<id>` for a route about one thing. */
 export function tagsOf(name: CallName, params: Record<string, string> | undefined): string[] {
-  const route: Route = CALLS[name]
-  return (route.shows ?? []).map((tag) => {
+  return (entryOf(name).shows ?? []).map((tag) => {
     const param = NAMED_BY[tag]
     const id = param === undefined ? undefined : params?.[param]
     return id === undefined ? tag : `${tag}:${id}`

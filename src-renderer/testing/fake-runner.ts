@@ -2,10 +2,13 @@ import type { Message } from '../../src-runner/contract/messages.ts'
 import { ERROR_STATUS, type ErrorCode, type ErrorIssue } from '../../src-runner/contract/errors.ts'
 import { LIVE_EVENTS, type LiveEvent, type RecordedEvent } from '../../src-runner/contract/events.ts'
 import type { ChatStreamEvent } from '../../src-runner/contract/jobs.ts'
-import type { Route } from '../../src-runner/contract/routes.ts'
+import { ROUTES, type Route } from '../../src-runner/contract/routes.ts'
 import type { InputOf } from '../../src-runner/contract/routes/route.ts'
 import { DEFAULT_SETTINGS } from '../../src-runner/contract/settings.ts'
-import { type CallAnswer, type CallName, CALLS, type JsonRoute } from '../api/client.ts'
+import { AUTH_ROUTES } from '../../src-main/contract/auth-api.ts'
+import type { CallAnswer, CallName, JsonRoute } from '../api/client.ts'
+
+const CALLS = { ...ROUTES, ...AUTH_ROUTES }
 
 type CallInput<N extends CallName> = InputOf<(typeof CALLS)[N]>
 

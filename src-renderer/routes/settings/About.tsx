@@ -1,5 +1,5 @@
 import { createResource, createSignal, Match, Show, Switch } from 'solid-js'
-import { ROUTES } from '../../../src-runner/contract/routes.ts'
+import { ROUTE_TABLE } from '../../../src-runner/contract/route-table.ts'
 import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -34,14 +34,14 @@ export function About() {
         <Show
           when={desktop.inApp}
           fallback={
-            <a class={LINK} href={ROUTES.openapi.path} target="_blank" rel="external noopener">
+            <a class={LINK} href={ROUTE_TABLE.openapi.path} target="_blank" rel="external noopener">
               openapi.json
             </a>
           }
         >
           <Show when={dashboardUrl()} fallback={<span class="text-ink-3">{t('settings.servers.notRunning')}</span>}>
             {(url) => (
-              <button type="button" class={LINK} onClick={() => void desktop.openExternal(new URL(ROUTES.openapi.path, url()).href)}>
+              <button type="button" class={LINK} onClick={() => void desktop.openExternal(new URL(ROUTE_TABLE.openapi.path, url()).href)}>
                 openapi.json
               </button>
             )}

@@ -3,7 +3,7 @@ import { z } from 'zod'
 type Schema = z.core.$ZodType
 type Def = z.core.$ZodTypeDef & Record<string, unknown>
 
-/** The parts of a schema type that are schemas. An unlisted type is refused at start, because it might contain fields. */
+/** The parts of a schema type that are schemas. An unlisted type is refused, because it might contain fields. */
 const PARTS: Record<string, readonly string[]> = {
   ...{ object: ['shape'], array: ['element'], record: ['valueType'], tuple: ['items', 'rest'], union: ['options'], pipe: ['in', 'out'] },
   ...{ optional: ['innerType'], nullable: ['innerType'], default: ['innerType'], prefault: ['innerType'], readonly: ['innerType'] },

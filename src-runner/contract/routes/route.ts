@@ -56,6 +56,16 @@ export type Route = Omit<Options, 'status'> & {
   errors: readonly ErrorCode[]
 }
 
+/** A route without its schemas. */
+export type RouteEntry = Pick<Route, 'method' | 'path' | 'access' | 'ownerOnly' | 'shows'>
+
+export function entriesOf<Name extends string>(routes: Record<Name, Route>): Record<Name, RouteEntry> {
+  const entries = Object.entries<Route>(routes)
+  return Object.fromEntries(
+    entries.map(([name, { method, path, access, ownerOnly, shows }]) => [name, { method, path, access, ownerOnly, shows }]),
+  ) as Record<Name, RouteEntry>
+}
+
 function routeOf(method: Route['method']) {
   return <const O extends Options>(path: string, options: O): O & Omit<Route, keyof O> => ({
     method,
