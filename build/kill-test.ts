@@ -42,7 +42,7 @@ export type KillTestOptions = {
 export type KillTestResult = {
   kills: number
   accepted: number
-  /** Of the accepted ones, those that came as deliveries to webhooks. */
+  /** The accepted ones that came as webhook deliveries. */
   delivered: number
   completed: number
   /** Ended because they were at work in two processes that died: what the product promises for them. */

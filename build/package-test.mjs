@@ -90,7 +90,7 @@ async function refusesHostileArguments() {
   }
 }
 
-/** Of the environment, only what names programs. */
+/** Passes on only those variables of the environment that name programs. */
 function asUser(command) {
   return [
     '-u',

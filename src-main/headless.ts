@@ -253,7 +253,7 @@ type Command = {
     | 'export'
     | 'import'
     | 'reset'
-  /** Of `restore`: the backup. Of `reset-password`: the person. */
+  /** For `restore` the backup, for `reset-password` the person. */
   argument: string | null
   file: string
   flags: string[]

@@ -14,7 +14,7 @@ const LIMIT_MS = 30_000
 export type ElectronApp = {
   /** Resolves once the expression, a promise, resolves in the page. */
   evaluate(expression: string): Promise<void>
-  /** Of all its processes: memory (PSS), how many there are, and the processor time they have used so far. */
+  /** All of its processes together: memory (PSS), how many there are, and the processor time used so far. */
   usage(): { memoryMb: number; processes: number; cpuSeconds: number }
   stop(): Promise<void>
 }

@@ -79,7 +79,7 @@ function debuggerAddress(): string | null {
   return path === undefined ? null : `ws://127.0.0.1:${port}${path}`
 }
 
-/** Of the app that holds the lock. */
+/** The process id of the app that holds the lock. */
 const lockHolder = () => Number(/\d+$/.exec(readlinkSync(join(DECKHAND, 'window/SingletonLock')))![0])
 
 /** Clicks the left one of the two buttons, which agrees, in the dialog of the system that the app has opened. */

@@ -37,6 +37,6 @@ it('looks at every part of a call, names three at most, and takes linear time', 
   expect(lookAlikesIn(args)).toHaveLength(3)
   const before = process.threadCpuUsage()
   for (const text of ['\u0430'.repeat(1_000_000), 'a_\u0431'.repeat(300_000), 'http://'.repeat(100_000) + '\u0430']) lookAlikesIn(text)
-  // Of the processor, which a busy machine does not change.
+  // Processor time, which a busy machine does not change.
   expect(process.threadCpuUsage(before).user / 1000).toBeLessThan(3000)
 })

@@ -22,7 +22,7 @@ export const PersonName = z
   )
 export const MIN_PASSWORD_CHARS = 10
 export const MAX_PASSWORD_CHARS = 256
-/** Of a new password. */
+/** A new password. */
 export const NewPassword = z.string().min(MIN_PASSWORD_CHARS).max(MAX_PASSWORD_CHARS)
 /** Any password that could have been set. A longer one is refused before it is hashed. */
 const Password = z.string().min(1).max(MAX_PASSWORD_CHARS)

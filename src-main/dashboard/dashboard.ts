@@ -33,7 +33,7 @@ export type DashboardDeps = AccessDeps &
     /** null: the page has not been built. A request for a file waits for it. */
     assets: Assets | null | Promise<Assets | null>
     signIn: Pick<SignIn, 'accounts' | 'onChange'>
-    /** Of the command line, signed with the key that only the owner of the data folder can read. */
+    /** Tokens of the command line, signed with the key that only the owner of the data folder can read. */
     tokens: OneTimeTokens
     /** Makes a one-time token for a sign-in at a service. */
     createSignInToken: (authorizationId: string) => string

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-/** Of cookies over HTTPS: only this host, and not from HTTP. */
+/** Limits cookies over HTTPS to this host and to HTTPS. */
 const SECURE_PREFIX = '__Host-'
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
 const MAX_BODY_BYTES = 16_384
@@ -14,7 +14,7 @@ export type DashboardRequest = {
   /** The value of a header, by its lower-case name. */
   header(name: string): string | undefined
   authorizations: readonly string[]
-  /** Of the socket. Headers that name another one are never read. */
+  /** The socket's address. Headers that name another one are never read. */
   address: string
   /** Whether it came over HTTPS. */
   isSecure: boolean

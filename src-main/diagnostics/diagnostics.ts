@@ -113,7 +113,7 @@ function describeMachine({ appVersion, electronVersion, state, settings, environ
   }
 }
 
-/** Of the data folder, files with our own names only. */
+/** Lists only files of the data folder that have our own names. */
 function listOwnFiles(dataDir: string): object[] {
   const sizesIn = (folder: string, pattern: RegExp, prefix = '') => {
     try {

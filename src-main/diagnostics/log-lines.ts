@@ -2,7 +2,7 @@ import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LOG_LEVELS, type LogLine, type LogQuery } from '../contract/logs.ts'
 
-/** Of each log. A level that is rare may therefore show fewer lines than there are. */
+/** How much of each log is read, from its end. So a rare level may show fewer lines than there are. */
 const MAX_BYTES_READ = 1024 * 1024
 const MAX_LINES = 500
 const MAX_DETAILS = 4000

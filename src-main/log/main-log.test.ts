@@ -67,7 +67,7 @@ describe('the log', () => {
     const { deep, msg } = JSON.parse(text()) as { deep: string[]; msg: string }
     for (const shown of [deep[0]!, msg]) {
       expect(shown).toContain('[secret]')
-      // Of base64, the letters at both ends also hold bits of the bytes beside it.
+      // In Base64, the letters at both ends also hold bits of the neighbouring bytes.
       expect(shown.replaceAll('[secret]', '').length).toBeLessThan(24)
     }
   })

@@ -180,7 +180,7 @@ function shownOf({ fingerprint, validUntil, replacesDamaged }: Certificate): Sha
   return { fingerprint, validUntil, replacesDamaged }
 }
 
-/** Of virtual machines, containers and tunnels: a phone cannot reach them. */
+/** Interfaces of virtual machines, containers and tunnels, which a phone cannot reach. */
 const VIRTUAL = /^(docker|br-|veth|virbr|vboxnet|vmnet|utun|tun|tap|wg|tailscale|zt|vEthernet)/i
 const PRIVATE = /^(192\.168\.|10\.|172\.(1[6-9]|2\d|3[01])\.)/
 

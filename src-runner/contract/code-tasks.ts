@@ -60,7 +60,7 @@ export const CodeTask = z.object({
   internet: z.boolean(),
   result: CodeTaskResult,
   files: z.array(CodeTaskFile),
-  /** Of all files, like `additions` and `deletions`. More than `files` has: these are the first. */
+  /** Counts all files, as `additions` and `deletions` do. `files` holds only the first ones. */
   fileCount: z.number().int(),
   additions: z.number().int(),
   deletions: z.number().int(),
@@ -68,7 +68,7 @@ export const CodeTask = z.object({
   leftOut: z.array(CodeTaskLeftOut),
   /** The newest last. The tests it ran are among them. */
   commands: z.array(CodeTaskCommand),
-  /** Of the folder. null: not measured yet, or there is none. */
+  /** The size of the folder. null: not measured yet, or there is no folder. */
   sizeBytes: z.number().int().nullable(),
   /** As the program tells. */
   costUsd: Usd,
@@ -102,5 +102,5 @@ export type CodeTaskDiff = z.infer<typeof CodeTaskDiff>
 export const CodeRepository = z.object({ folder: Folder, branch: z.string().nullable(), dirty: z.boolean() })
 export type CodeRepository = z.infer<typeof CodeRepository>
 
-/** Of one code task. */
+/** The limits of one code task. */
 export const CODE_TASK_LIMITS = { files: 1_000, leftOut: 100, commands: 100 }

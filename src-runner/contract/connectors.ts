@@ -25,7 +25,7 @@ export const OAuthEndpoints = z.object({
   authorizationUrl: z.string(),
   tokenUrl: z.string(),
   revocationUrl: z.string().nullable(),
-  /** Of the device flow (RFC 8628). */
+  /** The address of the device flow (RFC 8628). */
   deviceUrl: z.string().nullable(),
   /** How the client authenticates at the token address. */
   clientAuth: z.enum(['basic', 'body', 'none']),

@@ -153,7 +153,7 @@ export const CreateCredential = z.object({
   entityId: Id.optional(),
   /** Default: the name of the connector. */
   name: Name.optional(),
-  /** Of a connector without hosts of its own: where the key may be sent. */
+  /** Where the key may be sent, for a connector without hosts of its own. */
   hosts: z.array(Host).min(1).max(20).optional(),
   /** Values for the `{…}` in the connector's addresses. */
   fields: z.record(z.string().regex(/^\w{1,40}$/), z.string().trim().min(1).max(300)).optional(),

@@ -190,7 +190,7 @@ export type ErrorIssue = z.infer<typeof ErrorIssue>
  * The body of every error response. `message` is English, `detail` the same for readers of other languages. It never
  * repeats what was sent.
  */
-/** Of the routes of skills. Their error bodies have `ok: false`. */
+/** Errors of the routes of skills. Their bodies have `ok: false`. */
 export const SKILL_FAILURES: readonly ErrorCode[] = [
   'install_failed',
   'uninstall_failed',

@@ -16,10 +16,10 @@ import { CreateTrigger, SignatureScheme } from './triggers.ts'
 /** The first line of an export file is an ExportHead as JSON, each line after it a HistoryLine. */
 export const EXPORT_VERSION = 1
 
-/** Of all own skills together, in Base64. */
+/** The limit of all own skills together, in Base64. */
 export const MAX_EXPORTED_SKILL_CHARS = 8_000_000
 
-/** Of the first line. More would not be accepted. */
+/** The limit of the first line. More would not be accepted. */
 export const MAX_HEAD_CHARS = MAX_EXPORTED_SKILL_CHARS + 2_000_000
 
 /** A model by the name of its provider, whose key and address are not exported. */
@@ -95,7 +95,7 @@ export const Setup = z.strictObject({
         /** As in `Skill`. */
         source: z.string().max(2_000),
         digest: SkillDigest,
-        /** Of the kind `own`: its files as a zip in Base64. null: they did not fit, or are not those that were saved. */
+        /** The files of a skill of the kind `own`, as a zip in Base64. null: they did not fit, or were changed after they were saved. */
         archive: z.string().max(MAX_EXPORTED_SKILL_CHARS).nullable(),
         agents: z.array(AgentRef).max(200),
       }),
@@ -131,7 +131,7 @@ export const ImportResult = z.object({
   /** Each has to be looked at and installed. */
   skills: z.array(z.string()),
   rules: z.number().int(),
-  /** Of them, those that permit something without a question. */
+  /** The rules that permit something without a question. */
   allowRules: z.number().int(),
   memories: z.number().int(),
   /** Only where there was no agent before. */

@@ -73,7 +73,7 @@ export const McpTool = z.object({
   title: z.string().nullable(),
   description: z.string(),
   inputSchema: McpInputSchema,
-  /** Of name, description and schema. Accepting names it, so that nothing is accepted that was not shown. */
+  /** The digest of name, description and schema. Accepting names it, so that nothing is accepted that was not shown. */
   digest: z.string(),
   /** null: nobody has decided. */
   effect: McpToolEffect.nullable(),
@@ -112,7 +112,7 @@ export const McpServer = z.object({
   version: z.string().nullable(),
   tools: z.array(McpTool),
   agents: z.array(
-    z.object({ agentId: Id, agentName: z.string(), tools: GrantedTools, /** Of its tools in each turn. */ tokens: z.number().int() }),
+    z.object({ agentId: Id, agentName: z.string(), tools: GrantedTools, /** What its tools add to each turn. */ tokens: z.number().int() }),
   ),
   lastUsedAt: Moment.nullable(),
   createdAt: Moment,
@@ -160,7 +160,7 @@ export const McpToolUse = z.object({
   /** Its prompt has only their names, and it adds tools by a search. */
   onDemand: z.boolean(),
   tools: z.number().int(),
-  /** Of all descriptions. */
+  /** The tokens of all descriptions. */
   tokens: z.number().int(),
   /** In each turn, before any tool was found. */
   tokensPerTurn: z.number().int(),

@@ -3,7 +3,7 @@ import { LocalText } from './connectors.ts'
 import { Message } from './messages.ts'
 import { Id, Moment } from './primitives.ts'
 
-/** Of one skill, and of the archive that it comes in. */
+/** The limits of one skill, and of the archive that it comes in. */
 export const SKILL_LIMITS = { packedBytes: 20_000_000, bytes: 100_000_000, files: 2_000, entries: 20_000 }
 
 /** Kept by systems and tools beside the files of a skill, and no part of it. Names without case. */
@@ -106,7 +106,7 @@ export const Skill = z.object({
   name: z.string(),
   description: z.string(),
   kind: SkillKind,
-  /** Of the kind `file`: the name of the file. Of the kind `own`: empty. */
+  /** For the kind `file` the name of the file, for the kind `own` empty. */
   source: z.string(),
   version: z.string().nullable(),
   digest: SkillDigest,
@@ -128,7 +128,7 @@ export const Skill = z.object({
 export type Skill = z.infer<typeof Skill>
 
 export const SkillPreview = z.object({
-  /** Of an upload: the name of the file. */
+  /** For an upload the name of the file. */
   source: z.string(),
   contents: SkillContents,
   /** `SKILL.md`, with invisible characters as their numbers. */
@@ -152,7 +152,7 @@ export const SkillUpdatePreview = z.object({
   changed: z.boolean(),
   files: z.array(SkillFileChange),
   permissionsAdded: z.array(SkillPermission),
-  /** Of the new version: what the installed one does not have. */
+  /** Findings of the new version that the installed one does not have. */
   newFindings: SkillContents.pick({ findings: true, findingsCut: true }),
   /** How many there are in the new version, old ones included. */
   findingCount: z.number().int(),
@@ -212,7 +212,7 @@ export const FoundSkill = z.object({
   folder: z.string(),
   /** To preview and install it. null: it is in an upload, so send that again with `folder`. */
   source: z.string().nullable(),
-  /** Of its folder, if its front matter cannot be read. */
+  /** The name of its folder, if its front matter cannot be read. */
   name: z.string(),
   description: z.string(),
   /** Why it cannot be installed, as far as its `SKILL.md` tells. */

@@ -45,7 +45,7 @@ export const DeliveryOutcome = z.enum([
   'rate_limited',
   /** Too many bytes of unanswered deliveries were in memory. */
   'too_many_at_once',
-  /** Of earlier versions of Deckhand. */
+  /** Refusals that earlier versions of Deckhand stored. */
   'unsupported_media_type',
   'unsupported_encoding',
   'payload_too_large',

@@ -24,7 +24,7 @@ type Sources = {
   db: Db
   time: MachineTime
   schedules: Pick<ScheduleStore, 'list'>
-  /** Of own skills, in Base64 by digest. */
+  /** The archives of own skills in Base64, by digest. */
   archives: ReadonlyMap<string, string>
 }
 

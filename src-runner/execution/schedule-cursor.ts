@@ -60,7 +60,7 @@ function recordCursor(tx: Tx, approvals: CursorDeps['approvals'], job: Job & { s
   return cursor
 }
 
-/** Of a run that did not complete, only how it ended. */
+/** If the run did not complete, this only says how it ended. */
 function resultOf(run: PreviousRun | null): PromptCursor['previous'] {
   if (run === null) return null
   const { startedAt, status, noOp, error } = run

@@ -24,12 +24,12 @@ import { SetUpSteps } from './SetUpSteps.tsx'
 const ENDPOINTS = ['issuer', 'authorizationUrl', 'tokenUrl', 'revocationUrl', 'deviceUrl'] as const
 
 type OAuthFields = {
-  /** Of a service that is not in the catalogue. */
+  /** The name of a service that is not in the catalogue. */
   name: string
   clientId: string
   clientSecret: string
   scopes: string[]
-  /** Of a service that is not in the catalogue, as typed. */
+  /** The scopes of a service that is not in the catalogue, as typed. */
   scopeText: string
   hosts: string
   endpoints: Record<(typeof ENDPOINTS)[number], string>

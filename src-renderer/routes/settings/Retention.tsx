@@ -146,7 +146,7 @@ function daysText(days: number): string {
   return t('settings.retention.days', { days })
 }
 
-/** Of rows in the database, the size is an estimate. */
+/** The size of database rows is an estimate. */
 function sizeOf(kind: RetentionKind, { bytes }: Amount): string {
   const size = bytesText(bytes, locale())
   return bytes === 0 || kind === 'contents' || kind === 'logs' ? size : t('settings.retention.aboutSize', { size })

@@ -22,7 +22,7 @@ export function InstallDialog(props: {
   source: string
   /** A file that the person dropped, a catalogue that they opened, or a skill that they look at: it is read at once. */
   opens?: File | { catalogue: string } | { skill: string } | undefined
-  /** Of the version that an import names. */
+  /** The digest of the version that an import names. */
   importedDigest?: string
   onClose: () => void
 }): JSX.Element {

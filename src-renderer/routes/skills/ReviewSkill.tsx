@@ -22,7 +22,7 @@ export function ReviewSkill(props: {
   agents: readonly Agent[]
   /** Chosen at first. */
   agentIds: readonly string[]
-  /** Of the version that an import names. */
+  /** The digest of the version that an import names. */
   importedDigest: string | undefined
   /** The source has changed since: this is what it has now. */
   onAgain: (preview: SkillPreview) => void

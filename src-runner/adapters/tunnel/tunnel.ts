@@ -120,7 +120,7 @@ export function createTunnel({ clock, log, folder, timings, onChange }: TunnelDe
   }
 
   return {
-    /** Of the last tunnel; null: none was started. */
+    /** The state of the last tunnel; null: none was started. */
     state: () => tunnel,
     /** It failed for a reason that may pass: no network, a port that was taken. */
     mayWorkLater: () => tunnel?.state === 'failed' && !isHopeless,

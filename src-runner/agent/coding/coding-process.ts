@@ -9,15 +9,15 @@ import { SandboxFailed } from '../../platform/sandbox/sandbox-types.ts'
 import { CodingSessionFailed, type CodingEnd, type CodingSessionOptions } from './coding-session.ts'
 import { CODING_PROGRAMS } from './coding-ways.ts'
 
-/** Of one message: a diff has the whole file before and after. */
+/** The limit of one message: a diff holds the whole file before and after. */
 const MAX_LINE_BYTES = 8 * 1024 * 1024
 /** Within `WINDOW_MS`. What a program sends costs time of the one thread that runs all jobs. */
 const MAX_WINDOW_BYTES = 32 * 1024 * 1024
 const MAX_WINDOW_LINES = 20_000
 const WINDOW_MS = 10_000
-/** Of ours to it. */
+/** The limit of what we have written and it has not read. */
 const MAX_UNREAD_BYTES = 8 * 1024 * 1024
-/** Of its errors, for the message when it fails. */
+/** How much of its stderr is kept for the message when it fails. */
 const MAX_TAIL_CHARS = 2_000
 const MAX_LOG_LINE_CHARS = 2_000
 const MAX_LOG_CHARS = 1_000_000

@@ -4,7 +4,7 @@ import { cutText } from '../../lib/text.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 import type { CodingAnswer, CodingCall, CodingHandlers, CodingUsage } from './coding-session.ts'
 
-/** Of all text and thinking of one turn. */
+/** The limit of all text and thinking of one turn. */
 const MAX_TURN_CHARS = 4_000_000
 const MAX_CALLS = 5_000
 const MAX_UPDATES = 50_000

@@ -9,7 +9,7 @@ import { CodingSessionFailed, type CodingEnd } from './coding-session.ts'
 
 /** How one of its programs is started to be talked to. */
 export type CodingWay = {
-  /** Of the file, without `.exe`. */
+  /** The file name without `.exe`. */
   name: string
   protocol: 'acp' | 'claude' | 'codex'
   args: readonly string[]
@@ -24,7 +24,7 @@ export type CodingWay = {
 type KnownProgram = {
   /** The first that is installed is used. */
   ways: readonly CodingWay[]
-  /** Of its own service: its models and its sign-in. */
+  /** The hosts of its own service: its models and its sign-in. */
   hosts: readonly string[]
   /** What a person types to install it, to sign in, and to bring it up to date. */
   install: string
@@ -138,7 +138,7 @@ export function wayOf(cli: CodingCli, fileName: string): CodingWay {
 const AUTH_REQUIRED = -32_000
 const SIGNED_OUT =
   /\b(?:not (?:logged|signed) in|log ?in required|auth(?:entication|orization)? (?:is )?required|please (?:log|sign) ?in|unauthorized|invalid api key|\/login\b)/i
-/** Of Claude Code and Codex. Others answer the request with an error. */
+/** What Claude Code and Codex say. Others answer the request with an error. */
 const UNKNOWN_SESSION = /No conversation found with session ID|no rollout found for thread id/i
 const UNKNOWN_ARGUMENT = /\b(?:unknown|unexpected|unrecognized|invalid) (?:argument|option|command|subcommand|flag)/i
 

@@ -115,7 +115,7 @@ describe("writing outside of the agent's folders", () => {
     expect(escapes.length).toBeGreaterThanOrEqual(50)
     await mkdir(`${base}/Other`)
     const before = snapshot({ base, docs: rig.docs })
-    // Of one folder alone a path may leave the name out; of two, every path has to say which is meant.
+    // With one folder a path may leave out its name; with two, every path has to say which one is meant.
     const folders = [rig.docs, `${base}/Other`]
     const accepted: string[] = []
     for (const path of escapes) {

@@ -88,7 +88,7 @@ export async function connectServer(options: ConnectOptions): Promise<McpConnect
   const transport = limitMessages(await openTransport(options), options.monotonic, () =>
     options.note('It sends too many messages, so it was stopped.'),
   )
-  /** Of the calls under way. */
+  /** The timers of the calls in progress. */
   const timers = new Set<CallTimer>()
   const client: Client = new Client(
     { name: 'deckhand', version: '1' },

@@ -56,7 +56,7 @@ function declined(note: string): Elicited {
 }
 
 const NO_ANSWER = 'the person does not want to answer'
-/** Of a question without a field. */
+/** The answer field of a question that has no field. */
 const CONFIRMED = ' confirmed'
 
 function fieldsOf(elicitation: Elicitation, server: string): { list: Field[] } | { problem: string } {

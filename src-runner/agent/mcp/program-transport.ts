@@ -4,14 +4,14 @@ import type { RunningProgram } from '../../platform/sandbox/start-sandboxed.ts'
 import { countJsonParts, parseJson } from '../../lib/json-values.ts'
 import { messageOf } from '../../lib/errors.ts'
 
-/** Of one message of a server. */
+/** The limit of one message of a server. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
-/** Of its output within `WINDOW_MS`. A program that writes more keeps the one thread busy that runs all jobs. */
+/** The limit of its output within `WINDOW_MS`. A program that writes more keeps the one thread busy that runs all jobs. */
 const MAX_WINDOW_BYTES = 4 * MAX_MESSAGE_BYTES
 /** Also those that are no messages. */
 const MAX_WINDOW_LINES = 20_000
 const WINDOW_MS = 10_000
-/** Of one message. Reading 16 MB of nothing but brackets takes more than a second. */
+/** The limit of one message. Reading 16 MB of nothing but brackets takes more than a second. */
 export const MAX_MESSAGE_PARTS = 500_000
 
 const TOO_MANY_PARTS = `A message has more than ${MAX_MESSAGE_PARTS} parts.`

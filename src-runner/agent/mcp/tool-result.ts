@@ -4,7 +4,7 @@ import { wrapUntrusted, type MakeBoundary } from '../../lib/untrusted-text.ts'
 import { MAX_TOOL_OUTPUT_CHARS, type ToolOutput } from '../tools/tool.ts'
 
 const MAX_TEXT_CHARS = MAX_TOOL_OUTPUT_CHARS - 2_000
-/** Of a text that is kept. The model reads on where it needs to. */
+/** How much of a kept text the result shows. The model reads on where it needs to. */
 const BEGINNING_CHARS = 20_000
 const MAX_PARTS = 1_000
 const MAX_URI_CHARS = 2_000
@@ -116,7 +116,7 @@ async function describeResource(resource: unknown, keeping: Keeping): Promise<st
   return `${name} [${await describeContent(resource['mimeType'], resource['blob'], keeping)}]`
 }
 
-/** Of base64. */
+/** Describes content in Base64. */
 async function describeContent(mimeType: unknown, data: unknown, { scrub, keep }: Keeping): Promise<string> {
   const type = typeof mimeType === 'string' && MEDIA_TYPE.test(mimeType) ? mimeType.toLowerCase() : 'application/octet-stream'
   const bytes = Buffer.from(typeof data === 'string' ? data : '', 'base64')

@@ -8,7 +8,7 @@ export type JournalPath = { folder: string; parts: readonly string[]; shown: str
 export type IntendedChange = {
   op: FileOp
   at: JournalPath
-  /** Of a move: the source. `before` is the state there, and nothing is at `at`. */
+  /** The source of a move. `before` is the state there, and nothing is at `at`. */
   from: JournalPath | null
   before: FileState | null
   after: FileState | null

@@ -5,7 +5,7 @@ import { Id } from '../primitives.ts'
 import { del, get, patch, post } from './route.ts'
 
 const authorizationParams = z.object({ authorizationId: Id })
-/** Of the redirect address: the slug of a connector, `oauth2`, or an MCP server. */
+/** The part of the redirect address that says what is connected: the slug of a connector, `oauth2`, or an MCP server. */
 const Provider = z.string().min(1).max(100)
 /** Whose browser it is. The dashboard gives the same text at the beginning and at the end. */
 const Session = z.string().min(1).max(500)

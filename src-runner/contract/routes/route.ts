@@ -34,7 +34,7 @@ type Options = {
   body?: z.ZodType
   /** Default: 2 MB. */
   maxBodyBytes?: number
-  /** Of a success. Default: 200. */
+  /** The status of a success. Default: 200. */
   status?: 201 | 202
   answer: z.ZodType
   /** The response is a stream of server-sent events. */

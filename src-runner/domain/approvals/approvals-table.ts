@@ -32,7 +32,7 @@ export const approvals = sqliteTable(
     jobSeq: integer('job_seq')
       .notNull()
       .references(() => jobs.seq, { onDelete: 'cascade' }),
-    // Of the job, so that the list of a workspace has an index.
+    // The job's workspace, so that the list of a workspace has an index.
     entityId: idOf('entity_id', () => entities.id),
     kind: oneOf('kind', ApprovalKind.options).notNull(),
     status: oneOf('status', ApprovalStatus.options).notNull(),

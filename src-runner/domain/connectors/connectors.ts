@@ -1,7 +1,7 @@
 import { CONNECTOR_FILES } from '../../../resources/connectors/connector-files.ts'
 import { Connector } from '../../contract/connectors.ts'
 
-/** Of an account. */
+/** The limit of an account's name. */
 const MAX_NAME_CHARS = 120
 
 let known: Connector[] | null = null

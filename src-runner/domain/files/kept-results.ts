@@ -4,7 +4,7 @@ import type { KeptResult } from '../../contract/files.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { keptResults } from './kept-results-table.ts'
 
-/** Of one job. A server could fill the disk otherwise. */
+/** The limit of one job. A server could fill the disk otherwise. */
 const MAX_RESULTS = 200
 const MAX_BYTES = 256 * 1024 * 1024
 

@@ -18,7 +18,7 @@ export const outbox = sqliteTable(
     kind: oneOf('kind', OutboundKind.options).notNull(),
     state: oneOf('state', OutboundState.options).notNull(),
     agentId: idOf('agent_id', () => agents.id),
-    // Of the agent, so that the list of a workspace has an index.
+    // The agent's workspace, so that the list of a workspace has an index.
     entityId: idOf('entity_id', () => entities.id),
     channelId: text('channel_id').references(() => channels.id, { onDelete: 'set null' }),
     personId: text('person_id'),

@@ -16,7 +16,7 @@ export type ReadyRule = {
 /** Rules sorted so that the first one that matches a call decides. */
 export type RuleSet = { ofTool: ReadonlyMap<string, readonly ReadyRule[]>; ofAny: readonly ReadyRule[] }
 
-/** Of equally specific rules the stricter one wins. */
+/** If two rules are equally specific, the stricter one wins. */
 const STRICTNESS: Record<RuleEffect, number> = { allow: 0, ask: 1, deny: 2 }
 
 export function createRuleSet(rules: readonly (Rule | RuleText)[]): RuleSet {

@@ -157,7 +157,7 @@ describe('a clock that was a year ahead and is right again', () => {
     endAll(schedule)
     expect(rig.read(schedule).nextDueAt).toBeGreaterThan(START + YEAR)
     expect(set(-YEAR)).toBe(0)
-    // Of future due times, only runs are shown.
+    // Future due times are shown only if they are runs.
     const ahead = states(schedule)
     expect(ahead).toHaveLength(1)
     for (const expectedOne of expected) {

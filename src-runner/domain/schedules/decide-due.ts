@@ -103,7 +103,7 @@ function readDueTimes({ tx, deps, now, timesBetween }: Batch, row: ScheduleToDec
 
 function decideTimes(batch: Batch, row: ScheduleToDecide, { ranges, newest }: DueTimes): Outcome {
   const waiting = waitingOf(row)
-  // Of the due times that come during a run, only the newest runs after it.
+  // If several due times come during a run, only the newest runs after it.
   if (waiting !== null) skipWaiting(batch, row, waiting, 'skipped_overlap', skippedFor(liveOf(row), batch.pauseAll))
   const tooOld = whyTooOld(batch.deps, row, batch.now - ranges.at(-1)!.at(-1)!)
   const reason = tooOld ?? (row.catchUpMs === 0 ? REASONS.noCatchUp : REASONS.missed)

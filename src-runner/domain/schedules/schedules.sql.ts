@@ -23,17 +23,17 @@ const DECIDED_BY = [
 /** A schedule with everything that is needed to decide its due times. */
 export type ScheduleToDecide = Pick<ScheduleRow, (typeof DECIDED_BY)[number]> & {
   dailyBudgetMicros: number
-  /** Of the unfinished job. null: there is none. */
+  /** The status of the unfinished job. null: there is none. */
   liveStatus: JobStatus | null
   liveWorkingMs: number | null
-  /** Of the due time that waits for that job. null: there is none. */
+  /** The due time that waits for that job. null: there is none. */
   waitingSeq: number | null
   waitingId: string | null
   waitingDueAt: number | null
   waitingNotedAt: number | null
   /** 1: the run history has later due times, because the clock was set back. */
   isAhead: 0 | 1
-  /** Of the last run. null: there was none. */
+  /** When the last run was due. null: there was none. */
   previousAt: number | null
   previousStatus: JobStatus | null
   previousResult: string | null

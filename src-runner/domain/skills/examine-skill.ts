@@ -217,7 +217,7 @@ function programsIn(lines: readonly string[]): string[] {
   return [...programs]
 }
 
-/** Of any other script, what its first line says that runs it. */
+/** For any other script: the program that its first line names. */
 function interpreterIn(first: string): string[] {
   return first.startsWith('#!') ? first.trim().split(/[\s/]+/).slice(-1).map((name) => name.slice(0, 40)) : [] // prettier-ignore
 }

@@ -117,7 +117,7 @@ function sumRows(db: Db, { table, time, key, jobs, entityId }: Source, from: num
     .all(from, to, ...(entityId === undefined ? [] : [entityId]))
 }
 
-/** Of deleted jobs, a quarter of an hour is counted where it begins. */
+/** Deleted jobs are counted by quarters of an hour, at the beginning of each. */
 function sumSteps(db: Db, source: Source, from: number, to: number): SumRow[] {
   if (to <= from) return []
   const { stepKey, stepJobs, deletedKey, deletedJobs, entityId } = source

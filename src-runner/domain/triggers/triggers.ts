@@ -73,7 +73,7 @@ export function createTrigger(
   { clock, ids, time }: { clock: Clock; ids: Ids; time: MachineTime },
   id: string,
   input: CreateTrigger,
-  /** Of a webhook without an agent. */
+  /** The workspace of a webhook without an agent. */
   ownEntityId?: string,
 ): { trigger: Trigger; secret: string } {
   const entityId = input.agentId === null ? (ownEntityId ?? findDefaultEntity(tx).id) : getAgent(tx, input.agentId).entityId

@@ -20,7 +20,7 @@ export type CodeCallName = 'code_read' | 'code_edit' | 'code_command' | 'code_fe
 export type CodePlace = Pick<CodeTask, 'cli' | 'repository' | 'sandboxed' | 'internet'> & { folder: string }
 
 const MAX_DIFF_CHARS = 20_000
-/** Of one diff. A reply can have many, and the time grows with the square of the edits. More would not be shown anyway. */
+/** The limit of one diff. A reply can have many, and the time grows with the square of the edits. More would not be shown anyway. */
 const MAX_EDITS = 300
 const MAX_INPUT_CHARS = 20_000
 const MAX_SUMMARY_CHARS = 600
@@ -161,7 +161,7 @@ async function pathInside(folder: string, path: string): Promise<string> {
   return within === '' ? '.' : within
 }
 
-/** Of the part that exists. */
+/** Resolves the part of the path that exists. */
 async function realPathOf(path: string): Promise<string> {
   for (let at = path; ; at = dirname(at)) {
     const real = await realpath(at).catch(() => null)

@@ -4,7 +4,7 @@ import { createMessage } from '../../lib/messages.ts'
 /** A file as bytes in memory. Its path is checked: relative, with `/`, and writable on every system. */
 export type PackedFile = { path: string; bytes: Buffer }
 
-/** Of all entries together. `files`: those that are read; `entries`: also those that are left out. */
+/** Limits of all entries together. `files` are those that are read; `entries` are those that are left out, too. */
 export type ArchiveLimits = { packedBytes: number; bytes: number; files: number; entries: number }
 
 /** null leaves the entry out without unpacking it. */

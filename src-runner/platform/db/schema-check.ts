@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3'
 import { runMigrations } from './migrate.ts'
 import { LATEST_VERSION, MIGRATIONS, type Migration } from './migrations/migrations.ts'
 
-/** Of the schema after all migrations. Saves running them at each start to compare. `npm run db:generate` writes it. */
+/** The digest of the schema after all migrations. It saves running them at each start to compare. `npm run db:generate` writes it. */
 export const SCHEMA_DIGEST = '2d3e1231f0fbf97cf80e1518507770494ad289c026654ffd75086aea2f08d696'
 
 type SchemaRow = { type: 'table' | 'index' | 'trigger' | 'view'; name: string; sql: string }

@@ -241,7 +241,7 @@ async function syncStaged(steps: readonly Step[]): Promise<void> {
   }
 }
 
-/** Of calls that were interrupted. */
+/** Deletes what interrupted calls left. */
 async function deleteStages({ gitDir }: Repository): Promise<void> {
   for (const name of await readdir(gitDir)) if (name.startsWith(STAGE)) await rm(join(gitDir, name), { recursive: true, force: true })
 }

@@ -54,7 +54,7 @@ export function createCommitter({ run, repositories }: { run: RunGit; repositori
     const ref = `refs/heads/${branch}`
     const former = await repositories.commitAt(repository, ref)
     const parent = former ?? base
-    // Of an interrupted call.
+    // An interrupted call leaves it.
     await rm(`${indexOf(folder)}.lock`, { force: true })
     // What the index knows of files that are the same in `parent` stays, so only changed files are read.
     await run({ at, args: ['read-tree', '-i', '-m', parent], withinMs: LIST_WITHIN_MS })

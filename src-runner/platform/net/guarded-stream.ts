@@ -13,9 +13,9 @@ export type GuardedStreamOptions = GuardedFetchOptions & {
   enteredAddress: URL
   /** Sent to the origin of `enteredAddress` only, so they may hold a key. */
   headers: (url: URL) => Promise<Record<string, string>>
-  /** Of one response. A longer one ends with an error. */
+  /** The limit of one response. A longer one ends with an error. */
   maxBytes: number
-  /** Of one response, as `countJsonParts` counts them. */
+  /** The limit of one response, as `countJsonParts` counts. */
   maxParts: number
   firstByteMs: number
 }

@@ -39,7 +39,7 @@ const SHOW_EVERY_MS = 80
 /** Kept free for the rest of the machine. */
 const SPARE_MEMORY_BYTES = Math.min(512 * MB, totalmem() * 0.05)
 const SPARE_DISK_BYTES = 256 * MB
-/** Of bubblewrap's own errors. */
+/** How much of bubblewrap's own errors is read. */
 const MAX_COMPLAINT_BYTES = 16_384
 
 /** Runs a command in the sandbox, or without one if there is none. It has no input. When it ends, so do all processes that it started. */

@@ -67,15 +67,15 @@ export type SandboxLimits = {
   memoryBytesEach: number
   /** Resident memory of all processes. */
   memoryBytes: number
-  /** Of one file. */
+  /** The limit of one file. */
   fileBytes: number
   /** How much free disk space may shrink, and never by more than half. */
   diskBytes: number
   /** The same for the number of free inodes. */
   diskFiles: number
-  /** Of each private temporary folder, in memory. */
+  /** The limit of each private temporary folder, which is in memory. */
   temporaryBytes: number
-  /** Of output, before the command is stopped. */
+  /** The limit of output. At it, the command is stopped. */
   outputBytes: number
 }
 

@@ -165,7 +165,7 @@ function programFor(machine: FilteredMachine): Instruction[] {
     ...block(of(SOCKET), [
       load(argAt(0)),
       ...SOCKET_FAMILIES.flatMap((family) => [unless('equal', family, 1), ret(ALLOW)]),
-      // Of netlink sockets only protocol 0, which lists network interfaces.
+      // Only protocol 0 of netlink sockets, which lists network interfaces.
       unless('equal', AF_NETLINK, 3),
       load(argAt(2)),
       unless('equal', 0, 1),

@@ -52,7 +52,7 @@ const forever = new Promise(() => {})
 let requests = 0
 let calls = 0
 const answers = new Map()
-/** Of the open session. */
+/** The open session. */
 let session = null
 let cancelled = withResolvers()
 

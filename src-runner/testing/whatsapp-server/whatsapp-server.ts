@@ -95,7 +95,7 @@ function createServed(http: ReturnType<typeof createServer>, port: number) {
   let connections = 0
   let heldAcks: (() => void)[] | null = null
   const faults = {
-    /** Of the next connections. */
+    /** What happens to the next connections, in their order. */
     connect: [] as ('none' | 'reset' | 'garbage' | 'stall')[],
     /** The next logins fail with these reasons. */
     login: [] as number[],

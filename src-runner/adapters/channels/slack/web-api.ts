@@ -63,7 +63,7 @@ export function createSlackApi({ access, fetch, clock, onRoundTrip }: SlackApiDe
     if (typeof statusCode === 'number') return troubleOfStatus(statusCode)
     if (data === undefined) return original === undefined ? null : trouble('unreachable', sentenceFor(original, server))
     const { error, needed, response_metadata: about } = data
-    // Of a response that is no JSON, the library makes an error with the whole text.
+    // If a response is not JSON, the library puts the whole text into an error.
     if (typeof error !== 'string' || !/^[a-z0-9_]{1,64}$/.test(error)) return notUnderstood()
     const seconds = (about as { retryAfter?: unknown } | undefined)?.retryAfter
     if (error === 'ratelimited') return slowDown(typeof seconds === 'number' ? seconds * 1000 : null)

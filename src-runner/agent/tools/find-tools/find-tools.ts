@@ -11,7 +11,7 @@ const MAX_FOUND = 10
 /** The names are part of every turn. */
 const MAX_NAMED_PER_SERVER = 60
 const MAX_NAMED = 300
-/** Of a description. A server could fill it with words to be found more often. */
+/** How much of a description is searched. A server could fill it with words to be found more often. */
 const MAX_SEARCHED_CHARS = 1_000
 const MAX_WANTED = 30
 const FOUND = 'Available from now on: '

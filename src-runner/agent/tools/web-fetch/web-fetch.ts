@@ -19,7 +19,7 @@ export type WebFetchDeps = {
 
 const DEFAULT_CHARS = 20_000
 const MAX_CHARS = MAX_TOOL_OUTPUT_CHARS - 4_000
-/** Of an error page. */
+/** How much of an error page the model gets. */
 const MAX_ERROR_CHARS = 2_000
 const MAX_SHOWN_ADDRESS_CHARS = 500
 
