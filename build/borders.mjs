@@ -1,4 +1,4 @@
-// Who may import whom. ARCHITECTURE.md tells the reasons; borders.test.ts plants a violation of every rule and sees it found.
+// Who may import whom. ARCHITECTURE.md tells the reasons; borders.test.ts plants a violation of every rule and checks that it is reported.
 //
 // dependency-cruiser reads TypeScript with swc here: the compiler of TypeScript 7 has no JavaScript interface, and without
 // a parser that works every file would look empty and every border respected.
@@ -167,7 +167,7 @@ export default {
       { path: '^src-main/net/certificate\\.ts$' },
       npm('@peculiar'),
     ),
-    never('keychain-behind-the-vault', 'Secrets have one door.', { pathNot: [TESTS, '^src-main/vault/'] }, npm('keytar')),
+    never('keychain-behind-the-vault', 'Only the vault reads the keychain.', { pathNot: [TESTS, '^src-main/vault/'] }, npm('keytar')),
     never(
       'updater-in-updates',
       'New versions have one door, which checks addresses and signatures.',

@@ -32,7 +32,7 @@ export type KillPhasesOptions = { each: number; phase?: number; tell?: (line: st
 export type KillPhasesResult = {
   kills: number
   jobs: number
-  /** Program calls that had an effect twice although nobody said so. */
+  /** Program calls that had an effect twice, which nobody was told. */
   repeated: number
   /** Calls whose outcome was asked of a person. */
   asked: number

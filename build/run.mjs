@@ -36,7 +36,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 /** How often a script looks whether the shell it was started from is still there. */
 const PARENT_EVERY_MS = 250
 
-/** What passes a signal on to each program that runs now. */
+/** Pass a signal on to each program that runs now. */
 const running = new Set()
 let stopping = false
 

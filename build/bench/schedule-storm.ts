@@ -100,7 +100,7 @@ async function stormRunner(): Promise<Storm> {
       made(clock.now() - dueAt)
       if (++count === SCHEDULES) all.resolve()
     })
-    // The clock was set: whoever waits for a time of the wall clock is made to look at it again.
+    // The clock was set, so everything that waits for a time of day looks at it again.
     await look()
     await all.promise
     stop()

@@ -19,7 +19,7 @@ const LEVELS = [
   { connections: 50, count: 3000, target: '2.5 or more' },
 ] as const
 
-/** Beside which bare intake: one that writes a job and counts its trigger, as aimed at, or one that writes the job alone. */
+/** The baselines: an intake that writes a job and counts its trigger, which the target is for, and one that writes the job alone. */
 const BARE = { counted: 'a job row and a counter', row: 'a job row alone' } as const
 type Bare = keyof typeof BARE
 

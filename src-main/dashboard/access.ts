@@ -58,7 +58,7 @@ export function createAccess({ authMode, secret, signIn, browserProof }: AccessD
     async callerOf(request: DashboardRequest): Promise<Caller | null> {
       if (request.via === 'window') return { kind: 'window' }
       if (authMode() === 'local-trust' || hasBearer(request.authorizations, secret())) return { kind: 'program' }
-      // Whoever sends a wrong bearer is no browser with a cookie.
+      // A cookie does not excuse a wrong bearer token.
       if (authMode() !== 'local-auth' || request.authorizations.length > 0) return null
       const cookie = cookiesOf(request)
       const signedIn = cookie === undefined ? null : await (await signIn.accounts()).sessionOf(cookie)

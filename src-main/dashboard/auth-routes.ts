@@ -69,7 +69,7 @@ const HANDLERS: Handlers = {
     return 'refused' in changed ? changed : { answer: { person: changed } }
   },
   async resetPassword({ accounts, params, body, caller }) {
-    // Whoever has the window has the machine, and with it the data folder. Nobody else proves that.
+    // Only the window proves access to the machine, and with it to the data folder.
     if (caller?.kind !== 'window') return { refused: 'not_found' }
     return (await accounts.resetPassword(params.personId, body.password)) ?? OK
   },

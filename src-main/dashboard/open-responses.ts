@@ -3,7 +3,7 @@ import type { Role } from '../contract/auth-api.ts'
 import { messageOf, type Log } from '../log/log.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
 
-/** How often sessions that nobody ended are looked at, because they expire. */
+/** How often open sessions are checked for expiry. */
 const EXPIRY_CHECK_MS = 60_000
 
 /**

@@ -70,7 +70,7 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     response.setHeader('connection', 'close')
     if (isPlain && bound !== null && refused === null && !unreadable && opensPage(request))
       return send(response, request.method!, redirection(encryptedUrlOf(request, bound.port)))
-    // A page that was open before encryption was turned on is of another site for the browser.
+    // To the browser, a page that was open before encryption was turned on belongs to another site.
     if (tls !== null && !isPlain && refused === 'forbidden_origin' && opensPage(request))
       return send(response, request.method!, html(403, 'To open Deckhand, click into the address bar and press Enter.'))
     send(response, request.method!, refusal(isPlain ? 'https_required' : (refused ?? 'invalid_request')))
@@ -133,7 +133,7 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
   return { url: urlOf(bound.host, port), port, origins: () => [...gateNow().origins], close }
 }
 
-/** By the present mode and the present addresses of this machine. */
+/** The gate for the current mode and the current addresses of this machine. */
 function gateConfigFor(
   { authMode, appUrl, tls, interfaces }: DashboardServerOptions,
   bound: { host: string; port: number } | null,
@@ -154,7 +154,7 @@ function gateConfigFor(
   }
 }
 
-/** Loopback may speak both, the network one. */
+/** Loopback accepts HTTP and HTTPS, the network only HTTPS. */
 function schemesFor(name: string, tls: TlsPair | null): string[] {
   if (tls === null) return ['http']
   return /^(127\.|\[::1\])/.test(name) ? ['http', 'https'] : ['https']

@@ -2,7 +2,7 @@ import type { DesktopState, MachineInfo } from '../contract/desktop-api.ts'
 import type { Host } from '../host.ts'
 import type { Updates } from '../updates/updates.ts'
 
-/** Everything the window shows about the machine, as one value, pushed on every change. */
+/** Everything the window shows about the machine, as one value that is sent on every change. */
 export function createDesktopState(host: Host, updates: Updates, info: Omit<MachineInfo, 'safeMode'>) {
   const get = (): DesktopState => ({
     runner: host.supervisor.state(),

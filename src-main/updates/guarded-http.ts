@@ -23,7 +23,7 @@ export type Limits = {
 /**
  * The one way out for updates. electron-updater follows redirects to any host and has no limit of time in Electron. And it
  * believes what the server says about a release: here each description needs a signature, which covers the digests of all
- * files. Whoever owns the server can therefore not hand out a program.
+ * files. So the owner of the server cannot hand out a program.
  */
 export class GuardedHttp extends ElectronHttpExecutor {
   /** Why the last request was refused: electron-updater replaces some errors by its own. */

@@ -186,7 +186,7 @@ export const useMcpServers = (agentId: Given = () => undefined) =>
 export const useMcpServer = (mcpServerId: Given) =>
   useRoute('getMcpServer', () => withId(mcpServerId, (id) => ({ params: { mcpServerId: id } })))
 
-/** What an MCP server wrote to its log. No event announces a line. */
+/** What an MCP server wrote to its log. New lines send no event. */
 export const useMcpServerLog = (mcpServerId: Given) =>
   useRoute('readMcpServerLog', () => withId(mcpServerId, (id) => ({ params: { mcpServerId: id } })), { isOutside: true })
 

@@ -31,7 +31,7 @@ export function staleTagsOf(event: RecordedEvent): string[] {
   })
 }
 
-/** Whether a query with these tags is stale. `job` alone matches every `job:<id>`, and the other way round. */
+/** Whether a query with these tags is stale. `job` alone matches every `job:<id>`, and vice versa. */
 export function isTouched(held: readonly string[], stale: ReadonlySet<string>): boolean {
   return held.some(
     (tag) =>

@@ -1,7 +1,7 @@
 import { onCleanup, onMount } from 'solid-js'
 
 const FIELD = 'main input[type=search]'
-/** What takes the focus below the field: a list that handles keys itself, or the rows of one that does not. */
+/** Where the focus goes below the field: a list that handles keys itself, or the rows of one that does not. */
 const ENTRY = 'main [role=listbox], main [data-row]'
 
 /**

@@ -1,7 +1,7 @@
 import { createMemo, For, type JSX } from 'solid-js'
 
 /**
- * A list of things that are made again whenever something changes. Each key keeps its elements, and with them what is
+ * A list of objects that are recreated on every change. Each key keeps its elements, and with them what is
  * open, selected or focused there.
  */
 export function KeyedFor<T>(props: {

@@ -16,7 +16,7 @@ export type FollowedTurn = {
 
 /**
  * One job's work: its recorded steps, and the live stream while `follows` is true. The stream begins with the text so far
- * and carries each new step. The steps before are fetched once the stream is open, so that none falls in between; a turn
+ * and carries each new step. The steps before are fetched once the stream is open, so that no step is missed; a turn
  * that this page started has none.
  */
 export function useTurn(source: { jobId: () => string | null; wantsSteps: () => boolean; follows: () => boolean }): FollowedTurn {

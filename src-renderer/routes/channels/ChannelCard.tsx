@@ -104,7 +104,7 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
             <p role="alert" class="min-w-60 flex-1 text-sm wrap-anywhere text-ink">
               {messageText(problem())}
             </p>
-            {/* What mends it, where it is said. */}
+            {/* The actions stand next to the problem that they fix. */}
             <Show when={mayChange() && props.channel.status === 'logged_out'}>
               <Button size="sm" icon={KeyRound} onClick={() => props.onNewToken()}>
                 {t(isPaired() ? 'channels.pairing.again' : 'channels.newToken')}

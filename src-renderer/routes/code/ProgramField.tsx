@@ -60,7 +60,7 @@ function State(props: { answer: Loaded<CodingProgram> }): JSX.Element {
   )
 }
 
-/** What is wrong with the program, and the command that mends it. Nothing if it can be used. */
+/** What is wrong with the program, and the command that fixes it. Nothing if it can be used. */
 function Fix(props: { name: string; answer: Loaded<CodingProgram> }): JSX.Element {
   const { copyText } = useDesktop()
   const why = (): string | null => {

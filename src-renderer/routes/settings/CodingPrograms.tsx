@@ -11,7 +11,7 @@ import { Panel } from '../../ui/Panel.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 import { Row } from '../../ui/Row.tsx'
 
-/** The programs that write code by themselves: whether each is installed and signed in, and the command that mends it. */
+/** The programs that write code by themselves: whether each is installed and signed in, and the command that fixes it. */
 export function CodingPrograms(): JSX.Element {
   const answers = CodingCli.options.map((cli) => ({ cli, answer: useCodingProgram(cli) }))
   return (

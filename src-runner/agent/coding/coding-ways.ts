@@ -7,7 +7,7 @@ import { visibleText } from '../../lib/visible-text.ts'
 import { findTrustedProgram } from '../../platform/programs/trusted-program.ts'
 import { CodingSessionFailed, type CodingEnd } from './coding-session.ts'
 
-/** How one of its programs is started to be talked to. */
+/** How to start one of its programs for a session. */
 export type CodingWay = {
   /** The file name without `.exe`. */
   name: string
@@ -126,7 +126,7 @@ export function asksBeforeItActs(cli: CodingCli, program: string): boolean {
   return wayOf(cli, basename(program)).neverAsks !== true
 }
 
-/** How a program is started that has this file name. */
+/** Returns how to start the program that has this file name. */
 export function wayOf(cli: CodingCli, fileName: string): CodingWay {
   const name = fileName.replace(/\.exe$/i, '')
   const way = CODING_PROGRAMS[cli].ways.find((one) => one.name === name)

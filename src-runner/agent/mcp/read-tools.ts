@@ -55,7 +55,7 @@ function titleOf(value: unknown): string | null {
   return title === '' ? null : title
 }
 
-/** What a server says of its tool is shown as a proposal. Without a word it must not be repeated. */
+/** A server's own hint is only a suggestion. A tool without a hint must not run twice. */
 function proposalFrom(hints: Record<string, unknown>): ToolEffect {
   if (hints['readOnlyHint'] === true && hints['destructiveHint'] !== true) return 'read'
   return hints['idempotentHint'] === true ? 'idempotent' : 'once'

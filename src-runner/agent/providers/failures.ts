@@ -160,7 +160,7 @@ export function failureFromOutbound(context: FailureContext, error: OutboundErro
   }
 }
 
-/** Libraries wrap what they catch: finds an error of this type behind it. */
+/** Finds an error of this type in the chain of causes: libraries wrap what they catch. */
 export function findCause<T extends Error>(thrown: unknown, type: new (...args: never[]) => T): T | null {
   const seen = new Set<unknown>()
   for (let current = thrown; current instanceof Error && !seen.has(current); current = current.cause) {
@@ -196,7 +196,7 @@ function statusOfErrorType(type: string): number | null {
   return null
 }
 
-/** What a server says of its error is compared with patterns, of which some take the cube of its length. */
+/** The text is cut before it is compared with patterns, some of which take cubic time. */
 const MAX_WORDS_CHARS = 2_000
 
 type ProviderError = { message: string; type: string; code: string; status: number | null; structured: boolean }
@@ -235,7 +235,7 @@ function readErrorObject(value: unknown): ProviderError {
 
 const MAX_DETAIL_CHARS = 300
 
-/** The provider's own words for a quotation, without key, prompt or markup. */
+/** Returns the provider's error text to quote, without key, prompt or markup. */
 function describeDetail(message: string, context: FailureContext): string {
   const text = scrub(message.slice(0, MAX_WORDS_CHARS), context).replace(/\s+/g, ' ').trim()
   if (text === '' || /<\/?(html|head|body|!doctype)/i.test(text)) return ''

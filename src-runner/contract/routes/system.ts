@@ -62,7 +62,7 @@ export const systemRoutes = {
   }),
   checkCodingProgram: post('/api/code-task/doctor', {
     reach: 'machine',
-    summary: 'Whether a program that writes code is installed and signed in, and the command that mends it. No token is spent.',
+    summary: 'Whether a program that writes code is installed and signed in, and the command that fixes it. No token is spent.',
     body: z.object({ cli: CodingCli }),
     answer: CodingProgram,
   }),

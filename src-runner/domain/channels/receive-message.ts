@@ -152,7 +152,7 @@ function request(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, message
   // A repeated message whose request was deleted meanwhile.
   if (wasReceived(tx, channel.id, message.externalId)) return
   const knowsCode = hasCode(channel, message)
-  // WhatsApp is a person's own account: whoever writes to it means them, and hears nothing from an agent. In a group, the code
+  // WhatsApp is a person's own account: senders address the owner, so no agent replies. In a group, the code
   // stands for the group.
   if (channel.kind === 'messenger' && !knowsCode && (message.room === null || !isPairingCode(channel.id, message.text))) return
   const person = addRequest(tx, deps, channel, writerOf(message), { hasCode: knowsCode })

@@ -178,7 +178,7 @@ function plain(text: string): string {
   return text.replace(/[\\`*_[\]<>~]/g, '\\$&')
 }
 
-/** Letter by letter, whatever is in it: paths and addresses of others are not to be read as Markdown. */
+/** Escapes Markdown in paths and addresses, which others choose. */
 function fenced(text: string): string {
   const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length))
   const fence = '`'.repeat(Math.max(3, longest + 1))

@@ -10,7 +10,7 @@ export type HostileServer = AddedServer & {
   starts(): number
   /** The command lines of its processes. */
   processes(): string[]
-  /** It starts no more from now on, or it answers nothing. Returns how to mend it. */
+  /** From now on it does not start, or it answers nothing. Returns how to repair it. */
   spoil(how: 'broken' | 'hung'): () => void
 }
 
