@@ -1,5 +1,5 @@
-import { constants } from 'node:fs'
-import { open, realpath } from 'node:fs/promises'
+import { constants, type BigIntStats } from 'node:fs'
+import { lstat, open, realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { isInside } from '../../../platform/protected-places/protected-places.ts'
 import { markOf } from '../../files/file-state.ts'
@@ -8,24 +8,47 @@ import { shellLineOf } from './quote-command.ts'
 
 type Found = NonNullable<ToolFacts['found']>
 
-/** Larger files are identified by size, inode and ctime. No script is that large. */
+/** Larger files, and those outside of the folder, are identified by size, inode and ctime. No script is that large. */
 const READ_BYTES = 8 * 1024 * 1024
 const READ_ONLY = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 /** Separates the words of a shell line, and an option from its value. */
 const BETWEEN_WORDS = /[\s;&|()<>"'`=,]+/
 
+/** Limits for a command that names many folders. */
+const MAX_FOLDERS = 16
+const MAX_LOOKS = 20_000
+
+export type NamedIn = {
+  program: string | null
+  folder: string
+  /** The sandbox hides files outside of the folder. Without it they are bound as well. */
+  sandboxed: boolean
+}
+
 /**
- * The files in the working folder that a command names, with a digest of their content: the program, and every argument
- * that is a file, since an interpreter would run it. Files that a program picks itself (a Makefile, package.json) are not
- * included: such a command runs what is in its folder, inside the sandbox.
+ * The files that a command names, each with a mark that changes with its content: the program, and every argument that is a
+ * file, since an interpreter would run it. Also those named as seen from a folder that the command names: `cd sub && ./build.sh`.
+ * A link on the way has an entry of its own. Files that a program picks itself (a Makefile, package.json) are not included:
+ * such a command runs what is in its folder, inside the sandbox.
  */
-export async function findNamedFiles(command: readonly string[], program: string | null, folder: string): Promise<Found> {
-  const named = [...command, ...wordsIn(command)].map((word) => resolve(folder, word))
-  const paths = new Set((program === null ? named : [program, ...named]).filter((path) => path !== folder && isInside(folder, path)))
+export async function findNamedFiles(command: readonly string[], { program, folder, sandboxed }: NamedIn): Promise<Found> {
+  const words = [...new Set([...(program === null ? [] : [program]), ...command, ...wordsIn(command)])]
+  const folders = [folder]
+  const most = Math.min(MAX_FOLDERS, Math.ceil(MAX_LOOKS / words.length))
+  const isBound = (path: string) => !sandboxed || isInside(folder, path)
   const found = new Map<string, string>()
-  for (const path of paths) {
-    const file = await findMark(path, folder)
-    if (file !== null) found.set(file.path, file.mark)
+  // Grows during the search.
+  for (const from of folders) {
+    const paths = words.map((word) => resolve(from, word)).filter((path) => path !== folder && isBound(path))
+    for (const path of new Set(paths)) {
+      const named = await lookAt(path, folder)
+      if (named === null) continue
+      const { real, mark } = named
+      if (real !== path) found.set(path, `leads to ${real}`)
+      if (!isBound(real)) continue
+      if (mark !== null) found.set(real, mark)
+      else if (folders.length < most && !folders.includes(real)) folders.push(real)
+    }
   }
   return [...found].map(([path, mark]) => ({ path, mark })).sort((a, b) => (a.path < b.path ? -1 : 1))
 }
@@ -36,22 +59,30 @@ function wordsIn(command: readonly string[]): string[] {
   return texts.flatMap((text) => text.split(BETWEEN_WORDS)).filter((word) => word !== '')
 }
 
-async function findMark(path: string, folder: string): Promise<{ path: string; mark: string } | null> {
+/** `mark` null: a folder. null: neither a file nor a folder, or nothing that can be read, and so cannot run either. */
+async function lookAt(path: string, folder: string): Promise<{ real: string; mark: string | null } | null> {
   try {
     const real = await realpath(path)
-    if (!isInside(folder, real)) return null
-    const handle = await open(real, READ_ONLY)
-    try {
-      const stats = await handle.stat({ bigint: true })
-      if (!stats.isFile()) return null
-      // A program can set mtime, but not ctime.
-      if (stats.size > READ_BYTES) return { path: real, mark: `large:${stats.size}:${stats.ino}:${stats.ctimeNs}` }
-      return { path: real, mark: markOf(await handle.readFile()) }
-    } finally {
-      await handle.close()
-    }
+    const stats = await lstat(real, { bigint: true })
+    if (stats.isDirectory()) return { real, mark: null }
+    if (!stats.isFile()) return null
+    return { real, mark: isInside(folder, real) ? await markOfFile(real) : markOfStats(stats) }
   } catch {
-    // What cannot be read cannot run either.
     return null
   }
+}
+
+async function markOfFile(real: string): Promise<string> {
+  const handle = await open(real, READ_ONLY)
+  try {
+    const stats = await handle.stat({ bigint: true })
+    return stats.isFile() && stats.size <= READ_BYTES ? markOf(await handle.readFile()) : markOfStats(stats)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** A program can set mtime, but not ctime. */
+function markOfStats({ size, ino, ctimeNs }: BigIntStats): string {
+  return `large:${size}:${ino}:${ctimeNs}`
 }

@@ -103,7 +103,7 @@ async function prepare({ command, folder }: RunArgs, context: ToolContext, deps:
   if (skills.length > 0 && !sandbox.works)
     throw new SandboxFailed('Scripts of skills run only in the sandbox, and there is none that works on this machine.')
   const found = [
-    ...(await findNamedFiles(command, known, path)),
+    ...(await findNamedFiles(command, { program: known, folder: path, sandboxed: sandbox.works })),
     ...skills.map(({ name, digest }) => ({ path: `skill:${name}`, mark: digest })),
   ]
   /** What an approval of the command is bound to, besides its words. */
