@@ -73,6 +73,8 @@ describe('files that run later', () => {
     'Library/LaunchAgents/a.plist',
     '.github/workflows/ci.yml',
     '.gitlab-ci.yml',
+    'opencode.jsonc',
+    '.opencode/plugins/a.ts',
     '.local/bin/git',
   ]
 

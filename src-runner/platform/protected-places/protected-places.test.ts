@@ -51,6 +51,8 @@ describe('a code place', () => {
     ['/work/app/.idea/workspace.xml', '/work/app/.idea'],
     ['/work/app/.husky/pre-commit', '/work/app/.husky'],
     ['/work/app/.envrc', '/work/app/.envrc'],
+    ['/work/app/opencode.json', '/work/app/opencode.json'],
+    ['/work/app/.opencode/plugins/a.ts', '/work/app/.opencode'],
     ['/work/app/.npmrc', '/work/app/.npmrc'],
     ['/work/app/x.code-workspace', '/work/app/x.code-workspace'],
     ['/work/app/.github/workflows/ci.yml', '/work/app/.github/workflows'],

@@ -26,7 +26,7 @@ const CODE = [
   ...['.vscode', '.idea', '.fleet', '.zed', '.devcontainer', '.devcontainer.json', '*.code-workspace', '.dir-locals.el'],
   ...['.dir-locals-2.el', '.vimrc', '.gvimrc', '.exrc', '.nvimrc', '.nvim.lua', '.vim', '.emacs', '.emacs.d', '.config/nvim'],
   ...['.config/emacs', '.config/code/user', '.sublime-project', '.mcp.json', '.claude/settings*.json', '.claude/hooks'],
-  ...['.cursor/mcp.json', '.cursor/hooks*', '.gemini/settings.json', '.codex'],
+  ...['.cursor/mcp.json', '.cursor/hooks*', '.gemini/settings.json', '.codex', '.opencode', 'opencode.json', 'opencode.jsonc'],
   // Shells, and what they or their prompts read when entering a folder.
   ...['.profile', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.bashrc', '.bashrc.d', '.zshenv', '.zshrc'],
   ...['.zprofile', '.zlogin', '.zlogout', '.zsh', '.oh-my-zsh', '.kshrc', '.mkshrc', '.cshrc', '.tcshrc', '.login', '.logout'],
