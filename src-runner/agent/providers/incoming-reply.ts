@@ -253,6 +253,7 @@ const Recorded = z.object({
     ]),
   ),
   data: Data.optional(),
+  server: z.string().optional(),
 })
 
 /** null: nothing recorded, or by another version. */

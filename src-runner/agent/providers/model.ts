@@ -20,11 +20,14 @@ export type ReplyPart =
   | { kind: 'text' | 'thinking'; chars: number; data?: ProviderData }
   | { kind: 'call'; index: number; id?: string; data?: ProviderData }
 
-/** The order of a reply's parts, so that it can go back as it came. `data` belongs to the whole reply. */
-export type ReplyParts = { parts: ReplyPart[]; data?: ProviderData }
+/**
+ * The order of a reply's parts, so that it can go back as it came. `data` belongs to the whole reply. `server`: the origin that sent
+ * it; a provider may be given another address later.
+ */
+export type ReplyParts = { parts: ReplyPart[]; data?: ProviderData; server?: string }
 
 /**
- * What goes back only to the model that wrote the reply. `changed`: since then something before it was left out of the
+ * What goes back only to the model and the server that wrote the reply. `changed`: since then something before it was left out of the
  * prompt, or the reply itself was shortened.
  */
 export type SentReply = ReplyParts & { model: ModelRef; thinking: string; changed?: 'before' | 'itself' }

@@ -9,7 +9,17 @@ import { boundEvents } from './event-limits.ts'
 import { type FailureContext, failure, failureFromOutbound, failureFromStreamError, findCause, ModelCallError } from './failures.ts'
 import { getJson, readText } from './get-json.ts'
 import { IncomingReply } from './incoming-reply.ts'
-import type { ListedModel, ModelAdapter, ModelEvent, ModelFailure, ModelRequest, ProviderAccess, SentReply } from './model.ts'
+import {
+  withoutSent,
+  type ListedModel,
+  type ModelAdapter,
+  type ModelEvent,
+  type ModelFailure,
+  type ModelRequest,
+  type PromptMessage,
+  type ProviderAccess,
+  type SentReply,
+} from './model.ts'
 import type { DriverAccess, ProviderDriver } from './provider-driver.ts'
 import { toProviderPrompt, toProviderTools } from './provider-prompt.ts'
 import { countBytes, endlessReply, refuseUnusable } from './response-checks.ts'
@@ -62,7 +72,7 @@ function connect(driver: ProviderDriver, access: ProviderAccess, deps: AdapterDe
     getJson: (url, signal, body) => getJson(deps, url, { headers: authHeaders, body, timeoutMs: FACTS_TIMEOUT_MS, signal }),
   }
   return {
-    ...{ driver, access, driverAccess, authHeaders, deps, calls },
+    ...{ driver, access, driverAccess, authHeaders, deps, calls, server: URL.canParse(baseUrl) ? new URL(baseUrl).origin : '' },
     contextOf: (model: string, messages: ModelRequest['messages']): FailureContext => ({
       ...{ providerName: access.name, model, local, apiKey: access.apiKey, messages },
       getModelCommand: driver.getModelCommand?.(model) ?? null,
@@ -127,10 +137,11 @@ function createReplyStarter({ driver, modelFor }: Connection): StartReply {
 async function* streamReply(
   connection: Connection,
   startReply: StartReply,
-  request: ModelRequest,
+  fullRequest: ModelRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent> {
-  const { driver, access, calls, deps } = connection
+  const { driver, access, calls, deps, server } = connection
+  const request = { ...fullRequest, messages: fullRequest.messages.map((message) => forServer(message, server)) }
   signal.throwIfAborted()
   const missing = findMissing(connection)
   if (missing !== null) return yield { type: 'failed', failure: missing, usage: null }
@@ -158,7 +169,13 @@ async function* streamReply(
     reader?.cancel().catch(() => {})
   }
   signal.throwIfAborted()
-  yield* reply.end(access.name)
+  for (const event of reply.end(access.name))
+    yield event.type === 'finish' && event.sent !== undefined ? { ...event, sent: { ...event.sent, server } } : event
+}
+
+/** Another server gets no more than another model would. */
+function forServer(message: PromptMessage, server: string): PromptMessage {
+  return message.role === 'assistant' && message.sent?.server === server ? message : withoutSent(message)
 }
 
 /** Throws AppError('provider_refused'). */
