@@ -135,7 +135,7 @@ describe('a job whose model is switched', () => {
     expect(await approveAll(jobId)).toMatchObject({ status: 'awaiting_approval', costUsd: 0.08 })
     const [again] = (await pending()) as [Approval]
     expect(again).toMatchObject({ tool: 'post', decision: { decidedBy: { source: 'lethal_trifecta' } } })
-    expect([again!.taints.untrusted, again!.taints.private]).toEqual([asked!.taints.untrusted, asked!.taints.private])
+    expect([again.taints.untrusted, again.taints.private]).toEqual([asked.taints.untrusted, asked.taints.private])
 
     // With the price of the new model, the next call could exceed the limit: it is asked before anything is sent.
     await runner.client.ok('setModelPrice', {
