@@ -11,7 +11,7 @@ import type { RunnerState } from './contract/desktop-api.ts'
 import { createBrowserLink } from './dashboard/browser-proof.ts'
 import { LOCAL_PATH, LOCAL_TOKEN_HEADER } from './dashboard/dashboard.ts'
 import { createOneTimeToken, type LocalCommand } from './dashboard/one-time-tokens.ts'
-import { loadAssets } from './dashboard/assets.ts'
+import { openAssets } from './dashboard/assets.ts'
 import { collectDiagnostics } from './diagnostics/diagnostics.ts'
 import { exportTo, importFrom } from './export-file.ts'
 import { createHost, leave, logsDirOf, type Host } from './host.ts'
@@ -76,7 +76,7 @@ async function run(): Promise<void> {
   if (command === 'diagnostics') return writeDiagnostics(environment, file)
   if (command === 'reset') return resetData(environment, options)
   await finishReset(environment)
-  const assets = await loadAssets(PAGE_FOLDER)
+  const assets = openAssets(PAGE_FOLDER)
   const host = createHost({
     appVersion: packageJson.version,
     environment,
@@ -89,7 +89,7 @@ async function run(): Promise<void> {
   if (assets === null) host.log.warn({ folder: PAGE_FOLDER }, 'the page has not been built ("npm run build"); the servers run without it')
   try {
     const { runnerUrl, dashboardUrl } = await startBoth(host, replacementFor(command, argument))
-    await Promise.all([untilHealthy(runnerUrl), untilHealthy(dashboardUrl)])
+    await Promise.all([untilHealthy(runnerUrl), untilHealthy(dashboardUrl), assets?.readAll()])
     if (command === 'export' || command === 'import') return await finish(host, command, file, options.includes(HISTORY_ONLY))
     if (host.authMode() === 'local-auth') await offerSetup(host, environment.appUrl ?? dashboardUrl)
     if (host.authMode() === 'local-trust') {

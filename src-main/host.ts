@@ -81,7 +81,7 @@ export type HostOptions = {
   /** The person's languages as the system knows them, the preferred one first. */
   preferredLanguages: () => readonly string[]
   /** null: the page has not been built. A request for a file waits for it. */
-  assets: Assets | null | Promise<Assets | null>
+  assets: Assets | null
   /** Left out: the runner finds a trash by itself. */
   trash?: MoveToTrash
   /** Left out: those of the system. */

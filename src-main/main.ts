@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { app, dialog, Menu, nativeTheme, powerMonitor, session, shell } from 'electron'
-import { loadAssets } from './dashboard/assets.ts'
+import { openAssets } from './dashboard/assets.ts'
 import { createAbilities, type Abilities } from './desktop/abilities.ts'
 import { LINK_SCHEME, linkAmong } from './desktop/deep-link.ts'
 import { handleDesktopCalls, openLinkAsking } from './desktop/desktop-calls.ts'
@@ -70,8 +70,7 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
   // On Linux the runner uses the trash itself, which leaves less time to swap the file.
   const trash = process.platform === 'linux' && !isTest ? undefined : (file: string) => abilities.moveToTrash(file)
   if (isResetPending(dataDir)) await finishReset(environment)
-  // Read while everything else is made.
-  const assets = loadAssets(join(here, '../renderer'))
+  const assets = openAssets(join(here, '../renderer'))
   const host = createHost({
     ...{ appVersion: app.getVersion(), environment, spawn, trash },
     preferredLanguages: () => app.getPreferredSystemLanguages(),
@@ -110,9 +109,6 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
   const state = createDesktopState(host, updates, info)
   guardContents(app, (url) => void openLink(url))
   log.info({ ...info, packaged: app.isPackaged }, 'Deckhand starts')
-  // A page that cannot be read ends the start.
-  await assets
-
   void host.startServer()
 
   await app.whenReady()
@@ -127,6 +123,7 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
   const didInstallFail = updates.record.begin(app.getVersion())
   void supervisor.start().then(async ({ state }) => {
     if (state !== 'failed') updates.record.markStarted()
+    await assets?.readAll().catch((error: unknown) => log.error({ error: messageOf(error) }, 'the page cannot be read'))
     await host.signIn
       .reloadRestored()
       .catch((error: unknown) => log.error({ error: messageOf(error) }, 'the restored accounts cannot be used'))

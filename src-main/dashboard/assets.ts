@@ -1,11 +1,17 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 
 export type Asset = { bytes: Buffer; type: string; etag: string; cacheControl: string }
 
-/** The built page by request path. Only what is in this map can be requested, so no path leads out of the folder. */
-export type Assets = ReadonlyMap<string, Asset>
+/** The built page by request path. Only what was listed at the start can be requested, so no path leads out of the folder. */
+export type Assets = {
+  /** A file is read with the first request for it. Throws what reading throws. */
+  get(path: string): Asset | undefined
+  /** Reads the other files, one each turn. Later screens then open even if an update has replaced the files. */
+  readAll(): Promise<void>
+}
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -24,27 +30,40 @@ const TYPES: Record<string, string> = {
 /** Vite puts a content hash into these names, so they can be cached for ever. */
 const HASHED = /^\/assets\/.+-[\w-]{8,}\.\w+$/
 
-/** Reads the built page into memory (about 1 MB), without source maps. null: it has not been built. */
-export async function loadAssets(folder: string): Promise<Assets | null> {
-  const assets = new Map<string, Asset>()
-  let entries
-  try {
-    entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
+/** Lists the built page, without source maps. null: it has not been built. */
+export function openAssets(folder: string): Assets | null {
+  if (!existsSync(join(folder, 'index.html'))) return null
+  const files = new Map<string, string>()
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || TYPES[extname(entry.name)] === undefined) continue
+    const file = join(entry.parentPath, entry.name)
+    const path = file.slice(folder.length).replaceAll('\\', '/').replace(/^\/*/, '/')
+    files.set(path === '/index.html' ? '/' : path, file)
   }
-  await Promise.all(
-    entries.map(async (entry) => {
-      const type = TYPES[extname(entry.name)]
-      if (!entry.isFile() || type === undefined) return
-      const file = join(entry.parentPath, entry.name)
-      const bytes = await readFile(file)
-      const path = file.slice(folder.length).replaceAll('\\', '/').replace(/^\/*/, '/')
-      const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`
-      const cacheControl = HASHED.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache'
-      assets.set(path === '/index.html' ? '/' : path, { bytes, type, etag, cacheControl })
-    }),
-  )
-  return assets.has('/') ? assets : null
+  const read = new Map<string, Asset>()
+  const get = (path: string): Asset | undefined => {
+    const file = files.get(path)
+    if (file === undefined) return undefined
+    const asset = read.get(path) ?? readAsset(path, file)
+    read.set(path, asset)
+    return asset
+  }
+  return {
+    get,
+    async readAll() {
+      for (const path of files.keys()) {
+        get(path)
+        await setImmediate()
+      }
+    },
+  }
+}
+
+function readAsset(path: string, file: string): Asset {
+  const bytes = readFileSync(file)
+  const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`
+  return {
+    ...{ bytes, etag, type: TYPES[extname(file)]! },
+    cacheControl: HASHED.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache',
+  }
 }

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { silentLog } from '../log/log.ts'
 import { inEnglish } from '../../src-runner/lib/messages.ts'
-import { loadAssets } from './assets.ts'
+import { openAssets } from './assets.ts'
 import { canActAsOtherAccount, OTHER_ACCOUNT } from '../../src-runner/testing/other-account.ts'
 import { ROUTES, type Route } from '../../src-runner/contract/routes.ts'
 import { AUTH_ROUTES } from '../contract/auth-api.ts'
@@ -73,7 +73,7 @@ async function serve(mode: AuthMode | (() => AuthMode), options: { assets?: fals
   const authMode = typeof mode === 'function' ? mode : () => mode
   const tokens = createOneTimeTokens(LINK_KEY, () => now)
   dashboard = createDashboard({
-    assets: options.assets === false ? null : await loadAssets(join(folder, 'page')),
+    assets: options.assets === false ? null : openAssets(join(folder, 'page')),
     runner: () => (runnerIsThere ? address : null),
     runnerSoon: () => soon.promise,
     authMode,

@@ -31,7 +31,7 @@ export type Dashboard = {
 export type DashboardDeps = AccessDeps &
   RunnerProxyDeps & {
     /** null: the page has not been built. A request for a file waits for it. */
-    assets: Assets | null | Promise<Assets | null>
+    assets: Assets | null
     signIn: Pick<SignIn, 'accounts' | 'onChange'>
     /** Tokens of the command line, signed with the key that only the owner of the data folder can read. */
     tokens: OneTimeTokens
@@ -102,7 +102,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     if (ofSignIn !== null) return ofSignIn
     if (path.startsWith(LOCAL_PATH) && isLocalProgram(request)) return runLocal(request, path.slice(LOCAL_PATH.length))
     if (path === '/api' || path.startsWith('/api/')) return callApi(request, path)
-    return isReading ? servePage(await deps.assets, request, path, access.pageKeyFor) : refusal('not_found')
+    return isReading ? servePage(deps.assets, request, path, access.pageKeyFor) : refusal('not_found')
   }
 
   async function callApi(request: DashboardRequest, path: string): Promise<DashboardResponse> {
