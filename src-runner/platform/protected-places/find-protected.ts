@@ -34,7 +34,8 @@ export type FoundPlaces = {
 
 /** They decide what git runs. */
 const REPOSITORY_PARTS = ['config', 'config.worktree', 'hooks', 'commondir', 'gitdir']
-const MAX_MODULE_DEPTH = 8
+/** Hold repositories, at any depth: the name of a module is its path in the project. */
+const HOLD_REPOSITORIES = ['modules', 'worktrees']
 
 /** Searched last, up to a limit, and only for what runs on entering a folder. Nobody uses editor and CI settings there. */
 const DEPENDENCIES = new Set(['node_modules', 'bower_components', '.venv', 'venv', '.tox', 'vendor', 'target', 'pods', 'site-packages'])
@@ -45,52 +46,65 @@ const SIDE_BY_SIDE = 32
 /** Entering a folder is enough for what they run: shells ask them for the state of the work. */
 const REPOSITORIES = new Set(['.git', '.hg', '.jj'])
 
+type Options = { onlyRepositories?: boolean; places?: FoundPlaces['places'] }
+
 /**
  * All protected places below a folder. Does not follow links. `most`: entries to look at, without those of dependencies.
- * `onlyRepositories`: without other code places.
+ * `onlyRepositories`: without other code places. `places`: found before. Their repositories may have lost parts since.
  */
-export async function findProtected(folder: string, most: number, { onlyRepositories = false } = {}): Promise<FoundPlaces> {
+export async function findProtected(
+  folder: string,
+  most: number,
+  { onlyRepositories = false, places }: Options = {},
+): Promise<FoundPlaces> {
   const found: FoundPlaces = { folder, onlyRepositories, places: new Map(), isCut: false }
   await noteElsewhere(await placesLedTo(), found)
-  const dependencies: string[] = []
-  if (await searchAll({ found, folders: [folder], dependencies, isInDependencies: false }, most)) {
-    await searchAll({ found, folders: dependencies, dependencies, isInDependencies: true }, MAX_DEPENDENCY_ENTRIES)
+  const dependencies: Item[] = []
+  if (await searchAll({ found, before: places, items: [{ folder, as: 'project' }], dependencies }, most)) {
+    await searchAll({ found, before: places, items: dependencies, dependencies }, MAX_DEPENDENCY_ENTRIES)
   } else found.isCut = true
   return found
 }
 
-/** `folders` and `dependencies` grow during the search. */
-type Search = { found: FoundPlaces; folders: string[]; dependencies: string[]; isInDependencies: boolean }
+type Item = { folder: string; as: 'project' | 'dependencies' | 'inside a repository' }
+/** `items` and `dependencies` grow during the search. */
+type Search = { found: FoundPlaces; before: Options['places']; items: Item[]; dependencies: Item[] }
 
 /** Returns false if there were more than `most` entries. */
 async function searchAll(search: Search, most: number): Promise<boolean> {
   let left = most
-  for (let at = 0; at < search.folders.length && left >= 0;) {
-    const some = search.folders.slice(at, at + SIDE_BY_SIDE)
+  for (let at = 0; at < search.items.length && left >= 0;) {
+    const some = search.items.slice(at, at + SIDE_BY_SIDE)
     at += some.length
-    const counts = await Promise.all(some.map((folder) => searchIn(folder, search)))
+    const counts = await Promise.all(some.map((item) => searchIn(item, search)))
     left -= counts.reduce((sum, count) => sum + count, 0)
   }
   return left >= 0
 }
 
 /** Returns the number of entries, and queues the folders among them. */
-async function searchIn(folder: string, { found, folders, dependencies, isInDependencies }: Search): Promise<number> {
+async function searchIn({ folder, as }: Item, search: Search): Promise<number> {
+  const { found, before, items, dependencies } = search
   const entries = await readdir(folder, { withFileTypes: true }).catch((thrown: unknown) => noteUnreadable(folder, thrown, found))
-  let more = 0
   // Any folder can be made a repository, and may hold other things as well.
-  if (entries.some(({ name }) => foldName(name) === 'head') && (await isRepository(folder))) more = await lookIntoRepository(folder, found)
+  const hasHead = entries.some(({ name }) => foldName(name) === 'head')
+  if (before?.get(folder)?.is === 'repository' || (hasHead && (await isRepository(folder)))) await lookIntoRepository(folder, found)
   for (const entry of entries) {
     const path = join(folder, entry.name)
-    const is = isInDependencies ? (RUNS_IN_DEPENDENCIES.has(foldName(entry.name)) ? 'code' : null) : protectedAs(path, entry.name, found)
-    if (is === 'code' && foldName(entry.name) === '.git') await noteElsewhere(await namedByWorkTree(folder), found)
-    if (is === 'code' && foldName(entry.name) === '.git' && entry.isDirectory()) await lookIntoRepository(path, found)
-    else if (is !== null) await note(path, is, found)
+    const is = protectedAs(path, entry.name, as, found)
+    const isGit = is === 'code' && foldName(entry.name) === '.git'
+    if (isGit) await noteElsewhere(await namedByWorkTree(folder), found)
+    if (isGit && entry.isDirectory()) {
+      await lookIntoRepository(path, found)
+      items.push(...HOLD_REPOSITORIES.map((name) => ({ folder: join(path, name), as: 'inside a repository' as const })))
+    } else if (is !== null) await note(path, is, found)
     else if (entry.isDirectory() && entry.name.includes('\uFFFD'))
       found.places.set(path, { path, is: 'unreadable', kind: 'folder', identity: '' })
-    else if (entry.isDirectory()) (DEPENDENCIES.has(foldName(entry.name)) ? dependencies : folders).push(path)
+    else if (entry.isDirectory() && as === 'project' && DEPENDENCIES.has(foldName(entry.name)))
+      dependencies.push({ folder: path, as: 'dependencies' })
+    else if (entry.isDirectory()) items.push({ folder: path, as })
   }
-  return entries.length + more
+  return entries.length
 }
 
 /** Ignores a folder that is gone. Somebody else's folder gets no identity, since the command cannot change it. */
@@ -106,7 +120,9 @@ async function noteElsewhere(paths: readonly string[], found: FoundPlaces): Prom
   for (const path of paths) if (path !== found.folder && isInside(found.folder, path)) await note(path, 'code', found)
 }
 
-function protectedAs(path: string, name: string, { folder, onlyRepositories }: FoundPlaces): 'code' | 'secret' | null {
+function protectedAs(path: string, name: string, as: Item['as'], { folder, onlyRepositories }: FoundPlaces): 'code' | 'secret' | null {
+  if (as === 'inside a repository') return null
+  if (as === 'dependencies') return RUNS_IN_DEPENDENCIES.has(foldName(name)) ? 'code' : null
   if (!mayEndPlace(name)) return null
   if (codePlaceOf(path) !== null || isHiddenInHome(path, folder)) {
     if (!onlyRepositories || REPOSITORIES.has(foldName(name))) return 'code'
@@ -114,33 +130,10 @@ function protectedAs(path: string, name: string, { folder, onlyRepositories }: F
   return secretPlaceOf(path) === null ? null : 'secret'
 }
 
-async function lookIntoRepository(folder: string, found: FoundPlaces): Promise<number> {
+async function lookIntoRepository(folder: string, found: FoundPlaces): Promise<void> {
   await note(folder, 'repository', found)
   for (const part of REPOSITORY_PARTS) await note(join(folder, part), 'part of a repository', found)
   await noteElsewhere(await namedByRepository(folder, foldName(basename(folder)) === '.git' ? dirname(folder) : folder), found)
-  const worktrees = await foldersIn(join(folder, 'worktrees'))
-  for (const worktree of worktrees) await lookIntoRepository(worktree, found)
-  return worktrees.length + (await lookIntoModules(join(folder, 'modules'), found, 0))
-}
-
-/** The name of a module is its path in the project, which may have several parts. */
-async function lookIntoModules(folder: string, found: FoundPlaces, depth: number): Promise<number> {
-  const folders = depth < MAX_MODULE_DEPTH ? await foldersIn(folder) : []
-  let entries = folders.length
-  for (const one of folders)
-    entries += (await isModule(one)) ? await lookIntoRepository(one, found) : await lookIntoModules(one, found, depth + 1)
-  return entries
-}
-
-async function foldersIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => [])
-  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name))
-}
-
-/** Even without HEAD, which a program could restore later. */
-async function isModule(folder: string): Promise<boolean> {
-  const names = await readdir(folder).catch((): string[] => [])
-  return names.some((name) => ['head', 'config'].includes(foldName(name)))
 }
 
 async function note(path: string, is: FoundPlace['is'], { places }: FoundPlaces): Promise<void> {

@@ -164,6 +164,34 @@ describe.skipIf(isMissing)('a program in the sandbox', () => {
     expect(await readFile(changed.work.at(place), 'utf8')).toBe('as it was')
   })
 
+  it.each([
+    ['beside which it left a file', 'libs/other', 'echo x > .git/modules/libs/HEAD; echo x > .git/modules/libs/config'],
+    ['around which it made a repository', 'libs/other', 'git init -q --bare x; mv x/* .git/modules/libs'],
+    ['called like a part of a repository', 'libs/config', 'true'],
+    ['whose name has nine parts', 'a/b/c/d/e/f/g/h/i', 'true'],
+  ])('cannot change what a module runs %s', async (_, module, first) => {
+    const other = await scratchFolder('Other')
+    git(other, 'init', '-q')
+    git(other, 'commit', '-q', '--allow-empty', '-m', 'one')
+    const work = await scratchFolder('Work')
+    git(work, 'init', '-q')
+    git(work, 'submodule', '--quiet', 'add', other.path, module)
+    const attacks = [
+      first,
+      `cat config.evil >> .git/modules/${module}/config; cp hook .git/modules/${module}/hooks/post-checkout
+       git -C ${module} -c user.name=a -c user.email=a@b commit -q --allow-empty -m two && touch committed`,
+    ]
+    for (const script of attacks)
+      await runSandboxed({
+        ...{ sandbox, command: ['/bin/sh', '-c', `${setUp} ${script}`], folder: work.path, writable: [work.path], timeoutMs: 20_000 },
+      }).ending
+    expect(existsSync(work.at('committed'))).toBe(true)
+    expect(await readFile(work.at('.git/modules', module, 'config'), 'utf8')).not.toContain('fsmonitor')
+    expect(existsSync(work.at('.git/modules', module, 'hooks/post-checkout'))).toBe(false)
+    spawnSync('git', ['status'], { cwd: work.path, stdio: 'ignore' })
+    expect(Object.keys(await contentsOf(work.path)).filter((path) => path.endsWith('/x'))).toEqual([])
+  })
+
   it('changes no hooks elsewhere in the project and no included configuration', async () => {
     const { work } = await attack(
       'cp hook scripts/hooks/pre-commit; cp config.evil more.config; rm -rf scripts/hooks; true',
