@@ -3,14 +3,14 @@ import { lstat, readdir, readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { foldName } from './path-patterns.ts'
 import {
-  codePlaceOf,
-  isHiddenInHome,
+  DEPENDENCIES,
   isInside,
   isRepository,
   mayEndPlace,
   namedByRepository,
   namedByWorkTree,
   placesLedTo,
+  runsByItself,
   secretPlaceOf,
 } from './protected-places.ts'
 
@@ -37,10 +37,8 @@ const REPOSITORY_PARTS = ['config', 'config.worktree', 'hooks', 'commondir', 'gi
 /** Hold repositories, at any depth: the name of a module is its path in the project. */
 const HOLD_REPOSITORIES = ['modules', 'worktrees']
 
-/** Searched last, up to a limit, and only for what runs on entering a folder. Nobody uses editor and CI settings there. */
-const DEPENDENCIES = new Set(['node_modules', 'bower_components', '.venv', 'venv', '.tox', 'vendor', 'target', 'pods', 'site-packages'])
-const RUNS_IN_DEPENDENCIES = new Set(['.git', '.hg', '.envrc'])
-const MAX_DEPENDENCY_ENTRIES = 100_000
+/** Dependencies are searched last, and may hold so many times more entries. */
+const MORE_DEPENDENCIES = 5
 const SIDE_BY_SIDE = 32
 
 /** Entering a folder is enough for what they run: shells ask them for the state of the work. */
@@ -49,7 +47,7 @@ const REPOSITORIES = new Set(['.git', '.hg', '.jj'])
 type Options = { onlyRepositories?: boolean; places?: FoundPlaces['places'] }
 
 /**
- * All protected places below a folder. Does not follow links. `most`: entries to look at, without those of dependencies.
+ * All protected places below a folder. Does not follow links. `most`: entries to look at outside of dependencies.
  * `onlyRepositories`: without other code places. `places`: found before. Their repositories may have lost parts since.
  */
 export async function findProtected(
@@ -60,9 +58,9 @@ export async function findProtected(
   const found: FoundPlaces = { folder, onlyRepositories, places: new Map(), isCut: false }
   await noteElsewhere(await placesLedTo(), found)
   const dependencies: Item[] = []
-  if (await searchAll({ found, before: places, items: [{ folder, as: 'project' }], dependencies }, most)) {
-    await searchAll({ found, before: places, items: dependencies, dependencies }, MAX_DEPENDENCY_ENTRIES)
-  } else found.isCut = true
+  found.isCut =
+    !(await searchAll({ found, before: places, items: [{ folder, as: 'project' }], dependencies }, most)) ||
+    !(await searchAll({ found, before: places, items: dependencies, dependencies }, most * MORE_DEPENDENCIES))
   return found
 }
 
@@ -122,11 +120,8 @@ async function noteElsewhere(paths: readonly string[], found: FoundPlaces): Prom
 
 function protectedAs(path: string, name: string, as: Item['as'], { folder, onlyRepositories }: FoundPlaces): 'code' | 'secret' | null {
   if (as === 'inside a repository') return null
-  if (as === 'dependencies') return RUNS_IN_DEPENDENCIES.has(foldName(name)) ? 'code' : null
   if (!mayEndPlace(name)) return null
-  if (codePlaceOf(path) !== null || isHiddenInHome(path, folder)) {
-    if (!onlyRepositories || REPOSITORIES.has(foldName(name))) return 'code'
-  }
+  if (runsByItself({ path, folder }) && (!onlyRepositories || REPOSITORIES.has(foldName(name)))) return 'code'
   return secretPlaceOf(path) === null ? null : 'secret'
 }
 

@@ -85,6 +85,15 @@ describe('a code place', () => {
     expect(await isCodePlace({ path: home.at('notes/.a.md'), folder: home.path })).toBe(false)
   })
 
+  it('is the same in dependencies, except for what a push of the project runs', async () => {
+    const work = await scratchFolder('vendor')
+    const isCode = (path: string) => isCodePlace({ path: work.at(path), folder: work.path })
+    for (const path of ['vendor/p/.vscode/tasks.json', 'node_modules/q/.jj/x', '.github/workflows/ci.yml', '.husky/vendor/x'])
+      expect([path, await isCode(path)]).toEqual([path, true])
+    for (const path of ['node_modules/q/.github/workflows/ci.yml', 'vendor/p/.husky/pre-commit'])
+      expect([path, await isCode(path)]).toEqual([path, false])
+  })
+
   it('is a repository without a work tree, or the file that would complete one', async () => {
     const work = await scratchFolder('Work')
     await mkdir(work.at('store/objects'), { recursive: true })

@@ -20,8 +20,7 @@ import { readSmallFile } from './small-file.ts'
 /** Protected anywhere. */
 const CODE = [
   // Version control. `commondir` and `gitdir` in `.git` lead to hooks and configuration.
-  ...['.git', '.hg', '.jj', '.gitconfig', '.hgrc', '.config/git', '.config/hg', '.config/jj', '.githooks', '.husky', '.lefthook'],
-  ...['lefthook.yml', '.lefthook.yml', '.pre-commit-config.yaml', '.overcommit.yml'],
+  ...['.git', '.hg', '.jj', '.gitconfig', '.hgrc', '.config/git', '.config/hg', '.config/jj', '.githooks'],
   // Editors and coding agents.
   ...['.vscode', '.idea', '.fleet', '.zed', '.devcontainer', '.devcontainer.json', '*.code-workspace', '.dir-locals.el'],
   ...['.dir-locals-2.el', '.vimrc', '.gvimrc', '.exrc', '.nvimrc', '.nvim.lua', '.vim', '.emacs', '.emacs.d', '.config/nvim'],
@@ -44,11 +43,17 @@ const CODE = [
   ...['library/application scripts', 'start menu/programs/startup', 'autorun.inf', '.netrc.gpg'],
   // Folders of PATH.
   ...['.local/bin', '.cargo/bin'],
-  // What a push runs.
+]
+/** What a commit or a push runs, if it lies in the project itself. Packages bring their own, which nothing reads in DEPENDENCIES. */
+const CODE_OF_PROJECTS = [
+  ...['.husky', '.lefthook', 'lefthook.yml', '.lefthook.yml', '.pre-commit-config.yaml', '.overcommit.yml'],
   ...['.github/workflows', '.github/actions', '.gitlab-ci.yml', '.gitlab/ci', '.circleci', '.buildkite', '.forgejo/workflows'],
   ...['.gitea/workflows', '.woodpecker', '.woodpecker.yml', '.drone.yml', '.travis.yml', 'azure-pipelines.yml', 'jenkinsfile'],
   ...['bitbucket-pipelines.yml', 'appveyor.yml', '.appveyor.yml'],
 ]
+export const DEPENDENCIES = new Set([
+  ...['node_modules', 'bower_components', '.venv', 'venv', '.tox', 'vendor', 'target', 'pods', 'site-packages'],
+])
 /** Protected only in a home. */
 const CODE_OF_HOMES = ['bin', 'go/bin', 'library/services', 'library/scripts', 'library/preferences']
 /** Hidden files of a home are settings, and many name a program to start. A hidden folder that the person gave an agent is not protected. */
@@ -81,6 +86,7 @@ const PROGRAM_SETTINGS = [
 
 const PATTERNS = {
   code: patternsOf(CODE),
+  codeOfProjects: patternsOf(CODE_OF_PROJECTS),
   codeOfHomes: patternsOf(CODE_OF_HOMES),
   hiddenOfHomes: patternsOf(HIDDEN_OF_HOMES),
   codeOfSystem: patternsOf(CODE_OF_SYSTEM),
@@ -90,7 +96,9 @@ const PATTERNS = {
 }
 const LAST_OF_SETTINGS = patternsOf(PROGRAM_SETTINGS.map((text) => text.split('/').at(-1)!))
 const LAST_PARTS = patternsOf(
-  [...CODE, ...CODE_OF_HOMES, ...HIDDEN_OF_HOMES, ...SECRETS, ...SECRETS_OF_HOMES].map((text) => text.split('/').at(-1)!),
+  [...CODE, ...CODE_OF_PROJECTS, ...CODE_OF_HOMES, ...HIDDEN_OF_HOMES, ...SECRETS, ...SECRETS_OF_HOMES].map((text) =>
+    text.split('/').at(-1)!,
+  ),
 )
 const HOMES = patternsOf(['home/*', 'users/*', 'root', 'var/root'])
 
@@ -113,7 +121,7 @@ export async function isSecretPlace(path: string): Promise<boolean> {
 /** The protected place that a folder is or lies in; null: none. Such a folder cannot be given to an agent. */
 export function placeAroundFolder(path: string): string | null {
   const parts = foldParts(path)
-  return secretPlaceOf(path) ?? cut(path, matchOf(parts, PATTERNS.code) ?? matchInHome(parts, PATTERNS.codeOfHomes))
+  return secretPlaceOf(path) ?? cut(path, matchAnywhere(parts))
 }
 
 /** The same for the working folder of a command. Also looks at the disk. */
@@ -132,18 +140,28 @@ export function isProgramSetting(path: string): boolean {
 /** The code place that a path lies in, from its text alone; null: none. */
 export function codePlaceOf(path: string): string | null {
   const parts = foldParts(path)
-  return cut(path, matchOf(parts, PATTERNS.code) ?? matchInHome(parts, PATTERNS.codeOfHomes) ?? matchAtRoot(parts))
+  return cut(path, matchAnywhere(parts) ?? matchAtRoot(parts))
 }
 
 /** A path that an agent would write, in the agent's folder. Both are real paths. */
 export type Written = { path: string; folder: string }
+
+/** Whether a file written there runs by itself later, from its text alone. */
+export function runsByItself({ path, folder }: Written): boolean {
+  const parts = foldParts(path)
+  if (matchOf(parts, PATTERNS.code) !== null || matchInHome(parts, PATTERNS.codeOfHomes) !== null || matchAtRoot(parts) !== null)
+    return true
+  const end = matchOf(parts, PATTERNS.codeOfProjects)
+  const isInProject = end !== null && !parts.slice(foldParts(folder).length, end).some((part) => DEPENDENCIES.has(part))
+  return isInProject || isHiddenInHome(path, folder)
+}
 
 /**
  * Whether a file written there runs by itself later. Also looks at the disk: for repositories without a work tree, targets of
  * links in the home, and make files beside a new one.
  */
 export async function isCodePlace({ path, folder }: Written): Promise<boolean> {
-  if (codePlaceOf(path) !== null || isHiddenInHome(path, folder)) return true
+  if (runsByItself({ path, folder })) return true
   if ((await placesLedTo()).some((place) => isInside(place, path))) return true
   const looks = await Promise.all([isInRepository(path), isNamedByRepository(path), takesPlaceOfMakeFile(path)])
   return looks.includes(true)
@@ -288,6 +306,10 @@ async function takesPlaceOfMakeFile(path: string): Promise<boolean> {
 
 async function isThere(path: string): Promise<boolean> {
   return lstat(path).then(() => true, () => false) // prettier-ignore
+}
+
+function matchAnywhere(parts: readonly string[]): number | null {
+  return matchOf(parts, PATTERNS.code) ?? matchOf(parts, PATTERNS.codeOfProjects) ?? matchInHome(parts, PATTERNS.codeOfHomes)
 }
 
 function matchAtRoot(parts: readonly string[]): number | null {

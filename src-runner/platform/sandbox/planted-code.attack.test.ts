@@ -152,6 +152,8 @@ describe.skipIf(isMissing)('a program in the sandbox', () => {
     'Library/LaunchAgents/a.plist',
     '.github/workflows/ci.yml',
     'sub/.vscode/tasks.json',
+    'vendor/p/.vscode/tasks.json',
+    'node_modules/q/.jj/repo/config.toml',
     '.ssh/authorized_keys',
   ])('neither creates nor changes %s', async (place) => {
     const write = `mkdir -p "$(dirname '${place}')"; echo evil > '${place}'`

@@ -1,0 +1,14 @@
+import { describe, expect, it } from 'vitest'
+import { scratchFolder } from '../../testing/scratch-folder.ts'
+import { findProtected } from './find-protected.ts'
+
+describe('the search for protected places', () => {
+  it('says when it was cut, and finds what lies behind many files without a limit', async () => {
+    const work = await scratchFolder('Work')
+    for (let at = 0; at < 60; at++) await work.write(`vendor/a/${at}`)
+    await work.write('vendor/z/zz/y/.git/config')
+    expect((await findProtected(work.path, 100)).isCut).toBe(false)
+    expect((await findProtected(work.path, 10)).isCut).toBe(true)
+    expect([...(await findProtected(work.path, Infinity)).places.keys()]).toContain(work.at('vendor/z/zz/y/.git/config'))
+  })
+})
