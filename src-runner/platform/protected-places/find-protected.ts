@@ -1,9 +1,12 @@
-import type { BigIntStats, Dirent } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { createReadStream, type BigIntStats, type Dirent } from 'node:fs'
 import { lstat, readdir, readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { foldName } from './path-patterns.ts'
 import {
+  codePlaceOf,
   DEPENDENCIES,
+  isHiddenInHome,
   isInside,
   isRepository,
   mayEndPlace,
@@ -28,6 +31,8 @@ export type FoundPlaces = {
   folder: string
   onlyRepositories: boolean
   places: Map<string, FoundPlace>
+  /** Digests of protected files with several names (hard links): a program could change them under another name. */
+  shared: Record<string, string>
   /** There were too many entries to look at. */
   isCut: boolean
 }
@@ -55,16 +60,17 @@ export async function findProtected(
   most: number,
   { onlyRepositories = false, places }: Options = {},
 ): Promise<FoundPlaces> {
-  const found: FoundPlaces = { folder, onlyRepositories, places: new Map(), isCut: false }
+  const found: FoundPlaces = { folder, onlyRepositories, places: new Map(), shared: {}, isCut: false }
   await noteElsewhere(await placesLedTo(), found)
   const dependencies: Item[] = []
   found.isCut =
     !(await searchAll({ found, before: places, items: [{ folder, as: 'project' }], dependencies }, most)) ||
-    !(await searchAll({ found, before: places, items: dependencies, dependencies }, most * MORE_DEPENDENCIES))
+    !(await searchAll({ found, before: places, items: dependencies, dependencies }, most * MORE_DEPENDENCIES)) ||
+    (places === undefined && !(await searchAll({ found, before: places, items: await foldersOfCode(found), dependencies }, most)))
   return found
 }
 
-type Item = { folder: string; as: 'project' | 'dependencies' | 'inside a repository' }
+type Item = { folder: string; as: 'project' | 'dependencies' | 'inside a repository' | 'code' }
 /** `items` and `dependencies` grow during the search. */
 type Search = { found: FoundPlaces; before: Options['places']; items: Item[]; dependencies: Item[] }
 
@@ -82,6 +88,7 @@ async function searchAll(search: Search, most: number): Promise<boolean> {
 
 /** Returns the number of entries, and queues the folders among them. */
 async function searchIn({ folder, as }: Item, search: Search): Promise<number> {
+  if (as === 'code') return noteSharedIn(folder, search)
   const { found, before, items, dependencies } = search
   const entries = await readdir(folder, { withFileTypes: true }).catch((thrown: unknown) => noteUnreadable(folder, thrown, found))
   // Any folder can be made a repository, and may hold other things as well.
@@ -103,6 +110,45 @@ async function searchIn({ folder, as }: Item, search: Search): Promise<number> {
     else if (entry.isDirectory()) items.push({ folder: path, as })
   }
   return entries.length
+}
+
+/** Without what is protected only because it is hidden in a home, which is everything that programs keep there. */
+async function foldersOfCode(found: FoundPlaces): Promise<Item[]> {
+  const items: Item[] = []
+  for (const { path, is, kind } of found.places.values()) {
+    if (is === 'secret' || is === 'repository' || (codePlaceOf(path) === null && isHiddenInHome(path, found.folder))) continue
+    const real = kind === 'link' ? await realpath(path).catch(() => path) : path
+    if (kind === 'folder' || kind === 'link') items.push({ folder: real, as: 'code' })
+    if (kind === 'file' || kind === 'link') await noteShared(real, found)
+  }
+  return items
+}
+
+async function noteSharedIn(folder: string, { found, items }: Search): Promise<number> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => [])
+  for (const entry of entries) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) items.push({ folder: path, as: 'code' })
+    else if (entry.isFile()) await noteShared(path, found)
+  }
+  return entries.length
+}
+
+async function noteShared(path: string, { shared }: FoundPlaces): Promise<void> {
+  const stats = await lstat(path).catch(() => null)
+  const digest = stats?.isFile() && stats.nlink > 1 ? await digestOfFile(path) : null
+  if (digest !== null) shared[path] = digest
+}
+
+/** null: it cannot be read. */
+export async function digestOfFile(path: string): Promise<string | null> {
+  const hash = createHash('sha256')
+  try {
+    for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer)
+  } catch {
+    return null
+  }
+  return hash.digest('hex')
 }
 
 /** Ignores a folder that is gone. Somebody else's folder gets no identity, since the command cannot change it. */

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { lstat, rename } from 'node:fs/promises'
-import { basename, dirname, join, sep } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { foldName } from './path-patterns.ts'
-import { findProtected, identityOf, type FoundPlace, type FoundPlaces } from './find-protected.ts'
+import { digestOfFile, findProtected, identityOf, type FoundPlace, type FoundPlaces } from './find-protected.ts'
+import { isInside } from './protected-places.ts'
 import { withPlainFolder } from './plain-folder.ts'
 import { hasPlainConfig, hasPlainHooks, isPlainRepository } from './plain-repository.ts'
 
@@ -27,10 +28,24 @@ export async function setAsideWhatAppeared(before: FoundPlaces, until = Infinity
     }
     if (place.is === 'repository') settled.add(place.path)
     // Whatever was in a renamed repository is harmless too.
-    if ((await isHarmless(place)) || done.some(({ path }) => place.path.startsWith(path + sep))) continue
+    if ((await isHarmless(place)) || done.some(({ path }) => isInside(path, place.path))) continue
     done.push(await setAside(place))
   }
+  for (const place of await sharedThatChanged(before, until))
+    if (!done.some(({ path }) => isInside(path, place.path))) done.push(await setAside(place))
   return done
+}
+
+/** Nobody can take back what was written under another name, so these are treated as new. */
+async function sharedThatChanged({ shared, places }: FoundPlaces, until: number): Promise<FoundPlace[]> {
+  const changed: FoundPlace[] = []
+  for (const [path, digest] of Object.entries(shared)) {
+    const stats = await lstat(path, { bigint: true }).catch(() => null)
+    if (!stats?.isFile() || (await digestOfFile(path)) === digest || (await changedAt(path)) > until) continue
+    const place: FoundPlace = { path, is: places.get(path)?.is ?? 'code', kind: 'file', identity: identityOf(stats) }
+    if (!(await isHarmless(place))) changed.push(place)
+  }
+  return changed
 }
 
 /** Programs cannot set the ctime. */

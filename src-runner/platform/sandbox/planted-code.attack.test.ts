@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, lstat, mkdir, readFile, readdir, symlink } from 'node:fs/promises'
+import { chmod, link, lstat, mkdir, readFile, readdir, symlink } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { scratchFolder, type ScratchFolder } from '../../testing/scratch-folder.ts'
 import type { SandboxedOutcome } from './sandbox-types.ts'
@@ -244,6 +245,22 @@ describe.skipIf(isMissing)('a program in the sandbox', () => {
     })
     expect(await readFile(work.at('profile'), 'utf8')).toBe('mine')
     expect(await readdir(work.at('tools'))).toEqual([])
+  })
+
+  it('leaves no changed file that has another name where files run by themselves', async () => {
+    const names = { 'check.sh': '.git/hooks/pre-commit', 'tasks.json': '.vscode/deep/tasks.json', envrc: '.envrc', same: '.husky/pre-push' }
+    const { work, ending, setAside } = await attack('cp hook check.sh; cp hook tasks.json; cp hook envrc; rm same', async (project) => {
+      git(project, 'init', '-q')
+      for (const [name, place] of Object.entries(names)) {
+        await project.write(name, 'mine')
+        await mkdir(dirname(project.at(place)), { recursive: true })
+        await link(project.at(name), project.at(place))
+      }
+    })
+    expect(ending.exitCode, ending.output).toBe(0)
+    expect(setAside.toSorted()).toEqual(['.envrc', '.git/hooks/pre-commit', '.vscode/deep/tasks.json'])
+    for (const place of setAside) expect(existsSync(work.at(place))).toBe(false)
+    expect(await readFile(work.at('.husky/pre-push'), 'utf8')).toBe('mine')
   })
 
   it('cannot create the target of a dangling link in a protected place', async () => {
