@@ -127,6 +127,17 @@ describe('a code place', () => {
     expect(await isCodePlace({ path: home.at('dotfiles/other'), folder: home.at('dotfiles') })).toBe(false)
   })
 
+  it('is a file that a git configuration names as a command or in one', async () => {
+    const home = await homeOf()
+    const work = await scratchFolder('Work')
+    await work.write('.git/config', '[core] fsmonitor = ./fs.sh\n[diff "a"]\n\ttextconv = sh \\\n  "tools/text.sh" # x\n')
+    await home.write('.gitconfig', '[gpg]\n\tprogram = tools/gpg\n[core]\n\texcludesFile = tools/ignored\n\teditor = code --wait\n')
+    await mkdir(work.at('tools'))
+    const isCode = (path: string) => isCodePlace({ path: work.at(path), folder: work.path })
+    for (const path of ['fs.sh', 'tools/text.sh', 'tools/gpg']) expect([path, await isCode(path)]).toEqual([path, true])
+    for (const path of ['other.sh', 'tools/other', 'tools/ignored', 'code']) expect([path, await isCode(path)]).toEqual([path, false])
+  })
+
   it('is a make file that would be read instead of another one', async () => {
     const work = await scratchFolder('Work')
     const isCode = (path: string) => isCodePlace({ path: work.at(path), folder: work.path })

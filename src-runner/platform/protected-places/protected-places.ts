@@ -167,10 +167,10 @@ export async function isCodePlace({ path, folder }: Written): Promise<boolean> {
   return looks.includes(true)
 }
 
-/** Targets of links at code places of the home, and folders of PATH. */
+/** Targets of links at code places of the home, folders of PATH, and what git runs in every repository. */
 export async function placesLedTo(): Promise<string[]> {
   const links = (await linksOfHome()).filter(({ link }) => codePlaceOf(link) !== null || isHiddenInHome(link, homedir()))
-  return [...links.map(({ target }) => target), ...pathFolders()]
+  return [...links.map(({ target }) => target), ...pathFolders(), ...(await namedByConfigs(configsOfPerson(), homedir()))]
 }
 
 /** The secret places of a home without a `*`, whether they exist or not. */
@@ -219,34 +219,66 @@ export async function namedByWorkTree(workTree: string): Promise<string[]> {
 /** The files and folders elsewhere that a repository runs or reads as configuration. */
 export async function namedByRepository(repository: string, workTree: string): Promise<string[]> {
   const common = resolve(repository, (await readSmallFile(join(repository, 'commondir'), MAX_CONFIG_BYTES)).trim())
-  const read = new Set<string>()
-  const named: string[] = []
-  for (const config of [join(common, 'config'), join(repository, 'config'), join(repository, 'config.worktree')])
-    named.push(...(await namedByConfig(config, { workTree, read })))
+  const configs = [join(common, 'config'), join(repository, 'config'), join(repository, 'config.worktree'), ...configsOfPerson()]
+  const named = await namedByConfigs(configs, workTree)
   const hooks = await linksIn(join(common, 'hooks'))
   return [...named, ...hooks.map(({ target }) => target)]
 }
 
+/** For all repositories. */
+function configsOfPerson(): string[] {
+  return [
+    join(homedir(), '.gitconfig'),
+    join(process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'git', 'config'),
+    '/etc/gitconfig',
+  ]
+}
+
+async function namedByConfigs(configs: readonly string[], workTree: string): Promise<string[]> {
+  const read = new Set<string>()
+  const named: string[] = []
+  for (const config of configs) named.push(...(await namedByConfig(config, { workTree, read })))
+  return named
+}
+
 const MAX_CONFIG_BYTES = 256 * 1024
-/** Limits for configurations that include each other, and for the paths in one. */
+/** A limit for configurations that include each other. */
 const MAX_CONFIGS = 30
-const MAX_NAMED = 200
-const NAMES_FILE = /^[ \t]*(?:\[.*\])?[ \t]*(hookspath|path)[ \t]*=[ \t]*(?:"([^"\r\n]+)"|([^"\r\n;#]+))/gim
+const SETTING = /^[ \t]*(?:\[.*?\])?[ \t]*([a-z][\w-]*)[ \t]*=[ \t]*(.*)$/gim
+/** Their values are paths. Each of the others may be a command. */
+const NAME_PATHS = ['hookspath', 'path', 'templatedir']
+const NAME_TEXTS = ['attributesfile', 'excludesfile', 'ignorerevsfile', 'template']
 
 /** Each path as written and as it really is. */
 async function namedByConfig(config: string, { workTree, read }: { workTree: string; read: Set<string> }): Promise<string[]> {
   if (read.has(config) || read.size >= MAX_CONFIGS) return []
   read.add(config)
-  const lines = [...(await readSmallFile(config, MAX_CONFIG_BYTES)).matchAll(NAMES_FILE)].slice(0, MAX_NAMED)
+  const text = await readSmallFile(config, MAX_CONFIG_BYTES)
+  // A program that `path` names.
+  if (text.includes('\0')) return []
   const named: string[] = []
-  for (const [, key, quoted, plain] of lines) {
-    const isInclude = key!.toLowerCase() === 'path'
-    const written = (quoted ?? plain!).trim().replace(/^~(?=\/)/, homedir())
-    const path = resolve(isInclude ? dirname(config) : workTree, written)
-    named.push(path, await realpath(path).catch(() => path))
-    if (isInclude) named.push(...(await namedByConfig(path, { workTree, read })))
+  for (const [, name, value] of text.replace(/\\\r?\n/g, '').matchAll(SETTING)) {
+    const key = name!.toLowerCase()
+    const isPath = NAME_PATHS.includes(key)
+    for (const written of isPath ? pathIn(value!) : NAME_TEXTS.includes(key) ? [] : filesIn(value!)) {
+      const path = resolve(key === 'path' ? dirname(config) : workTree, written.replace(/^~(?=\/)/, homedir()))
+      if (!isPath && (await lstat(path).catch(() => null))?.isDirectory()) continue
+      named.push(path, await realpath(path).catch(() => path))
+      if (key === 'path') named.push(...(await namedByConfig(path, { workTree, read })))
+    }
   }
   return named
+}
+
+function pathIn(value: string): string[] {
+  const [, quoted, plain] = /^(?:"([^"]+)"|([^";#]+))/.exec(value) ?? []
+  return quoted === undefined && plain === undefined ? [] : [(quoted ?? plain!).trim()]
+}
+
+/** The words of a command that may be files of the project. Its first word without a slash is a program from PATH. */
+function filesIn(value: string): string[] {
+  const words = value.split(/[\s"'`;&|()<>!=\\]+/).filter((word) => word !== '')
+  return words.filter((word, at) => (word.includes('/') || (at > 0 && word.includes('.'))) && !/^\+?refs\/|:\/\//.test(word))
 }
 
 /** The repository without a work tree around a folder; null: none. */

@@ -210,6 +210,48 @@ describe.skipIf(isMissing)('a program in the sandbox', () => {
     expect(await readFile(work.at('more.config'), 'utf8')).toBe('mine')
   })
 
+  it('changes nothing that a configuration has git run', async () => {
+    const files = [
+      'fs.sh',
+      'tools/clean.sh',
+      'tools/ssh',
+      'text.sh',
+      'gpg',
+      'old.sh',
+      'global/hooks/pre-push',
+      'global/fs',
+      'template/hooks/x',
+    ]
+    const home = await scratchFolder('ada')
+    vi.stubEnv('HOME', home.path)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const { work, setAside } = await attack(
+      `${files.map((file) => `cp hook ${file}`).join('; ')}; cp hook new.sh; echo new > main; echo new > src/x`,
+      async (project) => {
+        git(project, 'init', '-q')
+        for (const file of files) await project.write(file, 'mine')
+        for (const file of ['main', 'src/x']) await project.write(file, 'mine')
+        await home.write(
+          '.gitconfig',
+          `[core]\n\thooksPath = ${project.at('global/hooks')}\n[include] path = ${project.at('global.inc')}\n`,
+        )
+        await project.write(
+          'global.inc',
+          '[core]\n\tfsmonitor = ./global/fs\n[alias]\n\tm = checkout main\n[init]\n\ttemplateDir = template\n',
+        )
+        const settings = {
+          ...{ 'core.fsmonitor': './fs.sh', 'filter.x.clean': 'tools/clean.sh %f', 'core.sshCommand': '"tools/ssh" -v' },
+          ...{ 'diff.y.textconv': 'sh text.sh', 'gpg.program': './gpg', 'diff.z.textconv': './new.sh', 'branch.a.merge': 'refs/heads/a' },
+          ...{ 'core.worktree': '..', 'alias.run': '!./old.sh' },
+        }
+        for (const [name, value] of Object.entries(settings)) git(project, 'config', name, value)
+      },
+    )
+    for (const file of files) expect([file, await readFile(work.at(file), 'utf8')]).toEqual([file, 'mine'])
+    for (const file of ['main', 'src/x']) expect(await readFile(work.at(file), 'utf8')).toBe('new\n')
+    expect(setAside).toEqual(['new.sh'])
+  })
+
   it('changes no target of a hook and nothing that an included configuration names', async () => {
     const { work } = await attack('cp hook scripts/check; cp hook tools/pre-push; true', async (project) => {
       git(project, 'init', '-q')
