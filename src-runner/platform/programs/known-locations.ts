@@ -58,9 +58,9 @@ export const PROGRAM_FOLDERS = [
 /** Shims start a version manager, which needs its settings. The programs behind them are in the folders above. */
 export const SHIM_FOLDERS = [...['.local/share/mise/shims', '.asdf/shims', '.pyenv/shims', '.rbenv/shims', '.nodenv/shims', '.goenv/shims']]
 
-/** Folders of settings, which are never shown even if PATH names them. */
+/** Folders of settings, which are never shown even if PATH names them, besides secret places. */
 export const NEVER_SHOWN = [
-  ...['.cache', '.config', '.git', '.local/share/Trash', '.local/state', '.m2', '.terraform.d', '.thunderbird', '.vscode', 'snap'],
+  ...['.cache', '.config', '.git', '.local/share/Trash', '.local/state', '.vscode', 'snap'],
   ...['Library/Application Support', 'Library/Preferences'],
 ]
 

@@ -11,4 +11,10 @@ describe('the search for protected places', () => {
     expect((await findProtected(work.path, 10)).isCut).toBe(true)
     expect([...(await findProtected(work.path, Infinity)).places.keys()]).toContain(work.at('vendor/z/zz/y/.git/config'))
   })
+  it('finds secrets inside code places', async () => {
+    const work = await scratchFolder('disk')
+    for (const path of ['.codex/auth.json', '.config/git/credentials']) await work.write(path)
+    const { places } = await findProtected(work.path, 100)
+    for (const path of ['.codex/auth.json', '.config/git/credentials']) expect(places.get(work.at(path))?.is).toBe('secret')
+  })
 })

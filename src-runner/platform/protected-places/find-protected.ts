@@ -47,7 +47,7 @@ const MORE_DEPENDENCIES = 5
 const SIDE_BY_SIDE = 32
 
 /** Entering a folder is enough for what they run: shells ask them for the state of the work. */
-const REPOSITORIES = new Set(['.git', '.hg', '.jj'])
+const REPOSITORIES = new Set(['.git', '.hg', '.jj', '.sl'])
 
 type Options = { onlyRepositories?: boolean; places?: FoundPlaces['places'] }
 
@@ -88,7 +88,7 @@ async function searchAll(search: Search, most: number): Promise<boolean> {
 
 /** Returns the number of entries, and queues the folders among them. */
 async function searchIn({ folder, as }: Item, search: Search): Promise<number> {
-  if (as === 'code') return noteSharedIn(folder, search)
+  if (as === 'code') return lookIntoCode(folder, search)
   const { found, before, items, dependencies } = search
   const entries = await readdir(folder, { withFileTypes: true }).catch((thrown: unknown) => noteUnreadable(folder, thrown, found))
   // Any folder can be made a repository, and may hold other things as well.
@@ -124,11 +124,12 @@ async function foldersOfCode(found: FoundPlaces): Promise<Item[]> {
   return items
 }
 
-async function noteSharedIn(folder: string, { found, items }: Search): Promise<number> {
+async function lookIntoCode(folder: string, { found, items }: Search): Promise<number> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => [])
   for (const entry of entries) {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) items.push({ folder: path, as: 'code' })
+    if (mayEndPlace(entry.name) && secretPlaceOf(path) !== null) await note(path, 'secret', found)
+    else if (entry.isDirectory()) items.push({ folder: path, as: 'code' })
     else if (entry.isFile()) await noteShared(path, found)
   }
   return entries.length

@@ -57,6 +57,16 @@ describe('a code place', () => {
     ['/work/app/x.code-workspace', '/work/app/x.code-workspace'],
     ['/work/app/.github/workflows/ci.yml', '/work/app/.github/workflows'],
     ['/work/app/.gitlab-ci.yml', '/work/app/.gitlab-ci.yml'],
+    ['/work/app/.gitlab/build.yml', '/work/app/.gitlab'],
+    ['/work/app/lefthook-local.yml', '/work/app/lefthook-local.yml'],
+    ['/work/app/lefthook.toml', '/work/app/lefthook.toml'],
+    ['/work/app/.helix/languages.toml', '/work/app/.helix'],
+    ['/work/app/.claude/commands/x.md', '/work/app/.claude/commands'],
+    ['/work/app/opencode.json', '/work/app/opencode.json'],
+    ['/work/app/.sl/config', '/work/app/.sl'],
+    ['/work/app/_darcs/prefs/defaults', '/work/app/_darcs/prefs'],
+    ['/work/app/.cirrus.yml', '/work/app/.cirrus.yml'],
+    ['/work/app/cloudbuild.yaml', '/work/app/cloudbuild.yaml'],
     ['/mnt/disk/.bash_profile', '/mnt/disk/.bash_profile'],
     ['/mnt/disk/.config/systemd/user/a.service', '/mnt/disk/.config/systemd'],
     ['/mnt/disk/Library/LaunchAgents/a.plist', '/mnt/disk/Library/LaunchAgents'],
@@ -71,6 +81,9 @@ describe('a code place', () => {
     '/work/app/.gitattributes',
     '/work/app/.gitmodules',
     '/work/app/.github/README.md',
+    '/work/app/.env',
+    '/work/app/CLAUDE.md',
+    '/work/app/.claude/CLAUDE.md',
     '/work/app/Makefile',
     '/work/app/package.json',
     '/work/app/bin/start',
@@ -163,12 +176,23 @@ describe('a secret place', () => {
     ['/mnt/disk/.config/gh/hosts.yml', '/mnt/disk/.config/gh'],
     ['/mnt/disk/.netrc', '/mnt/disk/.netrc'],
     ['/mnt/disk/.m2/settings.xml', '/mnt/disk/.m2/settings.xml'],
+    ['/mnt/disk/.claude/.credentials.json', '/mnt/disk/.claude/.credentials.json'],
+    ['/mnt/disk/.codex/auth.json', '/mnt/disk/.codex/auth.json'],
+    ['/mnt/disk/.config/BraveSoftware/Brave-Browser/Default/Cookies', '/mnt/disk/.config/BraveSoftware'],
+    ['/mnt/disk/.config/sops/age/keys.txt', '/mnt/disk/.config/sops/age'],
+    ['/mnt/disk/.zhistory', '/mnt/disk/.zhistory'],
+    ['/mnt/disk/notes/Passwords.kdbx', '/mnt/disk/notes/Passwords.kdbx'],
+    ['/home/bo/.gemini/oauth_creds.json', '/home/bo/.gemini/oauth_creds.json'],
     ['/home/bo/.npmrc', '/home/bo/.npmrc'],
     ['/home/bo/.docker/config.json', '/home/bo/.docker'],
     [`${homedir()}/.npmrc`, `${homedir()}/.npmrc`],
   ])('%s', (path, place) => expect(secretPlaceOf(path)).toBe(place))
 
-  it.each(['/work/app/.npmrc', '/work/app/.docker/Dockerfile', '/work/app/ssh/notes.md', '/work/app/.env'])('is not %s', (path) =>
-    expect(secretPlaceOf(path)).toBe(null),
-  )
+  it.each([
+    '/work/app/.npmrc',
+    '/home/bo/.config/d/coding/1/gemini/.gemini/oauth_creds.json',
+    '/work/app/.docker/Dockerfile',
+    '/work/app/ssh/notes.md',
+    '/work/app/.env',
+  ])('is not %s', (path) => expect(secretPlaceOf(path)).toBe(null))
 })

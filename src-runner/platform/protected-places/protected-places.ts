@@ -14,28 +14,34 @@ import { readSmallFile } from './small-file.ts'
  *
  * Source files and recipes (`Makefile`, `package.json`, `conftest.py`) are neither: a person runs them by name, and replacing one
  * asks as overwriting. Exception: a make file that would be read instead of another one. `.gitattributes` and `.gitmodules` only
- * name what a git configuration defines.
+ * name what a git configuration defines. `.env` holds values, which no shell reads by itself.
  */
 
 /** Protected anywhere. */
 const CODE = [
   // Version control. `commondir` and `gitdir` in `.git` lead to hooks and configuration.
   ...['.git', '.hg', '.jj', '.gitconfig', '.hgrc', '.config/git', '.config/hg', '.config/jj', '.githooks'],
+  ...['.sl', '.pijul/config', '_darcs/prefs'],
   // Editors and coding agents.
-  ...['.vscode', '.idea', '.fleet', '.zed', '.devcontainer', '.devcontainer.json', '*.code-workspace', '.dir-locals.el'],
-  ...['.dir-locals-2.el', '.vimrc', '.gvimrc', '.exrc', '.nvimrc', '.nvim.lua', '.vim', '.emacs', '.emacs.d', '.config/nvim'],
-  ...['.config/emacs', '.config/code/user', '.sublime-project', '.mcp.json', '.claude/settings*.json', '.claude/hooks'],
-  ...['.cursor/mcp.json', '.cursor/hooks*', '.gemini/settings.json', '.codex', '.opencode', 'opencode.json', 'opencode.jsonc'],
+  ...['.vscode', '.vs', '.idea', '.fleet', '.zed', '.helix', '.devcontainer', '.devcontainer.json', '.gitpod.yml', '.idx', '.replit'],
+  ...['*.code-workspace', '*.sublime-project', '.externaltoolbuilders', '.dir-locals.el', '.dir-locals-2.el', '.vimrc', '.gvimrc'],
+  ...['.exrc', '.lvimrc', '.nvimrc', '.nvim.lua', '.vim', '.emacs', '.emacs.d', '.config/nvim', '.config/emacs', '.config/code/user'],
+  ...['.mcp.json', '.claude/settings*.json', '.claude/hooks', '.claude/commands', '.claude/agents', '.claude/skills', '.agents/skills'],
+  ...['.codex', '.gemini/settings.json', '.qwen/settings.json', '.opencode', 'opencode.json', 'opencode.jsonc', 'crush.json'],
+  ...['.crush.json', '.cursor/mcp.json', '.cursor/hooks*', '.windsurf/hooks*', '.kiro/settings/mcp.json', '.kiro/hooks'],
+  ...['.roo/mcp.json', '.amazonq/mcp.json', '.junie/mcp', '.github/hooks', '.aider.conf.yml'],
   // Shells, and what they or their prompts read when entering a folder.
   ...['.profile', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.bashrc', '.bashrc.d', '.zshenv', '.zshrc'],
   ...['.zprofile', '.zlogin', '.zlogout', '.zsh', '.oh-my-zsh', '.kshrc', '.mkshrc', '.cshrc', '.tcshrc', '.login', '.logout'],
   ...['.inputrc', '.aliases', '.config/fish', '.config/nushell', '.config/bash', '.config/zsh', '.config/powershell'],
   ...['powershell/*profile.ps1', 'windowspowershell/*profile.ps1', '.envrc', '.direnvrc', '.config/direnv', '.autoenv', '.autoenv.zsh'],
+  ...['.shadowenv.d', 'mise/config*.toml'],
   ...['mise.toml', 'mise.*.toml', '.mise.toml', '.mise.*.toml', '.mise', '.config/mise', '.tmux.conf', '.config/tmux', '.screenrc'],
   // Interpreters and package managers read these unasked.
   ...['.npmrc', '.yarnrc', '.yarnrc.yml', '.yarn/plugins', '.yarn/releases', '.pnpmfile.cjs', '.pnpmfile.mjs', 'bunfig.toml'],
   ...['.cargo/config', '.cargo/config.toml', '.mvn', '.bundle', 'pip.conf', 'sitecustomize.py', 'usercustomize.py'],
   ...['.pythonrc', '.pdbrc', '.pdbrc.py', '.gdbinit', '.lldbinit', '.rprofile', '.irbrc', '.pryrc', '.psqlrc', '.sqliterc', '.curlrc'],
+  ...['.renviron', '.ghci', '.ocamlinit', '.iex.exs', '.erlang'],
   // Logging in, and the desktop.
   ...['.config/autostart', '.config/autostart-scripts', '.config/systemd', '.local/share/systemd', '.config/environment.d'],
   ...['.config/plasma-workspace', '.local/share/applications', '.local/share/dbus-1', '.local/share/kservices5', '.xinitrc'],
@@ -46,10 +52,15 @@ const CODE = [
 ]
 /** What a commit or a push runs, if it lies in the project itself. Packages bring their own, which nothing reads in DEPENDENCIES. */
 const CODE_OF_PROJECTS = [
-  ...['.husky', '.lefthook', 'lefthook.yml', '.lefthook.yml', '.pre-commit-config.yaml', '.overcommit.yml'],
-  ...['.github/workflows', '.github/actions', '.gitlab-ci.yml', '.gitlab/ci', '.circleci', '.buildkite', '.forgejo/workflows'],
-  ...['.gitea/workflows', '.woodpecker', '.woodpecker.yml', '.drone.yml', '.travis.yml', 'azure-pipelines.yml', 'jenkinsfile'],
-  ...['bitbucket-pipelines.yml', 'appveyor.yml', '.appveyor.yml'],
+  ...['.husky', '.huskyrc*', '.lefthook', '.pre-commit-config.yaml', '.pre-commit-config.yml', '.overcommit.yml'],
+  ...['lefthook', 'lefthook-local', '.lefthook', '.lefthook-local'].flatMap((name) =>
+    ['yml', 'yaml', 'toml', 'json', 'jsonc'].map((ending) => `${name}.${ending}`),
+  ),
+  ...['.github/workflows', '.github/actions', '.gitlab-ci.yml', '.gitlab', '.circleci', '.buildkite', '.forgejo/workflows'],
+  ...['.gitea/workflows', '.woodpecker', '.woodpecker.y*ml', '.drone.y*ml', '.drone.star', '.travis.yml', '.cirrus.yml', '.cirrus.star'],
+  ...['azure-pipelines*.y*ml', '.azure-pipelines', '.azuredevops', 'jenkinsfile*', 'bitbucket-pipelines.yml', 'appveyor.yml'],
+  ...['.appveyor.yml', '.semaphore', '.teamcity', '.builds', '.build.yml', '.tekton', 'buildspec.y*ml', 'codemagic.yaml', 'bitrise.yml'],
+  ...['cloudbuild.yaml', 'cloudbuild.yml', 'cloudbuild.json'],
 ]
 export const DEPENDENCIES = new Set([
   ...['node_modules', 'bower_components', '.venv', 'venv', '.tox', 'vendor', 'target', 'pods', 'site-packages'],
@@ -65,22 +76,45 @@ const CODE_OF_SYSTEM = [
 
 /** Keys and passwords, protected anywhere. */
 const SECRETS = [
-  ...['.ssh', '.aws', '.azure', '.gnupg', '.kube', '.password-store', '.netrc', '_netrc', '.git-credentials', '.pypirc', '.pgpass'],
-  ...['.my.cnf', '.config/chromium', '.config/gcloud', '.config/gh', '.config/git/credentials', '.config/glab-cli', '.config/pip'],
-  ...['.config/google-chrome', '.config/hub', '.config/op', '.config/rclone', '.config/containers/auth.json', '.config/mise'],
-  ...['.cargo/credentials', '.cargo/credentials.toml', '.gem/credentials', '.local/share/keyrings', '.local/share/uv/credentials'],
-  ...['.m2/settings.xml', '.m2/settings-security.xml', '.gradle/gradle.properties', '.mozilla/firefox', '.terraform.d', '.jupyter'],
-  ...['.conda/state', '.condarc', 'conda-meta/state', 'library/cookies', 'library/keychains', '.bash_history', '.zsh_history'],
-  ...['.python_history', '.node_repl_history', '.psql_history', '.mysql_history', '.local/share/fish/fish_history', '.vault-token'],
+  ...['.ssh', '.gnupg', '.password-store', '.netrc', '_netrc', '.git-credentials', '.config/git/credentials', '.local/share/keyrings'],
+  ...['.local/share/kwalletd', 'library/keychains', '*.kdbx', '.config/op', '.config/bitwarden', '.config/bitwarden cli'],
+  ...['.config/sops/age', '.vault-token', '.bitcoin', '.ethereum/keystore', '.electrum'],
+  // Clouds and services.
+  ...['.aws', '.azure', '.kube', '.config/gcloud', '.boto', '.s3cfg', '.oci', '.config/doctl', '.config/hcloud', '.config/scw'],
+  ...['.fly/config.yml', '.cloudflared', '.config/.wrangler', '.config/netlify', '.config/stripe', '.terraform.d', '.config/rclone'],
+  ...['.pulumi/credentials.json', '.kaggle/kaggle.json', '.databrickscfg', '.config/gh', '.config/hub', '.config/glab-cli'],
+  ...['.cache/huggingface/token', '.cache/huggingface/stored_tokens'],
+  // Coding agents.
+  ...['.claude/.credentials.json', '.codex/auth.json', '.local/share/opencode/auth.json', '.config/github-copilot'],
+  // Package managers, databases and other hosts.
+  ...['.pypirc', '.config/pip', '.config/mise', '.cargo/credentials', '.cargo/credentials.toml', '.gem/credentials'],
+  ...['.local/share/uv/credentials', '.m2/settings.xml', '.m2/settings-security.xml', '.gradle/gradle.properties', '.jupyter'],
+  ...['.conda/state', '.condarc', 'conda-meta/state', '.composer/auth.json', '.config/composer/auth.json', '.config/containers/auth.json'],
+  ...['.pgpass', '.my.cnf', '.smbcredentials', '.vnc/passwd', '.config/filezilla', '.local/share/remmina'],
+  // Browsers, mail and chats.
+  ...['.mozilla/firefox', '.thunderbird', '.config/chromium', '.config/google-chrome', '.config/bravesoftware', '.config/microsoft-edge'],
+  ...['.config/vivaldi', '.config/opera', '.config/signal', '.config/slack', '.config/discord', '.local/share/telegramdesktop'],
+  'library/cookies',
+  ...['google/chrome', 'bravesoftware', 'microsoft edge', 'vivaldi', 'chromium', 'firefox', 'signal', 'bitwarden'].map(
+    (name) => `library/application support/${name}`,
+  ),
+  // What was typed.
+  ...['.bash_history', '.zsh_history', '.zhistory', '.histfile', '.ash_history', '.local/share/fish/fish_history', '.local/share/atuin'],
+  ...['.config/nushell/history.txt', '.config/nushell/history.sqlite3', '.python_history', '.node_repl_history', '.psql_history'],
+  ...['.mysql_history', '.sqlite_history', '.rediscli_history'],
 ]
-/** Protected only in a home. In a project these are ordinary files. */
-const SECRETS_OF_HOMES = ['.docker', '.npmrc', '.mozilla', '.pki', '.pip', '.conda', '.config/jupyter', '.local/share/jupyter/runtime']
+/** Protected only in a home. In a project these are ordinary files, and in the home of a code task its own login. */
+const SECRETS_OF_HOMES = [
+  ...['.docker', '.npmrc', '.mozilla', '.pki', '.pip', '.conda', '.config/jupyter', '.local/share/jupyter/runtime'],
+  ...['.gemini/oauth_creds.json', 'library/mail', 'library/messages', 'library/safari'],
+]
 
 /** Configuration in folders of programs, which may hold registry passwords and tokens. Programs run without it. */
 const PROGRAM_SETTINGS = [
   ...SECRETS,
-  ...['.condarc', 'condarc', '.env', '.git', '.npmrc', 'npmrc', '.yarnrc', '.yarnrc.yml', 'pip.conf', 'pip.ini', 'gitconfig', '.gitconfig'],
-  ...['env_vars.sh', 'etc/conda', 'etc/jupyter', 'jupyter*config.json', 'jupyter*config.py', '.jupyter', '.conda', '.docker', '.pip'],
+  ...SECRETS_OF_HOMES,
+  ...['condarc', '.env', '.git', 'npmrc', '.yarnrc', '.yarnrc.yml', 'pip.conf', 'pip.ini', 'gitconfig', '.gitconfig'],
+  ...['env_vars.sh', 'etc/conda', 'etc/jupyter', 'jupyter*config.json', 'jupyter*config.py'],
   ...['conf/settings.xml', 'conf/settings-security.xml', 'gradle.properties', 'init.gradle'],
 ]
 
