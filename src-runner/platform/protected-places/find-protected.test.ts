@@ -1,3 +1,4 @@
+import { link, symlink } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { scratchFolder } from '../../testing/scratch-folder.ts'
 import { findProtected } from './find-protected.ts'
@@ -16,5 +17,19 @@ describe('the search for protected places', () => {
     for (const path of ['.codex/auth.json', '.config/git/credentials']) await work.write(path)
     const { places } = await findProtected(work.path, 100)
     for (const path of ['.codex/auth.json', '.config/git/credentials']) expect(places.get(work.at(path))?.is).toBe('secret')
+  })
+  it('reads files with several names in code places only, and no objects of repositories', async () => {
+    const work = await scratchFolder('Work')
+    const [outside, all] = [await scratchFolder('Far'), ['.vscode/deep/tasks.json', '.hg/hgrc', '.hg/store/data/a.i', 'src/a', '.envrc']]
+    for (const path of all) {
+      await work.write(path)
+      await link(work.at(path), work.at(`other${path.replaceAll('/', '-')}`))
+    }
+    await link(await outside.write('a'), outside.at('b'))
+    await symlink(outside.path, work.at('.idea'))
+    await symlink('.', work.at('.zed'))
+    expect(Object.keys((await findProtected(work.path, 100)).shared).toSorted()).toEqual(
+      ['.envrc', '.hg/hgrc', '.vscode/deep/tasks.json'].map((path) => work.at(path)),
+    )
   })
 })

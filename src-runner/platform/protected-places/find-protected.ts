@@ -118,18 +118,20 @@ async function foldersOfCode(found: FoundPlaces): Promise<Item[]> {
   for (const { path, is, kind } of found.places.values()) {
     if (is === 'secret' || is === 'repository' || (codePlaceOf(path) === null && isHiddenInHome(path, found.folder))) continue
     const real = kind === 'link' ? await realpath(path).catch(() => path) : path
+    if (real === found.folder || !isInside(found.folder, real)) continue
     if (kind === 'folder' || kind === 'link') items.push({ folder: real, as: 'code' })
     if (kind === 'file' || kind === 'link') await noteShared(real, found)
   }
   return items
 }
 
+/** Repositories have their settings at the top. Below are their objects, which clones share with each other by hard links. */
 async function lookIntoCode(folder: string, { found, items }: Search): Promise<number> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => [])
   for (const entry of entries) {
     const path = join(folder, entry.name)
     if (mayEndPlace(entry.name) && secretPlaceOf(path) !== null) await note(path, 'secret', found)
-    else if (entry.isDirectory()) items.push({ folder: path, as: 'code' })
+    else if (entry.isDirectory() && !REPOSITORIES.has(foldName(basename(folder)))) items.push({ folder: path, as: 'code' })
     else if (entry.isFile()) await noteShared(path, found)
   }
   return entries.length

@@ -134,6 +134,8 @@ const LAST_PARTS = patternsOf(
     text.split('/').at(-1)!,
   ),
 )
+/** One expression, since a search tests every name. */
+const LAST_WITH_STAR = new RegExp(LAST_PARTS.open.map(([part]) => part!.source).join('|'), 'su')
 const HOMES = patternsOf(['home/*', 'users/*', 'root', 'var/root'])
 
 export function isInside(folder: string, path: string): boolean {
@@ -215,7 +217,7 @@ export function secretsOfHome(home = homedir()): string[] {
 /** A quick test for many names: whether a protected place may end in it. */
 export function mayEndPlace(name: string): boolean {
   const folded = foldName(name)
-  return folded.startsWith('.') || LAST_PARTS.has(folded) || LAST_PARTS.open.some(([part]) => part!.test(folded))
+  return folded.startsWith('.') || LAST_PARTS.has(folded) || LAST_WITH_STAR.test(folded)
 }
 
 /** Hidden in a home, but not because the agent's own folder is. */
