@@ -91,9 +91,12 @@ async function searchIn({ folder, as }: Item, search: Search): Promise<number> {
   if (as === 'code') return lookIntoCode(folder, search)
   const { found, before, items, dependencies } = search
   const entries = await readdir(folder, { withFileTypes: true }).catch((thrown: unknown) => noteUnreadable(folder, thrown, found))
-  // Any folder can be made a repository, and may hold other things as well.
   const hasHead = entries.some(({ name }) => foldName(name) === 'head')
-  if (before?.get(folder)?.is === 'repository' || (hasHead && (await isRepository(folder)))) await lookIntoRepository(folder, found)
+  const hasConfig = entries.some((entry) => !entry.isDirectory() && foldName(entry.name) === 'config')
+  // A command may have removed HEAD, to bring it back later. It could not remove the configuration.
+  const isKnown = before === undefined ? as === 'inside a repository' && hasConfig : before.get(folder)?.is === 'repository'
+  // Any folder can be made a repository, and may hold other things as well.
+  if (isKnown || (hasHead && (await isRepository(folder)))) await lookIntoRepository(folder, found)
   for (const entry of entries) {
     const path = join(folder, entry.name)
     const is = protectedAs(path, entry.name, as, found)

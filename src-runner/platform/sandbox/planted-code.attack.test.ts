@@ -170,6 +170,7 @@ describe.skipIf(isMissing)('a program in the sandbox', () => {
   it.each([
     ['beside which it left a file', 'libs/other', 'echo x > .git/modules/libs/HEAD; echo x > .git/modules/libs/config'],
     ['around which it made a repository', 'libs/other', 'git init -q --bare x; mv x/* .git/modules/libs'],
+    ['whose HEAD it removed', 'libs/other', 'mv .git/modules/libs/other/HEAD head'],
     ['called like a part of a repository', 'libs/config', 'true'],
     ['whose name has nine parts', 'a/b/c/d/e/f/g/h/i', 'true'],
   ])('cannot change what a module runs %s', async (_, module, first) => {
@@ -181,7 +182,7 @@ describe.skipIf(isMissing)('a program in the sandbox', () => {
     git(work, 'submodule', '--quiet', 'add', other.path, module)
     const attacks = [
       first,
-      `cat config.evil >> .git/modules/${module}/config; cp hook .git/modules/${module}/hooks/post-checkout
+      `[ ! -e head ] || mv head .git/modules/${module}/HEAD; cat config.evil >> .git/modules/${module}/config; cp hook .git/modules/${module}/hooks/post-checkout
        git -C ${module} -c user.name=a -c user.email=a@b commit -q --allow-empty -m two && touch committed`,
     ]
     for (const script of attacks)
