@@ -1,3 +1,6 @@
+/** Where Ollama listens unless its owner chose another address. */
+export const OLLAMA_URL = 'http://127.0.0.1:11434'
+
 /** Whether the address is loopback. */
 export function runsOnThisMachine(baseUrl: string): boolean {
   let host: string

@@ -6,7 +6,7 @@ import { createOutbound } from '../../platform/net/outbound.ts'
 import { FoundServer } from '../../contract/providers.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createHandClock } from '../../testing/hand-clock.ts'
-import { startModelServer } from '../../testing/model-servers/model-server.ts'
+import { type ModelServerOptions, startModelServer } from '../../testing/model-servers/model-server.ts'
 import { findServers } from './local-servers.ts'
 
 const open: { close(): unknown }[] = []
@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const thing of open.splice(0)) await thing.close()
 })
 
-async function pretend(looksLike: 'ollama' | 'lm-studio' | 'llama.cpp', models: string[]) {
+async function pretend(looksLike: ModelServerOptions['looksLike'], models: string[]) {
   const server = await startModelServer({ looksLike, models })
   open.push(server)
   return server
@@ -66,6 +66,11 @@ it('recognizes Ollama, LM Studio and llama.cpp by their responses', async () => 
 it('finds nothing where nothing listens', async () => {
   const port = await closedPort()
   expect(await findServers({ ...deps, ports: { ollama: port, lmStudio: port, llamaCpp: port } })).toEqual([])
+})
+
+it('does not offer a proxy that imitates Ollama, because its note says that data stays here', async () => {
+  const { port } = await pretend('proxy that imitates ollama', ['gpt-5'])
+  expect(await findServers({ ...deps, ports: { ollama: port, lmStudio: await closedPort(), llamaCpp: await closedPort() } })).toEqual([])
 })
 
 it('does not confuse the servers', async () => {

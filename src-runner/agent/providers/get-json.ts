@@ -4,31 +4,45 @@ import type { OutboundFetch } from '../../platform/net/outbound.ts'
 
 const MAX_BYTES = 16_777_216
 
+type Deps = { fetch: OutboundFetch; clock: Clock }
 type Request = { headers?: Record<string, string>; body?: unknown; timeoutMs: number; signal?: AbortSignal }
 
 /**
  * Asks a server for facts that the app can do without. null: the response is an error, or not JSON. undefined: there was no
  * response in time. Throws only the signal's reason.
  */
-export async function getJson(
-  { fetch, clock }: { fetch: OutboundFetch; clock: Clock },
+export function getJson(deps: Deps, url: string, { headers, body, timeoutMs, signal }: Request): Promise<unknown> {
+  const init = {
+    headers: { accept: 'application/json', ...headers },
+    ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+  }
+  return ask(deps, url, { init, timeoutMs, signal }, async (response) => {
+    const text = await readText(response, MAX_BYTES)
+    return response.ok ? parseJson(text) : null
+  })
+}
+
+/** Whether the server has this. undefined: there was no response in time. */
+export function getHead(deps: Deps, url: string, timeoutMs: number): Promise<boolean | undefined> {
+  return ask(deps, url, { init: { method: 'HEAD' }, timeoutMs }, (response) => Promise.resolve(response.ok))
+}
+
+type Asked = { init: RequestInit; timeoutMs: number; signal?: AbortSignal }
+
+async function ask<T>(
+  { fetch, clock }: Deps,
   url: string,
-  { headers, body, timeoutMs, signal }: Request,
-): Promise<unknown> {
+  { init, timeoutMs, signal }: Asked,
+  read: (response: Response) => Promise<T>,
+): Promise<T | undefined> {
   const done = new AbortController()
   const timeout = clock.sleep(timeoutMs, done.signal).then(
     () => done.abort(new Error('too late')),
     () => {},
   )
   try {
-    const response = await fetch(url, {
-      headers: { accept: 'application/json', ...headers },
-      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
-      redirect: 'error',
-      signal: signal === undefined ? done.signal : AbortSignal.any([signal, done.signal]),
-    })
-    const text = await readText(response, MAX_BYTES)
-    return response.ok ? parseJson(text) : null
+    const abort = signal === undefined ? done.signal : AbortSignal.any([signal, done.signal])
+    return await read(await fetch(url, { ...init, redirect: 'error', signal: abort }))
   } catch {
     signal?.throwIfAborted()
     return undefined

@@ -58,7 +58,7 @@ export function createModelSource(deps: ModelSourceDeps): Models {
   const priceOf = async (ref: ModelRef, access: PricedProvider): Promise<{ price: KnownPrice | null; origin: Model['priceOrigin'] }> => {
     const own = deps.readOwnPrice(ref)
     if (own !== null) return { price: knownPriceOf(own), origin: 'user' }
-    if (await isFree(access, local)) return { price: FREE, origin: 'free' }
+    if (await isFree(access, ref.model, local)) return { price: FREE, origin: 'free' }
     const price = await prices.priceOf(access, ref.model)
     return price === null ? { price: null, origin: 'unknown' } : { price, origin: 'package' }
   }

@@ -7,6 +7,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4StreamResult,
 } from '@ai-sdk/provider'
+import { OLLAMA_URL } from './base-url.ts'
 import { ModelCallError } from './failures.ts'
 import type { ListedModel } from './model.ts'
 import { largestWindow, readFacts, windowBelow, windowFor, type OllamaFacts } from './ollama-context-window.ts'
@@ -17,7 +18,7 @@ type OllamaModel = LanguageModelV4 & { readWindow(signal: AbortSignal): Promise<
 
 /** Ollama through its own API: only `/api/chat` takes the window size that a prompt needs. */
 export const ollama: ProviderDriver = {
-  defaultBaseUrl: 'http://127.0.0.1:11434',
+  defaultBaseUrl: OLLAMA_URL,
   apiPath: '',
   needsKey: false,
   contentTypes: ['application/x-ndjson', 'application/json'],

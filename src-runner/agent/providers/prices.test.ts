@@ -89,12 +89,14 @@ describe('the price book', () => {
     [at('demo'), true],
     [at('ollama'), true],
     [at('ollama', 'http://localhost:11434'), true],
+    [at('ollama', 'http://localhost:4000'), false],
     [at('ollama', 'http://192.168.1.9:11434'), false],
     [at('openai-compatible', 'http://127.0.0.1:1234/v1'), true],
     [at('openai-compatible', 'http://127.0.0.1:4000/v1'), false],
     [at('anthropic', 'http://127.0.0.1:4000'), false],
   ])('%o is free: %s', async (provider, free) => {
-    const local = { runsModels: (baseUrl: string) => Promise.resolve(baseUrl === 'http://127.0.0.1:1234/v1') }
-    expect(await isFree(provider, local)).toBe(free)
+    const known = ['http://127.0.0.1:1234/v1', 'http://127.0.0.1:11434', 'http://localhost:11434']
+    const local = { runsModel: (baseUrl: string, model: string) => Promise.resolve(known.includes(baseUrl) && model === 'small') }
+    expect(await isFree(provider, 'small', local)).toBe(free)
   })
 })

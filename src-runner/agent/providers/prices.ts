@@ -1,6 +1,6 @@
 import type { ModelInfo, ModelPrice, TieredPrices } from '@pydantic/genai-prices'
 import type { Price, ProviderKind } from '../../contract/providers.ts'
-import { runsOnThisMachine } from './base-url.ts'
+import { OLLAMA_URL } from './base-url.ts'
 import type { LocalServers } from './local-servers.ts'
 import type { KnownPrice, TokenRates, Usage } from './model.ts'
 
@@ -11,13 +11,13 @@ export type PricedProvider = { kind: ProviderKind; baseUrl: string | null }
 export const FREE: KnownPrice = { inputMicros: 0, outputMicros: 0, cachedInputMicros: 0 }
 
 /**
- * The demo, Ollama on this machine, and servers known to run their models here cost nothing. Any other server at a local
- * address may be a proxy to a paid service, so its models have no price until a person sets one.
+ * The demo and models that a server is known to run on this machine cost nothing. Any other server at a local address may be a
+ * proxy to a paid service, so its models have no price until a person sets one.
  */
-export async function isFree({ kind, baseUrl }: PricedProvider, local: LocalServers): Promise<boolean> {
+export async function isFree({ kind, baseUrl }: PricedProvider, model: string, local: LocalServers): Promise<boolean> {
   if (kind === 'demo') return true
-  if (kind === 'ollama') return baseUrl === null || runsOnThisMachine(baseUrl)
-  return kind === 'openai-compatible' && baseUrl !== null && local.runsModels(baseUrl)
+  if (kind === 'ollama') return local.runsModel(baseUrl ?? OLLAMA_URL, model)
+  return kind === 'openai-compatible' && baseUrl !== null && local.runsModel(baseUrl, model)
 }
 
 /** Whole micro-dollars, rounded up. Above the long-prompt limit, the higher price applies to the whole call. */

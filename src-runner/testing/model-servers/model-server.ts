@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { anthropicMessages } from './anthropic-messages.ts'
 import { googleGenerate } from './google-generate.ts'
-import { createOllamaEngine, ollamaChat, type OllamaOptions } from './ollama-chat.ts'
+import { createOllamaEngine, ollamaChat, type OllamaOptions, WEIGHTS_DIGEST } from './ollama-chat.ts'
 import { openAiChat, TOO_LONG } from './openai-chat.ts'
 import { openAiResponses } from './openai-responses.ts'
 import type { Frame, Protocol } from './protocol.ts'
@@ -17,7 +17,7 @@ export type ModelServerOptions = {
   fallback?: ServedReply | ((request: unknown) => ServedReply)
   models?: string[]
   /** Which product it looks like at / and in its lists of models. */
-  looksLike?: 'any' | 'ollama' | 'lm-studio' | 'llama.cpp' | 'gateway'
+  looksLike?: 'any' | 'ollama' | 'lm-studio' | 'llama.cpp' | 'gateway' | 'proxy that imitates ollama'
   /**
    * How many tokens the models hold. What is longer is refused as the protocol's own servers refuse it; of those that speak
    * chat completions, as this one does.
@@ -83,6 +83,9 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     const path = request.url ?? '/'
     const asked = safeJson(body)
     if (path === '/api/show') return json(response, 200, engine.show())
+    if (path === `/api/blobs/sha256:${WEIGHTS_DIGEST}`) {
+      return void response.writeHead(looksLike === 'any' || looksLike === 'ollama' ? 200 : 404).end()
+    }
     if (path === '/api/ps') return json(response, 200, engine.running(models[0]!))
     if (path === '/api/v0/models' || path === '/props' || path === '/api/version') return answerGet(path, response)
     received.push({ method: request.method ?? '', path, headers: request.headers as Record<string, string>, body: asked })
@@ -156,10 +159,12 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
         })),
       })
     }
-    if ((looksLike === 'any' || looksLike === 'ollama') && route === '/api/tags') {
-      return json(response, 200, { models: models.map((name) => ({ name, model: name, size: 1, details: { family: 'llama' } })) })
+    const speaksOllama = ['any', 'ollama', 'proxy that imitates ollama'].includes(looksLike)
+    if (speaksOllama && route === '/api/tags') {
+      const facts = { size: 270_898_672, digest: '9'.repeat(64), details: { format: 'gguf', family: 'llama' } }
+      return json(response, 200, { models: models.map((name) => ({ name, model: name, ...facts })) })
     }
-    if ((looksLike === 'any' || looksLike === 'ollama') && route === '/api/version') return json(response, 200, { version: '0.30.0' })
+    if (speaksOllama && route === '/api/version') return json(response, 200, { version: '0.30.0' })
     if (looksLike === 'lm-studio' && route === '/api/v0/models') {
       const loaded = options.window === undefined ? {} : { max_context_length: 1_000_000, loaded_context_length: options.window.tokens }
       return json(response, 200, {
@@ -177,8 +182,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
         data: models.map((id) => ({ id, object: 'model', created: 1, owned_by: owner, display_name: id })),
       })
     }
-    if (route === '/' && looksLike === 'ollama')
-      return void response.writeHead(200, { 'content-type': 'text/plain' }).end('Ollama is running')
+    if (route === '/' && speaksOllama) return void response.writeHead(200, { 'content-type': 'text/plain' }).end('Ollama is running')
     json(response, 404, { error: { message: 'no such path' } })
   }
 
