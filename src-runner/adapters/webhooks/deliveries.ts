@@ -10,7 +10,7 @@ import type { JobStore } from '../../domain/jobs/job-store.ts'
 import { getReplayable } from '../../domain/triggers/deliveries.ts'
 import { countRoom, findOpensAt } from '../../domain/triggers/hourly-limit.ts'
 import type { DeliveryLog } from '../../domain/triggers/delivery-log.ts'
-import { challengeOf, isPing, senderIdOf, type ReceivedHeaders } from '../../domain/triggers/sender.ts'
+import { challengeOf, isPing, MAX_CHALLENGE_BYTES, senderIdOf, type ReceivedHeaders } from '../../domain/triggers/sender.ts'
 import { verifySignature } from '../../domain/triggers/signatures/verify-signature.ts'
 import {
   acceptDeliveries,
@@ -92,6 +92,8 @@ export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliv
     const { headers, body } = received
     const read: Partial<ParsedDelivery> = { receivedAt: clock.now() }
     if (trigger.signature !== null && !(await isSigned(trigger, headers, body))) return { taken: { outcome: 'bad_signature' }, read }
+    const challenge = findChallenge(trigger, received, read)
+    if (challenge !== null) return { taken: { outcome: 'ping', challenge }, read }
     const waitMs = await queue.enter(trigger, body.length)
     if (waitMs > 0) {
       Object.assign(read, describeDelivery(headers))
@@ -111,6 +113,16 @@ export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliv
     }
   }
 
+  /** Takes no place in the hour, and needs none. */
+  function findChallenge(trigger: IndexedTrigger, { secret, headers, body }: Received, read: Partial<ParsedDelivery>): string | null {
+    if (body.length > MAX_CHALLENGE_BYTES || trigger.signature !== 'slack') return null
+    const payload = withoutSecret(body, secret)
+    const parsed = parseBody(payload)
+    const challenge = challengeOf(parsed?.payload)
+    if (challenge !== null) Object.assign(read, { payload, ...describeDelivery(headers, parsed!.payload) })
+    return challenge
+  }
+
   async function parseAndCommit(
     trigger: IndexedTrigger,
     { secret, headers, body }: Received,
@@ -120,8 +132,7 @@ export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliv
     const parsed = parseBody(payload)
     Object.assign(read, { payload, ...describeDelivery(headers, parsed?.payload) })
     if (parsed === null) return { outcome: 'invalid_json' }
-    const challenge = trigger.signature === 'slack' ? challengeOf(parsed.payload) : null
-    if (challenge !== null || isPing(headers)) return { outcome: 'ping', challenge }
+    if (isPing(headers)) return { outcome: 'ping', challenge: null }
     if (trigger.agentId === null) return { outcome: 'no_agent' }
     try {
       Object.assign(read, taskFor(trigger.taskTemplate, parsed.payload))

@@ -146,6 +146,23 @@ describe("Slack's url_verification", () => {
     await test.client.ok('deleteTrigger', { params: { triggerId: trigger.id } })
   })
 
+  it('gets its challenge back when the limit is reached, and stays the only one that does', async () => {
+    const { trigger, path } = await addHook({ scheme: 'slack', secret: SECRETS.slack })
+    const send = async (body: string) => post(path, await SIGNERS.slack(SECRETS.slack, body, new Date()), body)
+    const event = (text: string) => JSON.stringify({ type: 'event_callback', event: { type: 'message', text } })
+    for (let n = 0; n < 30; n++) expect((await send(event(`text ${n}`))).status).toBe(202)
+    expect((await send(event('too many'))).status).toBe(429)
+    expect((await send(event('x'.repeat(10_000)))).status).toBe(429)
+    const answer = await send(challenge)
+    expect({ status: answer.status, body: JSON.parse(answer.body) as unknown }).toEqual({
+      status: 200,
+      body: { challenge: '3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P' },
+    })
+    expect(withoutDate(await post(path, [], challenge))).toBe(same)
+    expect((await test.client.ok('getTrigger', { params: { triggerId: trigger.id } })).trigger.triggerCount).toBe(30)
+    await test.client.ok('deleteTrigger', { params: { triggerId: trigger.id } })
+  })
+
   it('gets the 404 of a wrong address when unsigned, and is an ordinary delivery for other schemes', async () => {
     const signed = await addHook({ scheme: 'slack', secret: SECRETS.slack })
     expect(withoutDate(await post(signed.path, [], challenge))).toBe(same)

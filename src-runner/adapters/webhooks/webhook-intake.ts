@@ -8,7 +8,7 @@ import type { Log } from '../../lib/log.ts'
 import type { DeliveryLog, Refusal } from '../../domain/triggers/delivery-log.ts'
 import { isSecretOf } from '../../domain/triggers/secrets.ts'
 import type { IndexedTrigger, TriggerIndex } from '../../domain/triggers/trigger-index.ts'
-import { isPing } from '../../domain/triggers/sender.ts'
+import { isPing, mayBeChallenge } from '../../domain/triggers/sender.ts'
 import { PROBE_SLUG } from '../../domain/triggers/triggers.ts'
 import { accept, respondOk, respondToChallenge, refuse, refuseAndClose } from './responses.ts'
 import type { BodyMemory } from './body-memory.ts'
@@ -69,8 +69,9 @@ export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookIntake {
     const waitMs = deliveries.waitFor(trigger)
     if (waitMs > 0 && !isPing(headers)) {
       const jobId = deliveries.findRepeated(trigger, headers)
-      if (jobId === null) return turnAway(res, trigger, 'rate_limited', describeUnread(headers), waitMs)
-      if (trigger.signature === null) return repeat(res, trigger, { jobId, ...describeUnread(headers) })
+      if (jobId === null && !mayBeChallenge(trigger, headers))
+        return turnAway(res, trigger, 'rate_limited', describeUnread(headers), waitMs)
+      if (jobId !== null && trigger.signature === null) return repeat(res, trigger, { jobId, ...describeUnread(headers) })
     }
     if (!isPlain(headers)) return turnAway(res, trigger, 'unsupported_encoding')
     const { body, release } = await readBody(req, { maxBytes: MAX_WEBHOOK_BYTES, memory, webhook: trigger.seq })

@@ -68,6 +68,14 @@ export function isPing(headers: ReceivedHeaders): boolean {
   return headers['x-github-event'] === 'ping'
 }
 
+/** A challenge has some 150 bytes. */
+export const MAX_CHALLENGE_BYTES = 4_096
+
+/** Whether the body may be a challenge of Slack, by its length. */
+export function mayBeChallenge({ signature }: { signature: string | null }, headers: ReceivedHeaders): boolean {
+  return signature === 'slack' && Number(headers['content-length'] ?? 0) <= MAX_CHALLENGE_BYTES
+}
+
 /** The text that Slack expects in the response when an address is registered: https://docs.slack.dev/reference/events/url_verification */
 export function challengeOf(payload: unknown): string | null {
   const challenge = ownOf(payload, 'type') === 'url_verification' ? ownOf(payload, 'challenge') : null
