@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { saying } from '../../testing/saying.ts'
 import { englishText } from '../../lib/messages.ts'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -692,4 +694,67 @@ it('skips unknown events of a compatible server', async () => {
   const events = await collect(adapter.stream(ASKED, new AbortController().signal))
   expect(textOf(events)).toBe('One two.')
   expect(events.at(-1)).toMatchObject({ type: 'finish', reason: 'stop' })
+})
+
+describe('a server that only says that it is still there', () => {
+  const OPENAI_TEXT = 'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"Hello"}}]}\n\n'
+  const ANTHROPIC_START =
+    'event: message_start\ndata: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"small",' +
+    '"content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}}\n\n'
+
+  it.each([
+    ['openai-compatible', '', ': OPENROUTER PROCESSING\n\n', 'did not start to answer within 600 seconds', ''],
+    ['openai-compatible', OPENAI_TEXT, ': ping\n\n', 'nothing for 600 seconds', 'Hello'],
+    ['anthropic', ANTHROPIC_START, 'event: ping\ndata: {"type":"ping"}\n\n', 'did not start to answer within 600 seconds', ''],
+  ] as const)('is given up after ten minutes (%s, after %j)', async (kind, before, ping, problem, text) => {
+    const clock = createHandClock()
+    let write!: (text: string) => void
+    let arrived = Promise.withResolvers<void>()
+    const hanging = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      write = (piece) => void response.write(piece)
+      write(before + ping)
+    })
+    await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve))
+    const baseUrl = `http://127.0.0.1:${(hanging.address() as AddressInfo).port}/v1`
+    const adapter = createProviderAdapter(PROVIDER_DRIVERS[kind], accessOf(kind, { baseUrl }), {
+      clock,
+      fetch: (input, init) =>
+        outbound.fetch(input, {
+          ...init,
+          onBytes(count) {
+            init?.onBytes?.(count)
+            arrived.resolve()
+          },
+        }),
+    })
+    try {
+      const begun = Promise.withResolvers<void>()
+      const events: ModelEvent[] = []
+      const whole = (async () => {
+        for await (const event of adapter.stream(ASKED, new AbortController().signal)) {
+          events.push(event)
+          begun.resolve()
+        }
+        return 'given up'
+      })()
+      await arrived.promise
+      if (text !== '') await begun.promise
+      for (let waitedMs = 0; waitedMs < 600_000; waitedMs += 50_000) {
+        arrived = Promise.withResolvers<void>()
+        write(ping)
+        await arrived.promise
+        expect(events.filter(({ type }) => type === 'failed')).toEqual([])
+        clock.advance(50_000)
+        const state = Promise.race([whole, clock.untilSleeping(() => true).then(() => 'waiting')])
+        expect(await state).toBe(waitedMs === 550_000 ? 'given up' : 'waiting')
+      }
+      expect(textOf(events)).toBe(text)
+      expect(failureOf(events)).toMatchObject({ kind: 'timeout', retryable: true, message: saying(problem) })
+      expect(clock.sleepers()).toBe(0)
+    } finally {
+      hanging.close()
+      hanging.closeAllConnections()
+    }
+  })
 })

@@ -156,8 +156,14 @@ async function* streamReply(
     for (;;) {
       const { done, value: part } = await reader.read()
       if (done) break
-      if (part.type !== 'error') yield* reply.take(part)
-      else if (driver.isHarmless?.(part.error) !== true) throw part.error
+      if (part.type === 'error') {
+        if (driver.isHarmless?.(part.error) === true) continue
+        throw part.error
+      }
+      for (const event of reply.take(part)) {
+        watch.touchContent()
+        yield event
+      }
     }
   } catch (thrown) {
     if (signal.aborted) throw signal.reason

@@ -4,13 +4,19 @@ import type { Clock } from '../../lib/clock.ts'
 const FIRST_BYTE_MS = 120_000
 /** Between two pieces of the body, keep-alive comments included. */
 const BETWEEN_CHUNKS_MS = 60_000
+/**
+ * Without any text, thinking or tool call. Providers send comments (`: OPENROUTER PROCESSING`) or `ping` events while a model
+ * thinks, and so does a server that hangs. https://openrouter.ai/docs/api-reference/streaming,
+ * https://platform.claude.com/docs/en/build-with-claude/streaming#ping-events
+ */
+const WITHOUT_CONTENT_MS = 600_000
 
 export class Stalled extends Error {
   override readonly name = 'Stalled'
   readonly afterMs: number
   readonly began: boolean
   constructor(afterMs: number, began: boolean) {
-    super(`no bytes for ${afterMs} ms`)
+    super(`nothing for ${afterMs} ms`)
     this.afterMs = afterMs
     this.began = began
   }
@@ -24,11 +30,16 @@ export function watchResponse(clock: Clock, outer: AbortSignal) {
   const signal = AbortSignal.any([outer, call.signal])
   let lastAt = clock.monotonic()
   let began = false
+  let lastContentAt = lastAt
+  let hasContent = false
 
   const guard = async () => {
     for (;;) {
+      const now = clock.monotonic()
       const limitMs = began ? BETWEEN_CHUNKS_MS : FIRST_BYTE_MS
-      const leftMs = lastAt + limitMs - clock.monotonic()
+      const contentLeftMs = lastContentAt + WITHOUT_CONTENT_MS - now
+      if (contentLeftMs <= 0) return call.abort(new Stalled(WITHOUT_CONTENT_MS, hasContent))
+      const leftMs = Math.min(lastAt + limitMs - now, contentLeftMs)
       if (leftMs <= 0) return call.abort(new Stalled(limitMs, began))
       // The first byte shortens the limit, so the sleep is never longer than the shorter of the two.
       await clock.sleep(began ? leftMs : Math.min(leftMs, BETWEEN_CHUNKS_MS), signal)
@@ -43,6 +54,11 @@ export function watchResponse(clock: Clock, outer: AbortSignal) {
     touch(): void {
       began = true
       lastAt = clock.monotonic()
+    },
+    /** Part of the reply was received. */
+    touchContent(): void {
+      hasContent = true
+      lastContentAt = clock.monotonic()
     },
     /** Frees the timer, and closes a connection that is still open. */
     end: () => call.abort(new Error('the call is over')),
