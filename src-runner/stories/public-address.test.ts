@@ -169,6 +169,9 @@ describe('the webhook-only listener', () => {
   )
 })
 
+/** What a proxy does to a request, besides passing it on. */
+type ProxyChange = { target?: (whole: string) => string; keeps?: (header: string) => boolean }
+
 describe('the public address', () => {
   /** A reverse proxy of the person. It leads to the listener until a test changes that. */
   async function ownProxy(prefix = '') {
@@ -203,7 +206,8 @@ describe('the public address', () => {
    * A plain nginx with `proxy_pass http://127.0.0.1:<port>` and nothing else: it speaks HTTP/1.0 to its upstream (1.1 since
    * 1.29.7), sets Host to the upstream's address, drops hop-by-hop headers and adds no forwarding headers.
    */
-  async function plainNginx(upstream: () => number, version: '1.0' | '1.1'): Promise<string> {
+  async function plainNginx(upstream: () => number, version: '1.0' | '1.1', change: ProxyChange = {}): Promise<string> {
+    const { target = (whole) => whole, keeps = () => true } = change
     const port = await listening(
       createServer((req, res) => {
         const chunks: Buffer[] = []
@@ -211,10 +215,10 @@ describe('the public address', () => {
         req.on('end', () => {
           const body = Buffer.concat(chunks)
           const kept = Object.entries(req.headers).filter(
-            ([name]) => !/^(host|connection|keep-alive|transfer-encoding|te|upgrade|content-length)$/.test(name),
+            ([name]) => !/^(host|connection|keep-alive|transfer-encoding|te|upgrade|content-length)$/.test(name) && keeps(name),
           )
           const lines = [
-            `${req.method} ${req.url} HTTP/${version}`,
+            `${req.method} ${target(req.url!)} HTTP/${version}`,
             `Host: 127.0.0.1:${upstream()}`,
             'Connection: close',
             ...kept.map(([name, value]) => `${name}: ${String(value)}`),
@@ -273,6 +277,24 @@ describe('the public address', () => {
     await expect.poll(() => runner.notifications).toContainEqual(expect.objectContaining({ title }))
     expect((await runner.client.ok('listAttention')).items).toContainEqual(expect.objectContaining({ title }))
     await expect.poll(() => runner.reports.at(-1)?.webhooks.check).toBe('exposed')
+  })
+
+  const dropQuery = (whole: string) => whole.replace(/\?.*$/, '')
+  const dropUnknown = (name: string) => ['accept', 'content-type', 'user-agent'].includes(name)
+  it.each<[string, ProxyChange]>([
+    ['drops the query', { target: dropQuery }],
+    ['adds to the query', { target: (whole) => `${whole}${whole.includes('?') ? '&' : '?'}from=proxy` }],
+    ['drops the query and headers that it does not know', { target: dropQuery, keeps: dropUnknown }],
+    [
+      'passes on exact paths only, without a query',
+      { target: (whole) => (/^\/(api\/(health|agents|settings)|webhooks\/.*)(\?|$)/.test(whole) ? dropQuery(whole) : '/api/nothing') },
+    ],
+  ])("is reported as exposed if a proxy that %s leads to the runner's port", async (_what, change) => {
+    await open({ config: { authMode: 'local-trust' } })
+    const url = await plainNginx(() => runner.port, '1.1', change)
+    await update({ url })
+    await expect.poll(stateOfCheck).not.toBe('checking')
+    expect((await read()).check).toMatchObject({ state: 'exposed', problem: { code: 'outside_exposed' } })
   })
 
   it("reaches only webhooks on the runner's port through a proxy that speaks HTTP/1.0", async () => {

@@ -21,14 +21,19 @@ export type TakeDelivery = (req: IncomingMessage, res: ServerResponse) => boolea
  * error page can be reached around it. Only deliveries bypass it: they come from outside under any host name and carry
  * their own secret. Without encryption, nothing from the network is read while that is encrypted.
  */
-export function createFront(gate: FrontRules, next: Listener, takeDelivery: TakeDelivery, passedGate?: (target: string) => void): Listener {
+export function createFront(
+  gate: FrontRules,
+  next: Listener,
+  takeDelivery: TakeDelivery,
+  passedGate?: (req: IncomingMessage) => void,
+): Listener {
   return (req, res) => {
     const isPlain = gate.isEncrypted === true && isPlainFromNetwork(req.socket)
     if (!isPlain && takeDelivery(req, res)) return
     for (const [name, value] of COMMON_HEADERS) res.setHeader(name, value)
     const proceed = (refusal: ErrorCode | null) => {
       if (refusal === null) {
-        passedGate?.(req.url ?? '')
+        passedGate?.(req)
         return next(req, res)
       }
       // A refused client gets no second request on the same socket.

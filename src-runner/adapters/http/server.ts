@@ -40,7 +40,7 @@ export type HttpServerDeps = Pick<Services, 'clock' | 'log'> & {
   /** Handles webhook deliveries before the gate and the router. */
   takeDelivery?: TakeDelivery
   /** Called for every request that the gate lets in. */
-  passedGate?: (target: string) => void
+  passedGate?: (req: IncomingMessage) => void
   untilWritable?: PerformDeps['untilWritable']
   /** What `/mcp` needs besides the handlers. Absent: there is no `/mcp`. */
   mcp?: Pick<McpEndpointDeps, 'liveStreams' | 'answersApprovals' | 'newSessionId'>

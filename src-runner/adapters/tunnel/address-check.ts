@@ -44,7 +44,7 @@ export function createAddressCheck({ probe, clock, log, localUrl, portProblem, s
     if (exposed !== null) conclude('exposed', createMessage('outside_exposed', { url: exposed, leadsTo: localUrl() }))
     else if (unreached === null) conclude('reachable', null)
     else conclude('unreachable', portProblem() ?? unreached)
-    log.info({ url, state: check.state, problem: check.problem }, 'checked the public address')
+    log[check.state === 'exposed' ? 'warn' : 'info']({ url, state: check.state, problem: check.problem }, 'checked the public address')
     onChange()
   }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import { OutboundError, type OutboundFetch } from '../../platform/net/outbound.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -8,6 +9,8 @@ import { createMessage } from '../../lib/messages.ts'
 export type Probe = ReturnType<typeof createProbe>
 
 const NEVER_OUTSIDE = ['/api/health', '/api/agents', '/api/settings']
+/** Holds the nonce as well as the query does. */
+const PROBE_HEADER = 'deckhand-probe'
 const RESPONSE_WITHIN_MS = 10_000
 
 /** Finds out what the outside reaches, by sending nonces out and noticing whether they come in here. */
@@ -24,9 +27,9 @@ export function createProbe({ fetch, clock }: { fetch: OutboundFetch; clock: Clo
       return expected.delete(nonce)
     },
 
-    /** The runner's gate let this request in. */
-    passedGate(target: string): void {
-      if (unwanted.size > 0) unwanted.delete(/[?&]probe=([\w-]+)$/.exec(target)?.[1] ?? '')
+    /** The runner's gate let this request in. A proxy may change its query, and drop headers that it does not know. */
+    passedGate({ url = '', headers }: Pick<IncomingMessage, 'url' | 'headers'>): void {
+      for (const nonce of unwanted) if (url.includes(nonce) || headers[PROBE_HEADER] === nonce) unwanted.delete(nonce)
     },
 
     /**
@@ -35,21 +38,25 @@ export function createProbe({ fetch, clock }: { fetch: OutboundFetch; clock: Clo
      */
     async findExposed(base: string): Promise<string | null> {
       // A base path says nothing about what is beside it.
-      const bases = new Set([base, new URL(base).origin])
-      const urls = [...bases].flatMap((start) => NEVER_OUTSIDE.map((path) => start + path))
+      const starts = [...new Set([base, new URL(base).origin])]
       const over = new AbortController()
       const late = clock.sleep(RESPONSE_WITHIN_MS, over.signal).catch(() => {})
-      const exposed = await Promise.all(
-        urls.map(async (url) => {
-          const nonce = randomBytes(16).toString('base64url')
-          unwanted.add(nonce)
-          const responded = fetch(`${url}?probe=${nonce}`, { redirect: 'manual', signal: over.signal }).then(discardBody, () => {})
-          await Promise.race([responded, late])
-          return !unwanted.delete(nonce)
-        }),
-      )
+      const reachesGate = async (url: (nonce: string) => string): Promise<boolean> => {
+        const nonce = randomBytes(16).toString('base64url')
+        unwanted.add(nonce)
+        const headers = { [PROBE_HEADER]: nonce }
+        const responded = fetch(url(nonce), { headers, redirect: 'manual', signal: over.signal }).then(discardBody, () => {})
+        await Promise.race([responded, late])
+        return !unwanted.delete(nonce)
+      }
+      const found = await Promise.all([
+        ...starts.flatMap((start) =>
+          NEVER_OUTSIDE.map(async (path) => ((await reachesGate((nonce) => `${start}${path}?probe=${nonce}`)) ? start + path : null)),
+        ),
+        ...starts.map(async (start) => ((await reachesGate((nonce) => `${start}/api/${nonce}`)) ? `${start}/api/` : null)),
+      ])
       over.abort(new Error('the check is over'))
-      return urls.find((_url, i) => exposed[i]) ?? null
+      return found.find((url) => url !== null) ?? null
     },
 
     /**
