@@ -308,3 +308,32 @@ describe('a wrong clock and a crash of the app on a running machine', () => {
     expect((await run(spending)).status).toBe('completed')
   })
 })
+
+/** As on macOS and Windows, where a process cannot tell whether the machine was restarted. */
+describe('a wrong clock and a start on a system without boot ids', () => {
+  test.each([
+    ['a year ahead', YEAR],
+    ['a year back', -YEAR],
+  ])('neither expire an approval nor open a spent budget: %s', async (_how, ms) => {
+    clock = createHandClock(START)
+    const machine = { uptimeMs: () => HOUR + clock.monotonic(), bootId: () => null }
+    runner = await createTestRunner({ clock, machine, tools: [send], modelServer: { fallback: { text: ['Hello.'], usage: USAGE } } })
+    const asking = await runner.addAgent({ name: 'Asks', limits: { maxCostUsd: 1 } })
+    await runner.client.ok('setModelPrice', { body: { model: asking.model!, price: PRICE } })
+    runner.modelServer.play({ text: [''], toolCalls: [{ id: 'call', name: 'send', args: { to: 'ada' } }], usage: USAGE })
+    const asked = await run(asking)
+    expect(asked.status).toBe('awaiting_approval')
+    const budgets = { dayUsd: 0.14, monthUsd: 0.14 }
+    const spending = await runner.addAgent({ name: 'Spends', model: asking.model, limits: { maxCostUsd: 1 }, budgets })
+    for (let i = 0; i < 2; i++) expect((await run(spending)).status).toBe('completed')
+    for (const set of [ms, -ms, ms]) {
+      clock.jump(set)
+      clock.advance(3000)
+      await runner.restart({ crash: true })
+      expect((await run(spending)).status).toBe('awaiting_approval')
+      const approval = (await pending()).find(({ jobId }) => jobId === asked.id)
+      expect(left(approval!)).toBeGreaterThan(23 * HOUR)
+      expect(left(approval!)).toBeLessThanOrEqual(24 * HOUR)
+    }
+  })
+})

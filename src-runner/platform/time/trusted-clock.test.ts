@@ -16,7 +16,8 @@ const START = Date.parse('2026-11-20T09:30:00Z')
 let rig: RecordsRig
 let times: TrustedClock
 let asleepMs: number
-let boot: string
+/** null: the system does not say, as on macOS and Windows. */
+let boot: string | null
 afterEach(() => rig.close())
 
 /** Starts a runner on a machine that counts sleep as running time. */
@@ -112,6 +113,48 @@ describe('the trusted time', () => {
     turnOff(21 * DAY)
     expect(lag()).toEqual({ money: 0, age: 21 * DAY, deadlines: 21 * DAY })
     expect(look()).toBe(21 * DAY)
+    run(DAY)
+    expect(lag()).toEqual(NONE)
+  })
+
+  it.each(['another boot', null])('is not moved by a clock that is years ahead after a start (boot: %s)', (bootId) => {
+    open()
+    run(HOUR)
+    for (const ms of [YEAR, -YEAR, 2 * YEAR, -2 * YEAR]) {
+      rig.clock.jump(ms)
+      boot = bootId
+      rig.reboot()
+      begin()
+      expect(times.money.now()).toBe(START + HOUR)
+      look()
+    }
+    expect(lag()).toEqual(NONE)
+    rig.clock.jump(YEAR)
+    rig.reboot()
+    begin()
+    look()
+    run(DAY - HOUR)
+    expect(times.money.now()).toBe(START + DAY)
+    run(HOUR)
+    expect(lag()).toEqual(NONE)
+  })
+
+  it('is moved once by a clock that is weeks ahead at every other start', () => {
+    open()
+    for (let i = 0; i < 3; i++) {
+      turnOff(30 * DAY)
+      look()
+      turnOff(-30 * DAY)
+      look()
+    }
+    expect(times.money.now()).toBe(START + 30 * DAY)
+  })
+
+  it('opens a new budget day after two months off when it has run for a day', () => {
+    open()
+    turnOff(61 * DAY)
+    expect(lag().money).toBe(61 * DAY)
+    look()
     run(DAY)
     expect(lag()).toEqual(NONE)
   })

@@ -9,10 +9,10 @@ import type { MachineTime } from './machine-time.ts'
  * - Time that the machine ran, awake or asleep, is trusted at once, with a drift of up to a minute.
  * - A jump, forward or back, is trusted after 24 hours of running time. Until then the trusted time continues without it.
  * - A clock that is set back to the trusted time is trusted at once.
- * - While the machine was off, any time may have passed: up to a day is trusted at once, and for money any time.
+ * - While the machine was off, any time may have passed: up to a day is trusted at once, and for money up to a month.
  */
 export type TrustedClock = {
-  /** The day and month of a budget. After the machine was off, a new day counts at once; setting the clock opens none. */
+  /** The day and month of a budget. After up to a month off, a new day counts at once; setting the clock opens none. */
   readonly money: Now
   /** For what is deleted by its age: the earlier of the wall clock and the trusted one. */
   readonly age: Now
@@ -33,15 +33,18 @@ const DAY_MS = 86_400_000
 const TRUSTED_AFTER_MS = DAY_MS
 /** Two systems on one machine may keep its clock in different zones, so each start corrects it by some hours. */
 const MOST_SET_AT_START_MS = DAY_MS
-/** The longest time off that a start with a wrong clock may hide. */
-const MOST_HIDDEN_MS = 31 * DAY_MS
+/**
+ * The longest time off of a machine in use. A longer absence looks like a clock that is months or years ahead, and a start with
+ * a wrong clock may hide no more.
+ */
+const LONGEST_OFF_MS = 31 * DAY_MS
 /** After a crash the running time of the same boot explains what passed since. After a reboot these minutes count as time off. */
 const WRITTEN_EVERY_MS = 900_000
 
 export type Reading = { wall: number; elapsedMs: number; boot: string; isStarting: boolean }
 
 /** After a longer time off, the clock is not trusted at the start. */
-const MOST_OFF_MS: Record<ClockName, number> = { age: DAY_MS, money: Infinity }
+const MOST_OFF_MS: Record<ClockName, number> = { age: DAY_MS, money: LONGEST_OFF_MS }
 const NAMES = ['age', 'money'] as const
 
 /** The state after another reading, and by how much the clock was set in between. */
@@ -55,15 +58,17 @@ export function advance(
   const at = state.at + (isSameBoot ? elapsedMs - state.elapsedMs : 0)
   const mostUnexplained = isSameBoot && !isStarting ? DRIFT_MS : Math.max(mostOffMs, DRIFT_MS)
   const unexplained = wall - at - state.aheadMs
-  if (unexplained >= (isStarting ? -MOST_SET_AT_START_MS : -DRIFT_MS) && unexplained <= mostUnexplained) {
+  const aheadMs = wall - at
+  // Not time off on top of a clock that is behind, because that would lead past the clock.
+  const isBack = state.aheadMs < 0 && aheadMs >= -DRIFT_MS
+  if (!isBack && unexplained >= (isStarting ? -MOST_SET_AT_START_MS : -DRIFT_MS) && unexplained <= mostUnexplained) {
     const stoodMs = state.stoodMs + at - state.at
     const isTrusted = state.aheadMs === 0 || stoodMs >= TRUSTED_AFTER_MS
     if (isTrusted) return { state: trusted({ wall, elapsedMs, boot }), setMs: 0 }
     return { state: { ...state, at: wall - state.aheadMs, stoodMs, elapsedMs, boot }, setMs: 0 }
   }
-  const aheadMs = wall - at
   const wasOff = isSameBoot ? state.wasOff : true
-  const mostLate = wasOff ? Math.min(mostOffMs, MOST_HIDDEN_MS) : DRIFT_MS
+  const mostLate = wasOff ? mostOffMs : DRIFT_MS
   if (state.aheadMs !== 0 && aheadMs >= -DRIFT_MS && aheadMs <= mostLate) {
     return { state: trusted({ wall, elapsedMs, boot }), setMs: -state.aheadMs }
   }
