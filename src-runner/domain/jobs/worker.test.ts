@@ -332,4 +332,38 @@ describe('a full disk', () => {
     await expect.poll(aSecondLater).toMatchObject({ status: 'completed', attempt: 2, turns: 1 })
     expect(attempts).toBe(2)
   })
+
+  test('resumes with the oldest job when there is room', async () => {
+    // Queued before the work begins, since a full disk accepts nothing.
+    const ids: string[] = []
+    for (const task of ['1', '2', '3', '4', '5']) ids.push((await enqueue({ task })).id)
+    const texts: string[] = []
+    let isFull = true
+    const bothRun = Promise.withResolvers<void>()
+    const failures: unknown[] = []
+    employ(async (attempt) => {
+      texts.push(attempt.job.task)
+      if (isFull) {
+        if (texts.length === 2) {
+          fill()
+          bothRun.resolve()
+        }
+        await bothRun.promise
+      }
+      try {
+        await commitSoon(rig.db, (tx) => rig.store.recordReply(tx, attempt.claim, replyOf('x'.repeat(200_000))))
+      } catch (error) {
+        failures.push(error)
+        throw error
+      }
+      await complete(attempt)
+    }, 2)
+    await expect.poll(() => failures).toMatchObject([{ code: 'disk_full' }, { code: 'disk_full' }])
+    expect(texts).toEqual(['1', '2'])
+    isFull = false
+    makeRoom()
+    const aSecondLater = () => (rig.clock.advance(1000), ids.map((id) => job(id).status))
+    await expect.poll(aSecondLater).toEqual(ids.map(() => 'completed'))
+    expect(texts).toEqual(['1', '2', '1', '2', '3', '4', '5'])
+  })
 })
