@@ -4,6 +4,7 @@ import { isRecord, parseJson } from '../../lib/json-values.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { cutText } from '../../lib/text.ts'
 import { visibleText } from '../../lib/visible-text.ts'
+import type { SetAside } from '../../platform/protected-places/set-aside.ts'
 import { startSandboxed, type RunningProgram } from '../../platform/sandbox/start-sandboxed.ts'
 import { SandboxFailed } from '../../platform/sandbox/sandbox-types.ts'
 import { CodingSessionFailed, type CodingEnd, type CodingSessionOptions } from './coding-session.ts'
@@ -35,6 +36,8 @@ export type CodingProcess = {
   complaint(): string
   /** Ends every process of it. Resolves like `ended`, which has the first reason. */
   end(reason: CodingEnd['reason'], detail: string): Promise<CodingEnd>
+  /** What it has put by now where files run by themselves, each once. It is renamed. */
+  takeSetAside(): Promise<SetAside[]>
   readonly ended: Promise<CodingEnd>
   isOver(): boolean
 }
@@ -42,11 +45,17 @@ export type CodingProcess = {
 /** Throws CodingSessionFailed `no_sandbox`. */
 export async function startCodingProcess(options: CodingSessionOptions, args: readonly string[]): Promise<CodingProcess> {
   const { sandbox, program, folder, writable, readable, closed, internet, cli, env, programs } = options
+  const setAside: SetAside[] = []
   let running: RunningProgram
   try {
     running = await startSandboxed({
       ...{ sandbox, folder, writable, readable, closed, programs },
       reviewed: [folder],
+      own: writable.filter((one) => one !== folder),
+      onSetAside(found) {
+        setAside.push(...found)
+        options.onSetAside(found)
+      },
       command: [program, ...args],
       network: internet ? true : { hosts: CODING_PROGRAMS[cli].hosts },
       env: { ...env, ...CODING_PROGRAMS[cli].always },
@@ -56,10 +65,17 @@ export async function startCodingProcess(options: CodingSessionOptions, args: re
     if (!(thrown instanceof SandboxFailed)) throw thrown
     throw new CodingSessionFailed('no_sandbox', createMessage('coding_no_sandbox', { reason: thrown.message }), '', { cause: thrown })
   }
-  return talkTo(running, options)
+  const takeSetAside = async () => {
+    await running.recheck()
+    return setAside.splice(0)
+  }
+  return { ...talkTo(running, options), takeSetAside }
 }
 
-function talkTo(running: RunningProgram, { onLog, clock }: Pick<CodingSessionOptions, 'onLog' | 'clock'>): CodingProcess {
+function talkTo(
+  running: RunningProgram,
+  { onLog, clock }: Pick<CodingSessionOptions, 'onLog' | 'clock'>,
+): Omit<CodingProcess, 'takeSetAside'> {
   let first: { reason: CodingEnd['reason']; detail: string } | null = null
   let isOver = false
   let tail = ''

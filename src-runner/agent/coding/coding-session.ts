@@ -2,6 +2,7 @@ import type { CodingCli } from '../../contract/coding-programs.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { englishText } from '../../lib/messages.ts'
+import type { SetAside } from '../../platform/protected-places/set-aside.ts'
 import type { SandboxState, ShownPrograms } from '../../platform/sandbox/sandbox-types.ts'
 
 /** Everything in it is what the program says: untrusted, cleaned of invisible characters where a person reads it, and bounded. */
@@ -107,6 +108,8 @@ export type CodingSessionOptions = {
   loadSessionId?: string
   /** Lines of its error output, and those of its output that are no messages. */
   onLog(text: string): void
+  /** What it put where files run by themselves, as soon as it is renamed. The text of a turn names it too. */
+  onSetAside(setAside: readonly SetAside[]): void
   signal: AbortSignal
   clock: Pick<Clock, 'sleep' | 'monotonic'>
   limits?: Partial<CodingLimits>

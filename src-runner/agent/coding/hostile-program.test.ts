@@ -143,6 +143,18 @@ describe.skipIf(isMissing)('a coding program', () => {
     expect(await session.prompt('@say b', listen().handlers)).toEqual({ stopReason: 'end_turn', text: 'b' })
   })
 
+  it('leaves no repository that starts a program when its turn is over, and the turn says so', async () => {
+    const setAside: string[] = []
+    const onSetAside = (found: readonly { path: string }[]) => setAside.push(...found.map(({ path }) => path))
+    const { session, at } = await codingRig({ sandbox, onSetAside })
+    const plant = String.raw`mkdir -p fresh/.git && printf '[core]\n\tfsmonitor = x\n' > fresh/.git/config`
+    const { text } = await session.prompt(`@say Done.\n@run ${plant}`, listen().handlers)
+    expect(text).toMatch(/^Done\.\n\n\[Renamed, because .*\n.*\/fresh\/\.git is now .*\n\]$/)
+    expect(setAside).toEqual([at('fresh/.git')])
+    expect(existsSync(at('fresh/.git'))).toBe(false)
+    expect(await session.prompt('@say b', listen().handlers)).toEqual({ stopReason: 'end_turn', text: 'b' })
+  })
+
   it('may not say that it ended a cancelled turn by itself', async () => {
     const { session } = await codingRig({ sandbox })
     const { told, handlers } = listen()

@@ -1,4 +1,5 @@
 import type { CodingSession, CodingSessionOptions, CodingStopReason, CodingLimits, CodingTurn } from './coding-session.ts'
+import { namesOf, SET_ASIDE } from '../tools/set-aside-note.ts'
 import type { CodingProcess } from './coding-process.ts'
 import type { CodingTurns } from './coding-turns.ts'
 import { failureOf, silent, type CodingWay } from './coding-ways.ts'
@@ -28,6 +29,8 @@ export function createTurnSession({ cli, clock, program, turns, limits }: OpenWi
   async function run(text: string): Promise<CodingTurn> {
     try {
       const stopReason = await ask(asText(text))
+      const setAside = await program.takeSetAside()
+      if (setAside.length > 0) turns.text(`\n\n[${SET_ASIDE}\n${namesOf(setAside).join('\n')}\n]`)
       return { stopReason: isCancelled ? 'cancelled' : stopReason, text: turns.end() }
     } catch (thrown) {
       const said = turns.end()

@@ -118,6 +118,7 @@ export function createProgramStart(deps: ProgramStartDeps) {
         readable: [...(closed.length > 0 ? [] : [join(repository, '.git')]), ...(await foldersOfProgram(found.program, programs.shown))],
         closed,
         onLog: (text) => log.debug({ jobId: task.jobId, cli, text }, 'a coding program wrote to its log'),
+        onSetAside: (setAside) => log.warn({ jobId: task.jobId, cli, setAside }, 'a coding program left files that run by themselves'),
         ...(turn.sessionId === null ? {} : { loadSessionId: turn.sessionId }),
       })
       return { session, secrets }

@@ -105,6 +105,7 @@ export function createAgentMcpTools({ db, pool, parked, sandbox, models, samplin
         schema: { json: inputSchema, check: checkerFor(digest, inputSchema) },
         reach: () => reach(serverId),
         call: (args, context, onProgress) => call(tool, args, context, onProgress),
+        takeSetAside: () => pool.takeSetAside(serverId),
       })
     })
   }

@@ -1,5 +1,6 @@
 import { transact, type Database, type Tx } from '../../platform/db/database.ts'
 import { createMask } from '../../platform/log/scrubber.ts'
+import type { SetAside } from '../../platform/protected-places/set-aside.ts'
 import { SandboxFailed } from '../../platform/sandbox/sandbox-types.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -9,6 +10,7 @@ import { createMessage, englishText, quote } from '../../lib/messages.ts'
 import { findConnectableServer, noteMcpServerUse, setMcpServerStatus } from '../../domain/mcp/mcp-servers.ts'
 import { orAbort } from '../../agent/loop/abortable.ts'
 import { McpServerError, type Elicitation, type ElicitationAnswer } from '../../agent/mcp/connect-server.ts'
+import { namesOf } from '../../agent/tools/set-aside-note.ts'
 import { SamplingRefused, type Sampled, type Sampling } from '../../agent/mcp/sampling.ts'
 import type { OpenedServer, OpenServerDeps } from './open-server.ts'
 import { scrubAll, startConnection, type ServerConnection } from './server-connection.ts'
@@ -47,6 +49,8 @@ export function createManagedServer(deps: ManagedServerDeps, serverId: string) {
   let current: ServerConnection | null = null
   let isEnded = false
   let uses = 0
+  /** What its program left where files run by themselves, and no result has told yet. */
+  let setAside: SetAside[] = []
   /** Those that have got the connection. */
   let underWay = 0
   let usedAt = 0
@@ -66,6 +70,12 @@ export function createManagedServer(deps: ManagedServerDeps, serverId: string) {
     } catch (error) {
       log.warn({ error, serverId }, 'could not record the state of an MCP server')
     }
+  }
+
+  function onSetAside(found: readonly SetAside[]): void {
+    setAside.push(...found)
+    log.warn({ serverId, setAside: found }, 'an MCP server left files that run by themselves')
+    for (const line of namesOf(found)) note(`[renamed, because it would run by itself] ${line}`)
   }
 
   async function onElicitation(question: Elicitation): Promise<ElicitationAnswer> {
@@ -105,7 +115,7 @@ export function createManagedServer(deps: ManagedServerDeps, serverId: string) {
     mask = known
     // Servers repeat the key of a header without the word before it.
     const onSecrets = (all: readonly string[]) => all.flatMap((value) => [value, ...value.split(' ')]).forEach(known.add)
-    const connection = startConnection({ ...deps, write, note, onElicitation, onSampling, onSecrets, scrub }, server)
+    const connection = startConnection({ ...deps, write, note, onElicitation, onSampling, onSecrets, onSetAside, scrub }, server)
     current = connection
     emitChanged()
     connection.opened.then(
@@ -254,6 +264,13 @@ export function createManagedServer(deps: ManagedServerDeps, serverId: string) {
     async end(): Promise<void> {
       isEnded = true
       await close()
+    },
+    /** What its program has left by now where files run by themselves, each once. It is renamed. */
+    async takeSetAside(): Promise<SetAside[]> {
+      await (await current?.opened.catch(() => null))?.recheck()
+      const found = setAside
+      setAside = []
+      return found
     },
     readLog: () => lines.lines(),
     /** null: there is no connection. */

@@ -1,3 +1,4 @@
+import type { SetAside } from '../../platform/protected-places/set-aside.ts'
 import type { McpServer } from '../../contract/mcp.ts'
 import type { Message } from '../../contract/messages.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -50,6 +51,8 @@ export function createMcpPool(deps: McpPoolDeps) {
     },
     /** Deletes what deleted servers left behind before a crash. */
     sweep: () => cleanUp(() => folders.sweep(listMcpServers(db).map(({ id }) => id))),
+    /** As `ManagedServer.takeSetAside`. */
+    takeSetAside: async (serverId: string): Promise<SetAside[]> => (await servers.get(serverId)?.takeSetAside()) ?? [],
     readLog: (serverId: string): LogLine[] => servers.get(serverId)?.readLog() ?? [],
     /** The server as it is now, with what only a running connection shows. */
     withLiveStatus(server: McpServer): McpServer {

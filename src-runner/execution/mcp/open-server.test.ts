@@ -53,6 +53,7 @@ describe.skipIf(isMissing || !sandbox.network.works)('the program of an MCP serv
       onToolsChanged() {},
       note() {},
       onSecrets() {},
+      onSetAside() {},
       onElicitation: async () => ({ action: 'decline' as const }),
     }
     const connection = await openServer(deps, { id: 'server', transport }, listeners)

@@ -5,6 +5,7 @@ import { createGuardedStream, type GuardedStreamFetch } from '../../platform/net
 import type { GuardedFetchOptions } from '../../platform/net/guarded-fetch.ts'
 import { findByName, mayStart, type UserToolchain } from '../../platform/programs/user-toolchain.ts'
 import type { NetworkProxyOptions } from '../../platform/sandbox/network-proxy.ts'
+import type { SetAside } from '../../platform/protected-places/set-aside.ts'
 import type { SandboxState } from '../../platform/sandbox/sandbox-types.ts'
 import { startSandboxed, type RunningProgram } from '../../platform/sandbox/start-sandboxed.ts'
 import type { McpTransport } from '../../contract/mcp.ts'
@@ -35,11 +36,14 @@ export type OpenedServer = McpConnection & {
   sandboxed: boolean | null
   /** How its program ended. null: it runs, or is none. */
   problem(): AppError | null
+  /** Resolves when everything that its program has put by now where files run by themselves is renamed and was told to `onSetAside`. */
+  recheck(): Promise<void>
 }
 
 type Listeners = Pick<ConnectOptions, 'onToolsChanged' | 'onElicitation' | 'onSampling' | 'note' | 'signal'> & {
   /** Called with all of them before anything can show one, and again when there are more. */
   onSecrets(secrets: readonly string[]): void
+  onSetAside(setAside: readonly SetAside[]): void
 }
 
 const DAY_MS = 24 * 3_600_000
@@ -64,7 +68,7 @@ export async function openServer(
     listeners.onSecrets([...known])
   })
   const connection = await connectServer({ ...common(deps, listeners), way: { kind: transport.kind, url, fetch }, roots: [] })
-  return { ...connection, sandboxed: null, problem: () => null }
+  return { ...connection, sandboxed: null, problem: () => null, recheck: async () => {} }
 }
 
 function common({ monotonic, limits }: OpenServerDeps, listeners: Listeners) {
@@ -104,7 +108,7 @@ async function openProgram(
   listeners: Listeners,
 ): Promise<OpenedServer> {
   listeners.onSecrets(Object.values(env))
-  const program = await startProgram(deps, id, transport, env)
+  const program = await startProgram(deps, id, transport, env, listeners)
   program.stderr.on('data', (chunk: Buffer) => listeners.note(chunk.toString('utf8')))
   const end: { problem: AppError | null } = { problem: null }
   void program.running.ended.then(({ exitCode, limit }) => {
@@ -116,7 +120,7 @@ async function openProgram(
   const roots = transport.folders.map((folder) => ({ uri: pathToFileURL(folder).href, name: folder }))
   try {
     const connection = await connectServer({ ...common(deps, listeners), way: { kind: 'program', program: program.running }, roots })
-    return { ...connection, sandboxed: program.sandboxed, problem: () => end.problem }
+    return { ...connection, sandboxed: program.sandboxed, problem: () => end.problem, recheck: program.running.recheck }
   } catch (thrown) {
     await program.running.stop()
     if (thrown instanceof McpServerError && thrown.kind === 'gone' && end.problem !== null) throw end.problem
@@ -124,7 +128,13 @@ async function openProgram(
   }
 }
 
-async function startProgram(deps: OpenServerDeps, id: string, transport: Program, env: Record<string, string>) {
+async function startProgram(
+  deps: OpenServerDeps,
+  id: string,
+  transport: Program,
+  env: Record<string, string>,
+  { onSetAside }: Pick<Listeners, 'onSetAside'>,
+) {
   const { folders, hosts, command, args, allowsUnsandboxed } = transport
   const [sandbox, programs, own] = await Promise.all([deps.sandbox(), deps.programs([]), deps.folders.open(id)])
   if (!sandbox.works && !allowsUnsandboxed) throw new AppError('invalid_request', createMessage('mcp_no_sandbox'))
@@ -134,6 +144,8 @@ async function startProgram(deps: OpenServerDeps, id: string, transport: Program
     command: [await findProgram(command, programs), ...args],
     folder: given[0] ?? own,
     writable: [...given, own],
+    own: [own],
+    onSetAside,
     programs,
     network: hosts.length > 0 ? { hosts, ...(deps.mayReach === undefined ? {} : { mayReach: deps.mayReach }) } : false,
     env: { HOME: own, ...env },

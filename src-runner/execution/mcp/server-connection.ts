@@ -1,4 +1,5 @@
 import type { Tx } from '../../platform/db/database.ts'
+import type { SetAside } from '../../platform/protected-places/set-aside.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
@@ -17,6 +18,7 @@ export type ServerConnectionDeps = Omit<OpenServerDeps, 'monotonic'> & {
   onElicitation(question: Elicitation): Promise<ElicitationAnswer>
   onSampling: NonNullable<ConnectOptions['onSampling']>
   onSecrets(secrets: readonly string[]): void
+  onSetAside(setAside: readonly SetAside[]): void
   /** Takes the server's secrets out of a text. */
   scrub(text: string): string
 }
@@ -56,9 +58,9 @@ export function startConnection(
   async function open(): Promise<OpenedServer> {
     const { signal } = closing
     try {
-      const { onElicitation, onSampling, onSecrets } = deps
+      const { onElicitation, onSampling, onSecrets, onSetAside } = deps
       const asking = server.mayAskModel ? { onElicitation, onSampling } : { onElicitation }
-      const listeners = { note, signal, ...asking, onSecrets, onToolsChanged: readSoon }
+      const listeners = { note, signal, ...asking, onSecrets, onSetAside, onToolsChanged: readSoon }
       const connection = await openServer({ ...deps, monotonic: () => clock.monotonic() }, server, listeners)
       void connection.closed.then(() => (isOpen = false))
       try {

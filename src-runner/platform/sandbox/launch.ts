@@ -2,8 +2,7 @@ import { realpath, rm } from 'node:fs/promises'
 import { delimiter } from 'node:path'
 import { isInside } from '../protected-places/protected-places.ts'
 import type { FoundPlaces } from '../protected-places/find-protected.ts'
-import type { SetAside } from '../protected-places/set-aside.ts'
-import { guardFolders, identifyFolder, outermost, type FolderIdentity } from './sandbox-folders.ts'
+import { guardFolders, identifyFolder, outermost, type FolderIdentity, type Recheck } from './sandbox-folders.ts'
 import { SandboxFailed, type SandboxLimits, type SandboxOptions, type BubblewrapSetup, type SeatbeltSetup } from './sandbox-types.ts'
 import { createControlGroup } from './cgroup.ts'
 import { bubblewrapArgs, pinnedFolders, SANDBOX_HOME, type BubblewrapPlan } from './bubblewrap-args.ts'
@@ -20,8 +19,7 @@ export type Launch = {
   env: Record<string, string>
   /** What the process reads from its descriptors from 3 on. `status`: bubblewrap reports there. */
   descriptors: readonly (Buffer | 'status')[]
-  /** After everything has ended: renames what the command put where files run by themselves. */
-  recheck(): Promise<SetAside[]>
+  recheck: Recheck
   cleanUp(): Promise<void>
 }
 

@@ -347,6 +347,23 @@ describe.skipIf(isMissing)('a program in the sandbox', () => {
     expect(setAside.toSorted()).toEqual(['.hg', 'fresh/.git'])
   })
 
+  it.each([
+    ['a repository that starts a program', 'mkdir -p fresh/.git; cp config.evil fresh/.git/config', 'fresh/.git'],
+    ['settings of a shell', 'cp hook .envrc', '.envrc'],
+  ])('does not keep %s while it runs', async (_, plant, path) => {
+    const { work, ending, setAside } = await attack(`${plant}; while [ -e ${path} ]; do sleep 0.05; done; ${plant}`)
+    expect([ending.ended, ending.exitCode]).toEqual(['exited', 0])
+    expect(setAside).toEqual([path, path])
+    expect(existsSync(work.at(path))).toBe(false)
+  })
+
+  it('is reported once for what cannot be renamed while it runs', async () => {
+    const { setAside } = await attack(
+      String.raw`d=$(printf 'a\377'); mkdir "$d"; for at in 1 2; do cp hook .envrc; while [ -e .envrc ]; do sleep 0.05; done; done`,
+    )
+    expect(setAside.toSorted()).toEqual(['.envrc', '.envrc', expect.stringContaining('a\uFFFD')])
+  })
+
   it('is reported when it leaves an unreadable folder behind', async () => {
     const { ending } = await attack(String.raw`d=$(printf 'a\377'); git init -q "$d"; cp config.evil "$d/.git/config"`)
     expect(ending.setAside).toEqual([{ path: expect.stringContaining('a\uFFFD') as string, to: null }])

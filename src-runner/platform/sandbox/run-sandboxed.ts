@@ -14,7 +14,9 @@ import {
 } from './sandbox-types.ts'
 import { createCapturedOutput } from './captured-output.ts'
 import { launchInBubblewrap, launchInSeatbelt, launchUnsandboxed, type Launch } from './launch.ts'
+import type { SetAside } from '../protected-places/set-aside.ts'
 import { createOutputPipe, type OutputPipe } from './output-pipe.ts'
+import { watchPlaces } from './place-watch.ts'
 import { isRunning, processesUnder, sendSignal } from './process-tree.ts'
 
 const MB = 1024 * 1024
@@ -55,10 +57,14 @@ async function run(options: SandboxOptions, signal: AbortSignal): Promise<Sandbo
   try {
     if (signal.aborted) return NOT_BEGUN
     const pipe = await createOutputPipe()
-    // The recheck must happen however the command ends.
-    const ending = await supervise(start(launch, pipe), options, limits, signal).catch((thrown: Error) => thrown)
-    const setAside = await launch.recheck()
-    if (ending instanceof Error) throw ending
+    const started = start(launch, pipe)
+    const setAside: SetAside[] = []
+    const places = watchPlaces(launch.recheck, (found) => {
+      setAside.push(...found)
+      options.onSetAside?.(found)
+    })
+    // The last recheck must happen however the command ends.
+    const ending = await supervise(started, options, limits, signal).finally(places.stop)
     return { ...ending, setAside }
   } finally {
     await launch.cleanUp()

@@ -3,7 +3,7 @@ import { findProtected, identityOf, type FoundPlace, type FoundPlaces } from '..
 import { withPlainFolder } from '../protected-places/plain-folder.ts'
 import { isInside, placeAroundPrograms, secretPlaceOf, secretsOfHome } from '../protected-places/protected-places.ts'
 import { setAsideWhatAppeared, type SetAside } from '../protected-places/set-aside.ts'
-import { SandboxFailed, type HiddenPlace } from './sandbox-types.ts'
+import { SandboxFailed, type HiddenPlace, type SandboxOptions } from './sandbox-types.ts'
 
 /** Nothing in these can be opened to a sandbox. */
 const SYSTEM_FOLDERS = '/bin /boot /dev /etc /lib /lib32 /lib64 /libx32 /proc /run/user /sbin /sys /usr'.split(' ')
@@ -40,24 +40,34 @@ export async function identifyFolder(path: string): Promise<FolderIdentity> {
 const MAX_ENTRIES = 200_000
 const MAX_FROZEN = 300
 
+/**
+ * Renames what a command put where files run by themselves. `isOver`: it has ended; before that, its own folders are left out. A
+ * folder that could not be checked is reported as one that could not be renamed.
+ */
+export type Recheck = (isOver: boolean) => Promise<SetAside[]>
+
 export type GuardedFolders = {
   hidden: HiddenPlace[]
   /** Code places in writable folders. */
   frozen: FolderIdentity[]
   /** Cannot be moved away, but their content can change. */
   pinned: string[]
-  /** After the command has ended: renames what it put where files run by themselves. */
-  recheck(): Promise<SetAside[]>
+  recheck: Recheck
   /** What `recheck` compares with. */
   before: readonly FoundPlaces[]
 }
 
 /**
- * What to hide and to freeze in the folders of a sandbox. `reviewed`: see SandboxOptions. Throws SandboxFailed for a folder in a
+ * What to hide and to freeze in the folders of a sandbox. `reviewed`, `own`: see SandboxOptions. Throws SandboxFailed for a folder in a
  * protected place, and for one that is too large.
  */
 export async function guardFolders(
-  { writable, readable, reviewed = [] }: { writable: readonly string[]; readable: readonly string[]; reviewed?: readonly string[] },
+  {
+    writable,
+    readable,
+    reviewed = [],
+    own = [],
+  }: Required<Pick<SandboxOptions, 'writable' | 'readable'>> & Pick<SandboxOptions, 'reviewed' | 'own'>,
   closed: readonly string[],
 ): Promise<GuardedFolders> {
   for (const folder of writable) {
@@ -94,7 +104,11 @@ export async function guardFolders(
     hidden,
     frozen: outermost([...frozen.keys()]).map((path) => frozen.get(path)!),
     pinned: places.filter(({ is, path }) => is === 'repository' && isOpen(path) && !writable.includes(path)).map(({ path }) => path),
-    recheck: async () => (await Promise.all(all.map((before) => setAsideWhatAppeared(before)))).flat(),
+    async recheck(isOver) {
+      const some = all.filter(({ folder }) => isOver || !own.includes(folder))
+      const notChecked = (folder: string): SetAside[] => [{ path: folder, to: null }]
+      return (await Promise.all(some.map((before) => setAsideWhatAppeared(before).catch(() => notChecked(before.folder))))).flat()
+    },
     before: all,
   }
 }

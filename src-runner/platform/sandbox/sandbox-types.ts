@@ -92,6 +92,8 @@ export type SandboxOptions = {
    * editors, hooks and workflows are files like others.
    */
   reviewed?: readonly string[]
+  /** Those of `writable` that nobody else enters, such as the program's home. What appears there is renamed only after it has ended. */
+  own?: readonly string[]
   /** Read-only, besides the system's folders. */
   readable?: readonly string[]
   /** Default: the system's. */
@@ -110,6 +112,8 @@ export type SandboxOptions = {
   limits?: Partial<SandboxLimits>
   /** Receives output while the command runs, in whole characters. */
   onOutput?(text: string): void
+  /** Receives what was renamed as soon as it was. */
+  onSetAside?(setAside: readonly SetAside[]): void
   signal?: AbortSignal
 }
 

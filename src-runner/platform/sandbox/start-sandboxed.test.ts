@@ -68,6 +68,33 @@ it.skipIf(isMissing)('ends every process of a program when this process is kille
   await expect.poll(left).toEqual([])
 })
 
+it.skipIf(isMissing)(
+  'renames what a program puts where files run by themselves, while it runs, and in its own folder afterwards',
+  async () => {
+    const [work, home] = [(await scratchFolder('Work')).path, (await scratchFolder('Home')).path]
+    const setAside: string[] = []
+    const script = `while read file; do echo x > $file; echo $file; done; echo x > ${work}/.exrc; echo x > ${home}/.exrc`
+    const program = await startSandboxed({
+      ...{ sandbox, command: ['/bin/sh', '-c', script], folder: work, writable: [work, home], own: [home], timeoutMs: 60_000 },
+      onSetAside: (found) => setAside.push(...found.map(({ path }) => path)),
+    })
+    const write = async (file: string) => {
+      program.stdin.write(`${file}\n`)
+      await once(program.stdout, 'data')
+    }
+    await write(`${home}/.envrc`)
+    await write(`${work}/.envrc`)
+    await program.recheck()
+    expect(setAside).toEqual([`${work}/.envrc`])
+    // Nobody asks again.
+    await write(`${work}/.envrc`)
+    await expect.poll(() => setAside).toEqual([`${work}/.envrc`, `${work}/.envrc`])
+    program.stdin.end()
+    expect(await program.ended).toEqual({ exitCode: 0, signal: null, limit: null })
+    expect(setAside.slice(2).toSorted()).toEqual([`${home}/.envrc`, `${home}/.exrc`, `${work}/.exrc`].toSorted())
+  },
+)
+
 function commandLine(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'latin1')

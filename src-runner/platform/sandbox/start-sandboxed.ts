@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { SandboxFailed, type ReachedLimit, type SandboxOptions } from './sandbox-types.ts'
 import type { Launch } from './launch.ts'
+import { watchPlaces } from './place-watch.ts'
 import {
   DEFAULT_LIMITS,
   TERM_GRACE_MS,
@@ -22,7 +23,9 @@ export type RunningProgram = {
   stdin: Writable
   stdout: Readable
   stderr: Readable
-  /** Resolves when no process of it is left. */
+  /** Resolves when everything that it has put by now where files run by themselves is renamed and was told to `onSetAside`. */
+  recheck(): Promise<void>
+  /** Resolves when no process of it is left, and after the last recheck. */
   ended: Promise<ProgramEnd>
   /** Ends every process of it: SIGTERM, then SIGKILL. Resolves like `ended`. */
   stop(): Promise<ProgramEnd>
@@ -57,6 +60,7 @@ export async function startSandboxed(options: Omit<SandboxOptions, 'onOutput' | 
       void endTree(child, sandbox, 'SIGKILL')
     },
   )
+  const places = watchPlaces(launch.recheck, (found) => options.onSetAside?.(found))
   const exited = new Promise<[number | null, NodeJS.Signals | null]>((resolve) => child.once('exit', (...end) => resolve(end)))
   const ended = exited.then(async ([exitCode, signal]): Promise<ProgramEnd> => {
     watch.stop()
@@ -66,7 +70,7 @@ export async function startSandboxed(options: Omit<SandboxOptions, 'onOutput' | 
     child.stdin!.destroy()
     child.stdout!.destroy()
     child.stderr!.destroy()
-    await launch.recheck().catch(() => {})
+    await places.stop()
     await launch.cleanUp()
     return { exitCode, signal, limit }
   })
@@ -74,6 +78,7 @@ export async function startSandboxed(options: Omit<SandboxOptions, 'onOutput' | 
     stdin: child.stdin!,
     stdout: child.stdout!,
     stderr: child.stderr!,
+    recheck: places.recheck,
     ended,
     stop() {
       void endTree(child, sandbox, 'SIGTERM')

@@ -44,7 +44,14 @@ export async function codingRig({ place: given, name = 'gemini', ...options }: R
     cli: name === 'claude' || name === 'codex' ? name : 'gemini',
     program: await installScriptedAgent(place.programs, name),
     ...{ folder: place.folder, writable: [place.folder, place.home], readable: [place.programs], closed: [] },
-    ...{ programs: systemPrograms(), internet: false, onLog: () => {}, signal: new AbortController().signal, clock: systemClock },
+    ...{
+      programs: systemPrograms(),
+      internet: false,
+      onLog: () => {},
+      onSetAside: () => {},
+      signal: new AbortController().signal,
+      clock: systemClock,
+    },
     ...options,
     env: { HOME: place.home, ...options.env },
   })

@@ -12,6 +12,7 @@ import { createMessage, englishText } from '../../../lib/messages.ts'
 import { nameFolders, parsePath, PathRefused, showName, showPlace } from '../../files/folder-paths.ts'
 import { openInside } from '../../files/open-inside.ts'
 import { defineTool, MAX_TOOL_OUTPUT_CHARS, NO_EFFECTS, type Tool, type ToolContext, type ToolFacts, type ToolOutput } from '../tool.ts'
+import { namesOf, SET_ASIDE } from '../set-aside-note.ts'
 import { findProgram, NoSuchProgram } from './find-program.ts'
 import { findNamedFiles } from './named-files.ts'
 import { createPlainStream, plainOutput } from './plain-output.ts'
@@ -180,25 +181,11 @@ async function run(args: RunArgs, context: ToolContext, deps: RunCommandDeps): P
     ...(network.isAllowed && !network.isOn && sandbox.works
       ? [`[no network: ${sandbox.network.reason === null ? 'the sandbox has none' : englishText(sandbox.network.reason)}]`]
       : []),
-    ...notesOn(outcome.setAside),
+    ...(outcome.setAside.length === 0
+      ? []
+      : [`[${SET_ASIDE} To restore one, use move_file; the person is asked.`, ...namesOf(outcome.setAside), ']']),
   ]
   return answerFor(outcome, { shown, timeoutSeconds, notes })
-}
-
-const MAX_NAMED = 20
-
-function notesOn(setAside: SandboxedOutcome['setAside']): string[] {
-  if (setAside.length === 0) return []
-  const lines = setAside.slice(0, MAX_NAMED).map(({ path, to }) => {
-    return to === null ? `${showName(path)}: this failed, and a person has to look at it` : `${showName(path)} is now ${showName(to)}`
-  })
-  const more = setAside.length > MAX_NAMED ? [`… and ${setAside.length - MAX_NAMED} more`] : []
-  return [
-    '[Renamed, because these files would run by themselves later (git, shell, editor, CI). To restore one, use move_file; the person is asked.',
-    ...lines,
-    ...more,
-    ']',
-  ]
 }
 
 function refuseUnusable(command: readonly string[]): void {
