@@ -69,7 +69,7 @@ async function openOurs(transport: McpTransport, tool: string, args: Record<stri
     credentials: { use: () => Promise.reject(new Error('there are none')) } as never,
   }
   const listeners = {
-    ...{ onToolsChanged() {}, note() {}, onSecrets() {}, signal: new AbortController().signal },
+    ...{ onToolsChanged() {}, note() {}, onSecrets() {}, onSetAside() {}, signal: new AbortController().signal },
     onElicitation: async () => ({ action: 'decline' as const }),
   }
   const connection = await openServer(deps, { id: 'bench', transport }, listeners)

@@ -64,7 +64,9 @@ async function run(options: SandboxOptions, signal: AbortSignal): Promise<Sandbo
       options.onSetAside?.(found)
     })
     // The last recheck must happen however the command ends.
-    const ending = await supervise(started, options, limits, signal).finally(places.stop)
+    const ending = await supervise(started, options, limits, signal).catch((thrown: Error) => thrown)
+    await places.stop()
+    if (ending instanceof Error) throw ending
     return { ...ending, setAside }
   } finally {
     await launch.cleanUp()
