@@ -3336,6 +3336,7 @@ export type TextParams = {
   'messages.taint_earlier_runs': NoParams
   'messages.taint_memories': NoParams
   'messages.taint_assumed': NoParams
+  'messages.approval_runs_unnamed': NoParams
   'messages.approval_warning': { cause: string }
   'messages.approval_look_alike': { letter: string; point: string; word: string }
   'messages.approval_host': { ascii: string; host: string }

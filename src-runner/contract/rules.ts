@@ -124,6 +124,11 @@ export const CallFacts = z.object({
   delegates: z.boolean().optional(),
   /** The program of a command and its arguments. */
   argv: z.array(z.string()).optional(),
+  /**
+   * A command that may run a file which none of its words names, so that the file is not in `found`. A rule for its digest, as "always"
+   * makes it, is not offered and does not hold.
+   */
+  runsUnnamed: z.boolean().optional(),
   /** Whether a command would run in a sandbox. `false` always needs approval. */
   sandboxed: z.boolean().optional(),
   /** The absolute path of a command's program; null: not found. */

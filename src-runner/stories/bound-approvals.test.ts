@@ -234,10 +234,42 @@ describe('an approval', () => {
       expect(await askedAfterAlways(run('sh', 'build.sh'), run('sh', 'build.sh'), plant)).toBe(1)
     })
 
-    it('for always does not hold for a script that was not there yet', async () => {
-      await open()
-      const plant = () => writeFileSync(path('build.sh'), 'echo two')
-      expect(await askedAfterAlways(run('sh', 'build.sh'), run('sh', 'build.sh'), plant)).toBe(1)
+    it.each([
+      ['a script that is not there yet', ['sh', 'later.sh']],
+      ['a module', ['python3', '-m', 'tool']],
+      ['the main file of a folder', ['python3', 'pkg']],
+      ['a file whose ending the program adds', ['node', 'tool']],
+      ['the package of a folder', ['node', './pkg']],
+      ['a program text', ['python3', '-c', 'import tool']],
+      ['a program text of one word', ['python3', '-cimport\ttool']],
+      ['a script after an option', ['node', '-r', './tool', 'build.js']],
+      ['a script in another folder', ['sh', '-c', 'cd sub && ./x.sh']],
+      ['a pattern of names', ['sh', '-c', './build.*']],
+      ['a pattern with one letter open', ['sh', '-c', './bu?ld.sh']],
+      ['a name with an escape', ['sh', '-c', String.raw`./bu\ild.sh`]],
+      ['a shell behind another program', ['env', 'sh', '-c', './build.*']],
+      ['an interpreter behind another program', ['nice', '/usr/bin/python3.12', 'pkg']],
+      ['a line for another program', ['git', '-c', 'alias.x=!./bu?ld.sh', 'x']],
+      ['a module for another program', ['uv', 'run', '-m', 'tool']],
+    ])('cannot be for always if it runs %s', async (_, command) => {
+      await open({ 'tool.py': '', 'tool.js': '', 'build.js': '', 'pkg/__main__.py': '', 'pkg/index.js': '', 'sub/x.sh': '' })
+      script('build.sh', 'one')
+      await askAbout(run(...command))
+      expect((await pending())[0]).toMatchObject({ mayRemember: ['once', 'job'], alwaysRule: null })
+    })
+
+    it.each([
+      ['git', 'status'],
+      ['npm', 'test', '--', '--reporter=dot'],
+      ['make', 'all'],
+      ['python3', 'tool.py', '--fast', 'it'],
+      ['node', './build.js'],
+      ['env', 'LANG=C', 'sh', 'sub/x.sh'],
+      ['./build.sh', 'Übung'],
+    ])('can be for always: %s %s', async (...command) => {
+      await open({ 'tool.py': '', 'build.js': '', 'sub/x.sh': '' })
+      script('build.sh', 'one')
+      expect(await askedAfterAlways(run(...command), run(...command))).toBe(0)
     })
 
     it('for always holds in the folder in which it was asked', async () => {

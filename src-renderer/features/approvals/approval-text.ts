@@ -108,7 +108,10 @@ export function riskOf(approval: Approval, locale: string): Risk | null {
     return low(taints.private === null ? t('approvals.risk.leaves') : t('approvals.risk.leavesPrivate'))
   if (facts.deletes) return low(effect?.code === 'effect_delete' ? t('approvals.risk.trash') : t('approvals.risk.deletes'))
   if (facts.overwrites) return low(t('approvals.risk.overwrites'))
-  if (facts.runsCode) return low(facts.leavesMachine ? t('approvals.risk.sandboxedWithNetwork') : t('approvals.risk.sandboxed'))
+  if (facts.runsCode) {
+    const held = facts.leavesMachine ? t('approvals.risk.sandboxedWithNetwork') : t('approvals.risk.sandboxed')
+    return low(facts.runsUnnamed === true ? `${held} ${t('messages.approval_runs_unnamed')}` : held)
+  }
   if (facts.costsMoney) return low(t('approvals.risk.costs'))
   return taints.untrusted === null ? null : low(t('approvals.risk.untrusted'))
 }

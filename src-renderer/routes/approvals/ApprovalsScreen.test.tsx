@@ -137,13 +137,14 @@ describe('a decision', () => {
           argv,
           sandboxed: true,
           runsCode: true,
+          runsUnnamed: true,
           overwrites: false,
         }),
       }),
     ])
     const front = await card(/Overwrite/)
     expect(within(front).getByRole('group', { name: 'Command' }).textContent).toBe("sh -c 'wc -l *\necho done'")
-    expect(within(front).getByText(/in this folder and has no network access/)).toBeInTheDocument()
+    expect(within(front).getByText(/in this folder and has no network access.*files that it does not name/)).toBeInTheDocument()
     await user.click(within(front).getByRole('button', { name: 'Details' }))
     const parts = within(within(front).getByRole('list', { name: 'command' })).getAllByRole('listitem')
     expect(parts.map((part) => part.querySelector('pre')!.textContent)).toEqual(['sh', '-c', 'wc -l *\necho done'])

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { CallFacts } from '../../contract/rules.ts'
-import { inEnglish } from '../../lib/messages.ts'
-import { isSummaryComplete } from './deciding-facts.ts'
+import { NO_TAINTS, type CallFacts } from '../../contract/rules.ts'
+import { createMessage, inEnglish } from '../../lib/messages.ts'
+import { isSummaryComplete, warningsOf } from './deciding-facts.ts'
 
 const facts = (argv: string[], subject: string, summary: string): CallFacts => ({
   ...{ tool: 'run_command', effect: 'once', subject, argv, paths: ['/home/ada/Work'], summary, runsCode: true, sandboxed: true },
@@ -30,4 +30,11 @@ describe('the summary of a command', () => {
     const summary = `Runs the shell line “${line}” (read by bash) in Work, sandboxed`
     expect(isComplete(argv, `bash --init-file ./x -ic '${line}'`, summary)).toBe(false)
   })
+})
+
+it('warns of a command that can run files which nobody checks', () => {
+  const shown = facts(['node', 'tool'], 'node tool', '')
+  const warnings = (runsUnnamed: boolean) => warningsOf({ args: {}, facts: { ...shown, runsUnnamed }, taints: NO_TAINTS, question: null })
+  expect(warnings(false)).toEqual([])
+  expect(warnings(true)).toEqual([createMessage('approval_runs_unnamed')])
 })

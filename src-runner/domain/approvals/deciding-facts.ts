@@ -37,7 +37,8 @@ export function warningsOf({
   question,
 }: Pick<Approval, 'args' | 'facts' | 'taints' | 'question'>): Message[] {
   const read = untrusted === null ? [] : [createMessage('approval_warning', { cause: untrusted.cause })]
-  return [...read, ...lookAlikesIn([facts?.subject, facts?.paths, args, question?.url])]
+  const open = facts?.runsUnnamed === true ? [createMessage('approval_runs_unnamed')] : []
+  return [...read, ...open, ...lookAlikesIn([facts?.subject, facts?.paths, args, question?.url])]
 }
 
 function argumentText([name, value]: [string, unknown]): string {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { CallFacts, RuleText } from '../../contract/rules.ts'
+import { digestOfCommand } from './call-hash.ts'
 import { createRuleSet, rulesFor } from './rule-set.ts'
 
 const does = { leavesMachine: true, costsMoney: false, deletes: false, overwrites: false, runsCode: false }
@@ -19,4 +20,13 @@ it('prefers a rule for the tool to one for its server, and that to one for every
   expect(decides('github__send', any, server, tool)).toBe('github__send')
   expect(decides('github__look', any, server, tool)).toBe('github__*')
   expect(decides('web_fetch', any, server, tool)).toBe('*')
+})
+
+it('holds an allow rule for a digest only while the command names all that it runs', () => {
+  const command = { ...callOf('run_command'), paths: ['/home/ada'], program: '/usr/bin/python3', found: [] }
+  const bound = createRuleSet([{ ...rule('allow', 'run_command'), digest: digestOfCommand(command) }])
+  expect(rulesFor(bound, command, null)).toHaveLength(1)
+  expect(rulesFor(bound, { ...command, runsUnnamed: true }, null)).toEqual([])
+  // A person wrote this one, for whatever the command runs.
+  expect(rulesFor(createRuleSet([rule('allow', 'run_command')]), { ...command, runsUnnamed: true }, null)).toHaveLength(1)
 })

@@ -108,7 +108,7 @@ function fits({ text, pattern, folder }: ReadyRule, call: Compared, agentId: str
 }
 
 function isBoundTo({ text: { digest } }: ReadyRule, facts: CallFacts): boolean {
-  return digest === undefined || digest === digestOfCommand(facts)
+  return digest === undefined || (facts.runsUnnamed !== true && digest === digestOfCommand(facts))
 }
 
 /**

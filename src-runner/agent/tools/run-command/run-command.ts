@@ -15,6 +15,7 @@ import { defineTool, MAX_TOOL_OUTPUT_CHARS, NO_EFFECTS, type Tool, type ToolCont
 import { namesOf, SET_ASIDE } from '../set-aside-note.ts'
 import { findProgram, NoSuchProgram } from './find-program.ts'
 import { findNamedFiles } from './named-files.ts'
+import { namesWhatItRuns } from './names-what-it-runs.ts'
 import { createPlainStream, plainOutput } from './plain-output.ts'
 import { quoteCommand, shellLineOf } from './quote-command.ts'
 import { findSkills, unpackSkills, type SkillScripts } from './skill-scripts.ts'
@@ -109,17 +110,19 @@ async function prepare({ command, folder }: RunArgs, context: ToolContext, deps:
   ]
   /** What an approval of the command is bound to, besides its words. */
   const bound = { paths: [path], sandboxed: sandbox.works, leavesMachine: !sandbox.works || network.isOn, program: known, found }
-  return { path, shown, sandbox, network, programs, program, skills, bound }
+  const runsUnnamed = !(await namesWhatItRuns(command, found, path))
+  return { path, shown, sandbox, network, programs, program, skills, bound, runsUnnamed }
 }
 
 async function factsOf(args: RunArgs, context: ToolContext, deps: RunCommandDeps): Promise<ToolFacts> {
-  const { shown, sandbox, network, bound } = await prepare(args, context, deps)
+  const { shown, sandbox, network, bound, runsUnnamed } = await prepare(args, context, deps)
   return {
     ...NO_EFFECTS,
     subject: quoteCommand(args.command),
     argv: args.command,
     effectOn: effectOf(args.command, shown, sandbox, network.isOn),
     runsCode: true,
+    ...(runsUnnamed ? { runsUnnamed } : {}),
     ...bound,
   }
 }
