@@ -2,6 +2,7 @@ import { Route } from '@solidjs/router'
 import { createMemoryHistory, MemoryRouter } from '@solidjs/router'
 import { render, screen, waitFor } from '@solidjs/testing-library'
 import userEvent from '@testing-library/user-event'
+import type { Component } from 'solid-js'
 import { expect, it, vi } from 'vitest'
 import type { DesktopCommand, DesktopState } from '../../src-main/contract/desktop-api.ts'
 import { DEFAULT_SETTINGS } from '../../src-runner/contract/settings.ts'
@@ -12,9 +13,11 @@ import { DesktopProvider } from '../platform/DesktopProvider.tsx'
 import { createFakeRunner, type FakeRunner } from '../testing/fake-runner.ts'
 import { makeAgent, makeSkill } from '../testing/things.ts'
 import { ArrowList } from '../ui/ArrowList.tsx'
+import { ChatScreen } from '../routes/chat/ChatScreen.tsx'
+import { HomeScreen } from '../routes/home/HomeScreen.tsx'
 import { Shell } from './Shell.tsx'
 
-function open(options: { path?: string; runner?: FakeRunner; desktop?: Partial<Desktop> } = {}) {
+function open(options: { path?: string; runner?: FakeRunner; desktop?: Partial<Desktop>; screens?: Record<string, Component> } = {}) {
   const runner = options.runner ?? createFakeRunner()
   const history = createMemoryHistory()
   history.set({ value: options.path ?? '/', replace: true, scroll: false })
@@ -22,7 +25,9 @@ function open(options: { path?: string; runner?: FakeRunner; desktop?: Partial<D
     <DesktopProvider desktop={{ ...createBrowserDesktop(), ...options.desktop }}>
       <ApiProvider client={createClient(runner.fetch)}>
         <MemoryRouter history={history} root={Shell}>
-          <Route path="/" component={Searchable} />
+          {Object.entries(options.screens ?? { '/': Searchable }).map(([path, component]) => (
+            <Route path={path} component={component} />
+          ))}
           <Route
             path="/boom"
             component={() =>
@@ -81,6 +86,29 @@ it('reaches screens and agents through the palette', async () => {
   await user.keyboard('release{Enter}')
   await waitFor(() => expect(path()).toBe(`/chat?write=1&agent=${agent.id}`))
   expect(screen.queryByRole('combobox')).toBeNull()
+})
+
+it('leaves the cursor in the field for the text after "New chat" and "Run a job" in the palette', async () => {
+  const agents = { agents: [makeAgent({ isDefault: true })], nextCursor: null }
+  const screens = { '/': HomeScreen, '/chat': ChatScreen }
+  const { user, path } = open({ path: '/activity', screens, runner: createFakeRunner({ listAgents: () => agents }) })
+  const choose = async (command: string) => {
+    await user.keyboard('{Control>}k{/Control}')
+    await waitFor(() => expect(screen.getByRole('combobox', { name: /Search screens/ })).toHaveFocus())
+    await user.keyboard(`${command}{Enter}`)
+  }
+  // Twice each: a screen that opens, and one that is open already.
+  for (const _time of ['opens', 'is open']) {
+    await choose('new chat')
+    await waitFor(() => expect(screen.getByRole('textbox', { name: 'Message' })).toHaveFocus())
+    expect(path()).toBe('/chat')
+  }
+  for (const _time of ['opens', 'is open']) {
+    await choose('run a job')
+    await waitFor(() => expect(screen.getByRole('textbox', { name: 'New job' })).toHaveFocus())
+    expect(path()).toBe('/')
+    document.getElementById('main')!.focus()
+  }
 })
 
 it('opens a screen with g and a letter, searches with /, and ignores keys in fields', async () => {

@@ -1,5 +1,5 @@
 import { useSearchParams } from '@solidjs/router'
-import { createEffect, createMemo, Show } from 'solid-js'
+import { createEffect, createMemo, createSignal, on, Show } from 'solid-js'
 import { isTerminal } from '../../../src-runner/contract/jobs.ts'
 import type { AttentionItem } from '../../../src-runner/contract/notifications.ts'
 import { useApi } from '../../api/ApiProvider.tsx'
@@ -33,6 +33,18 @@ const HAD_AGENTS_STORED_AS = 'deckhand.had-agents'
 export function HomeScreen() {
   const now = useMinutes()
   const [search, setSearch] = useSearchParams<{ compose?: string }>()
+  const [requested, setRequested] = createSignal<string | null>(null)
+  // `?compose=1` puts the cursor into the field for a job, also when Home is open already. Any other value is its text.
+  createEffect(
+    on(
+      () => search.compose,
+      (compose) => {
+        if (compose === undefined) return
+        setRequested(compose === '1' ? '' : compose)
+        setSearch({ compose: undefined }, { replace: true })
+      },
+    ),
+  )
   const agents = useAgents()
   const models = useModels()
   // Rounded to the hour, so that the query stays the same.
@@ -114,12 +126,7 @@ export function HomeScreen() {
           <Show when={since()}>{(from) => <WhileAway from={from()} />}</Show>
         </Show>
         <Show when={mayWrite()} fallback={isReady() && <NoAgentYet />}>
-          <NewJob
-            agents={agents.data?.agents}
-            isRequested={search.compose !== undefined}
-            text={search.compose === '1' ? '' : search.compose}
-            onTaken={() => setSearch({ compose: undefined }, { replace: true })}
-          />
+          <NewJob agents={agents.data?.agents} requested={requested()} onTaken={() => setRequested(null)} />
         </Show>
         <Show when={isReady()}>
           <RunningJobs jobs={running.items} />

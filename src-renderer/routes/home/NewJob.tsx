@@ -18,8 +18,8 @@ const DRAFT_STORED_AS = 'deckhand.hand-over-draft'
  */
 export function NewJob(props: {
   agents: readonly Agent[] | undefined
-  isRequested: boolean
-  text: string | undefined
+  /** The field gets the focus and this text, if there is any. null: neither. */
+  requested: string | null
   onTaken: () => void
 }) {
   const submit = useAction('submitTask')
@@ -38,10 +38,10 @@ export function NewJob(props: {
   }
   createEffect(
     on(
-      () => [props.isRequested, props.text] as const,
-      ([isRequested, text]) => {
-        if (!isRequested) return
-        if (text) write(text)
+      () => props.requested,
+      (text) => {
+        if (text === null) return
+        if (text !== '') write(text)
         area?.focus()
         props.onTaken()
       },
