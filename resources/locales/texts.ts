@@ -2920,6 +2920,9 @@ export type TextParams = {
   'messages.chat_slack_other_address': { server: string }
   'messages.chat_slow_down': { server: string }
   'messages.chat_not_delivered': { server: string; words: string }
+  'messages.chat_no_reason': NoParams
+  'messages.chat_not_a_chat': NoParams
+  'messages.chat_error_code': { status: string }
   'messages.chat_in_trouble': { server: string; status: string; words: string }
   'messages.chat_refused': { server: string; words: string }
   'messages.chat_file_refused': { server: string; status: string }

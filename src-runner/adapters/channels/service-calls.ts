@@ -5,8 +5,17 @@ import { createMessage } from '../../lib/messages.ts'
 
 /** What calls to all chat services share: their deadline, and the sentence for people when one fails. */
 
-/** Never contains a token. `kind`: why the call failed, in the terms of the driver. */
-export type Trouble<Kind extends string> = { ok: false; kind: Kind | 'unreachable'; problem: Message; retryAfterMs: number | null }
+/**
+ * Never contains a token. `kind`: why the call failed, in the terms of the driver. `words`: the service's own reason as it was sent, for
+ * the driver alone; empty if there is none.
+ */
+export type Trouble<Kind extends string> = {
+  ok: false
+  kind: Kind | 'unreachable'
+  problem: Message
+  retryAfterMs: number | null
+  words: string
+}
 export type Result<T, Kind extends string> = { ok: true; value: T } | Trouble<Kind>
 
 export type CallOptions = { signal: AbortSignal; deadlineMs?: number }
@@ -23,8 +32,12 @@ export class CallFailed<Kind extends string> extends Error {
   }
 }
 
-export function trouble<Kind extends string>(kind: Kind, problem: Message, retryAfterMs: number | null = null): Trouble<Kind> {
-  return { ok: false, kind, problem, retryAfterMs }
+export function trouble<Kind extends string>(
+  kind: Kind,
+  problem: Message,
+  { retryAfterMs = null, words = '' }: { retryAfterMs?: number | null; words?: string } = {},
+): Trouble<Kind> {
+  return { ok: false, kind, problem, retryAfterMs, words }
 }
 
 type CallerDeps = { server: Message | string; clock: Clock; onRoundTrip(): void }
@@ -78,22 +91,21 @@ const OUTBOUND_MESSAGES = {
   redirect: 'chat_redirects',
 } as const satisfies Record<OutboundTrouble, MessageCode>
 
-/** The service's own words, without what was secret in the call. They may repeat what was sent to it. */
-export function wordsOf(description: unknown, secret: string): string {
+export const NO_REASON = createMessage('chat_no_reason')
+
+/** The service's own words for a message, without what was secret in the call. They may repeat what was sent to it. */
+export function wordsOf(description: unknown, secret: string): string | Message {
   const words = typeof description === 'string' ? description : ''
   const plain = words
     .replaceAll(secret, '…')
     .replace(/\p{Cc}+/gu, ' ')
     .replace(/^(Bad Request|Forbidden): /, '')
     .trim()
-  return `${
-    plain === ''
-      ? 'no reason was given'
-      : plain
-          .slice(0, MAX_WORDS)
-          .toWellFormed()
-          .replace(/[.\s]+$/, '')
-  }.`
+  if (plain === '') return NO_REASON
+  return `${plain
+    .slice(0, MAX_WORDS)
+    .toWellFormed()
+    .replace(/[.\s]+$/, '')}.`
 }
 
 /** Counts the bytes of a response, and ends it when there are more than `maxBytes`. */

@@ -21,7 +21,7 @@ export type SentMessage = {
 
 export type DiscordFault =
   /** The service answers with an error in its own form. */
-  | { kind: 'error'; status: number; code?: number; message: string; retryAfter?: number; isGlobal?: boolean }
+  | { kind: 'error'; status: number; code?: number; message: string; errors?: object; retryAfter?: number; isGlobal?: boolean }
   /** It accepts the call and never responds. */
   | { kind: 'stall' }
   /** A response that the service would not send. */
@@ -450,10 +450,15 @@ function commandsOf(given: unknown): DiscordServer['commands'] {
 function show(fault: Exclude<DiscordFault, { kind: 'lost_answer' }>, response: ServerResponse): void {
   switch (fault.kind) {
     case 'error': {
-      const { status, code = 0, message, retryAfter, isGlobal = false } = fault
+      const { status, code = 0, message, errors, retryAfter, isGlobal = false } = fault
       if (retryAfter !== undefined) response.setHeader('Retry-After', Math.ceil(retryAfter))
       if (isGlobal) response.setHeader('X-RateLimit-Global', 'true')
-      return answer(response, status, { message, code, ...(retryAfter === undefined ? {} : { retry_after: retryAfter, global: isGlobal }) })
+      return answer(response, status, {
+        message,
+        code,
+        errors,
+        ...(retryAfter === undefined ? {} : { retry_after: retryAfter, global: isGlobal }),
+      })
     }
     case 'garbage':
       return void response.writeHead(fault.status ?? 200, { 'content-type': 'text/html' }).end(fault.body ?? '<html>Please sign in.</html>')

@@ -60,7 +60,8 @@ export function createDiscordApi({ access, fetch, clock, onRoundTrip }: DiscordA
   async function send(method: Method, path: string, call: Call, signal: AbortSignal): Promise<unknown> {
     const bucket = buckets.of(method, path)
     for (let wait = bucket.take(); wait > 0; wait = bucket.take()) {
-      if (wait > MAX_WAIT_MS) throw new CallFailed(trouble('slow_down', createMessage('chat_slow_down', { server }), wait))
+      if (wait > MAX_WAIT_MS)
+        throw new CallFailed(trouble('slow_down', createMessage('chat_slow_down', { server }), { retryAfterMs: wait }))
       await clock.sleep(wait, signal)
     }
     const { type, bytes } = await bodyOf(call)
@@ -85,7 +86,7 @@ export function createDiscordApi({ access, fetch, clock, onRoundTrip }: DiscordA
       const seconds = typeof retryAfter === 'number' ? retryAfter : Number(headers.get('retry-after') ?? Number.NaN)
       const waitMs = Number.isFinite(seconds) && seconds >= 0 ? Math.ceil(seconds * 1000) : null
       if (waitMs !== null) block(waitMs, headers.has('x-ratelimit-global'))
-      return trouble('slow_down', createMessage('chat_slow_down', { server }), waitMs)
+      return trouble('slow_down', createMessage('chat_slow_down', { server }), { retryAfterMs: waitMs })
     }
     if (status === 401) return trouble('token', createMessage('discord_token_refused', { server }))
     if (status === 413) return trouble('refused', createMessage('chat_too_large', { server }))
@@ -95,7 +96,8 @@ export function createDiscordApi({ access, fetch, clock, onRoundTrip }: DiscordA
     if (MISSING_ACCESS.has(code))
       return trouble('forbidden', createMessage('discord_permissions', { words, link: inviteLink(applicationId) }))
     if (status === 403) return trouble('forbidden', createMessage('chat_not_delivered', { server, words }))
-    return trouble('refused', createMessage('chat_refused', { server, words }))
+    // The names of the refused fields are beside the message.
+    return trouble('refused', createMessage('chat_refused', { server, words }), { words: content.replaceAll(access.token, '…') })
   }
 
   return {

@@ -492,7 +492,8 @@ describe('Discord itself', () => {
 
     test('is sent without buttons if the service refuses them', async () => {
       await listening()
-      server.fault(/^POST .*messages$/, { kind: 'error', status: 400, code: 50_035, message: 'Invalid Form Body: components[0]: too many' })
+      const errors = { components: { 0: { _errors: [{ code: 'BASE_TYPE_BAD_LENGTH', message: 'Must be between 1 and 5 in length.' }] } } }
+      server.fault(/^POST .*messages$/, { kind: 'error', status: 400, code: 50_035, message: 'Invalid Form Body', errors })
       expect(await send('May I?', { buttons: [{ label: 'Yes', action: 'approve:1' }] })).toMatchObject({ state: 'sent' })
       expect(server.sent).toMatchObject([{ text: 'May I?', buttons: [] }])
     })

@@ -130,7 +130,7 @@ function createAddressFinder({ api, access, clock, closing }: ListenDeps): () =>
     }
     if (limit?.['remaining'] === 0) {
       const resetMs = Number(limit['reset_after'])
-      return trouble('slow_down', createMessage('chat_slow_down', { server }), resetMs > 0 ? resetMs : null)
+      return trouble('slow_down', createMessage('chat_slow_down', { server }), { retryAfterMs: resetMs > 0 ? resetMs : null })
     }
     lastAt = clock.monotonic()
     return { address: url }

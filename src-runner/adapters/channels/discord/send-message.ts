@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import type { Translate } from '../../../../resources/locales/translate.ts'
-import { englishText } from '../../../lib/messages.ts'
 import type { Button, OutgoingMessage, SendResult } from '../../../domain/outbox/outgoing.ts'
 import type { ChannelLimits } from '../channel.ts'
 import { formatMarkdown } from '../formatted-text.ts'
@@ -39,7 +38,7 @@ export async function sendMessage(sending: Sending & Calls, message: OutgoingMes
     const rows = rowsOf(buttons)
     const result = await send(rows)
     // The words must arrive, even without buttons. The text says what to write instead of pressing one.
-    const isForButtons = !result.ok && result.kind === 'refused' && /component|custom_id|label/i.test(englishText(result.problem))
+    const isForButtons = !result.ok && result.kind === 'refused' && /component|custom_id|label/i.test(result.words)
     return withId(isForButtons && rows.length > 0 ? await send([]) : result)
   }
 

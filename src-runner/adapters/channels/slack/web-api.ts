@@ -8,6 +8,7 @@ import {
   createCaller,
   limitBytes,
   sentenceFor,
+  NO_REASON,
   trouble,
   type CallOptions,
   type Result as ResultOf,
@@ -71,12 +72,12 @@ export function createSlackApi({ access, fetch, clock, onRoundTrip }: SlackApiDe
   }
 
   function slowDown(retryAfterMs: number | null): Trouble {
-    return trouble('slow_down', createMessage('chat_slow_down', { server }), retryAfterMs)
+    return trouble('slow_down', createMessage('chat_slow_down', { server }), { retryAfterMs })
   }
 
   function troubleOfStatus(status: number): Trouble {
     if (status < 500) return notUnderstood()
-    return trouble('service', createMessage('chat_in_trouble', { server, status: String(status), words: 'no reason was given.' }))
+    return trouble('service', createMessage('chat_in_trouble', { server, status: String(status), words: NO_REASON }))
   }
 
   function troubleOfApp(error: string, needed: string): Trouble {
@@ -93,8 +94,7 @@ export function createSlackApi({ access, fetch, clock, onRoundTrip }: SlackApiDe
     if (BAD_TOKEN.has(error)) return trouble('token', createMessage('chat_slack_bot_refused', { server, link: `${link}/oauth` }))
     if (error === 'not_in_channel') return trouble('forbidden', createMessage('chat_slack_not_member'))
     if (UNDELIVERABLE.test(error)) return trouble('forbidden', createMessage('chat_not_delivered', { server, words }))
-    if (IN_TROUBLE.has(error))
-      return trouble('service', createMessage('chat_in_trouble', { server, status: error, words: 'no reason was given.' }))
+    if (IN_TROUBLE.has(error)) return trouble('service', createMessage('chat_in_trouble', { server, status: error, words: NO_REASON }))
     return trouble(error.includes('block') ? 'blocks' : 'refused', createMessage('chat_refused', { server, words }))
   }
 

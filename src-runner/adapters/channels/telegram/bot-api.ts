@@ -66,14 +66,14 @@ export function createBotApi({ access, fetch, clock, onRoundTrip }: BotApiDeps):
         if (/webhook/i.test(description)) return trouble('webhook', createMessage('chat_web_address'))
         return trouble('conflict', createMessage('chat_other_reader'))
       case 429:
-        return trouble('slow_down', createMessage('chat_slow_down', { server }), retryAfterOf(parameters))
+        return trouble('slow_down', createMessage('chat_slow_down', { server }), { retryAfterMs: retryAfterOf(parameters) })
       case 403:
         return trouble('forbidden', createMessage('chat_not_delivered', { server, words }))
       default:
         if (typeof code !== 'number') return trouble('unreachable', createMessage('chat_not_understood', { server }))
         return code >= 500
           ? trouble('service', createMessage('chat_in_trouble', { server, status: String(code), words }))
-          : trouble('refused', createMessage('chat_refused', { server, words }))
+          : trouble('refused', createMessage('chat_refused', { server, words }), { words: description.replaceAll(access.token, '…') })
     }
   }
 

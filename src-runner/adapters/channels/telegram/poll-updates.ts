@@ -1,11 +1,10 @@
 import type { Translate } from '../../../../resources/locales/translate.ts'
-import type { Message } from '../../../contract/messages.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { AppError, problemOf } from '../../../lib/errors.ts'
 import { createMessage, englishText, joinSentences, type Speech } from '../../../lib/messages.ts'
 import { CHAT_COMMANDS } from '../../../domain/channels/commands.ts'
 import type { Incoming, RunnerOfChannel } from '../channel.ts'
-import { pauseAfter } from '../service-calls.ts'
+import { pauseAfter, trouble } from '../service-calls.ts'
 import type { BotApi, Result, Trouble } from './bot-api.ts'
 import { FILE_DEADLINE_MS } from '../send-parts.ts'
 import { joinAlbums, readUpdates, type GetFile, type ReadUpdate } from './updates.ts'
@@ -46,11 +45,11 @@ export async function pollUpdates({ api, clock, speech, random, runner, closing 
     })
     if (!result.ok) return result
     const updates = readUpdates(result.value, getFile)
-    if (updates === null) return troubleWith(createMessage('chat_not_understood', { server: 'Telegram' }))
+    if (updates === null) return trouble('unreachable', createMessage('chat_not_understood', { server: 'Telegram' }))
     // More than was asked for come again with the next request.
     const fresh = updates.filter(({ updateId }) => updateId >= (offset.offset ?? 0)).slice(0, BATCH)
     // Without a pause, the server would repeat them at once.
-    if (fresh.length === 0 && updates.length > 0) return troubleWith(createMessage('chat_repeats'))
+    if (fresh.length === 0 && updates.length > 0) return trouble('unreachable', createMessage('chat_repeats'))
     return { ok: true, value: fresh }
   }
 
@@ -85,7 +84,7 @@ export async function pollUpdates({ api, clock, speech, random, runner, closing 
       return null
     } catch (error) {
       const why = error instanceof AppError ? problemOf(error) : createMessage('ours_broken')
-      return troubleWith(joinSentences(createMessage('chat_cannot_keep'), why))
+      return trouble('unreachable', joinSentences(createMessage('chat_cannot_keep'), why))
     }
   }
 
@@ -149,10 +148,6 @@ async function offerMenu(api: BotApi, t: Translate, signal: AbortSignal): Promis
   const options = { signal, deadlineMs: MENU_DEADLINE_MS }
   const result = await api.call((bot, ending) => bot.setMyCommands(commands, { scope }, ending), options)
   return result.ok || result.kind === 'refused'
-}
-
-function troubleWith(problem: Message): Trouble {
-  return { ok: false, kind: 'unreachable', problem, retryAfterMs: null }
 }
 
 function incomingOf({ message, press }: ReadUpdate, position: string): Incoming {

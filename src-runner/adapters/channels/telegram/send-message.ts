@@ -1,4 +1,3 @@
-import { englishText } from '../../../lib/messages.ts'
 import type { Button, OutgoingMessage, SendResult } from '../../../domain/outbox/outgoing.ts'
 import type { ChannelLimits } from '../channel.ts'
 import type { FormattedText } from '../formatted-text.ts'
@@ -49,7 +48,7 @@ async function sendText(
 }
 
 function isRefusedFor(result: Result<unknown>, reason: RegExp): boolean {
-  return !result.ok && result.kind === 'refused' && reason.test(englishText(result.problem))
+  return !result.ok && result.kind === 'refused' && reason.test(result.words)
 }
 
 async function sendDocument({ api, signal }: Calls, chatId: string, name: string, bytes: Uint8Array): Promise<Result<string>> {

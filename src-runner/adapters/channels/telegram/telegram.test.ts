@@ -377,6 +377,15 @@ describe('Telegram itself', () => {
     },
   )
 
+  test('finds the reason of a refusal behind the words that are shown', async () => {
+    connect()
+    server.say(ANNA, 'Hello')
+    await expect.poll(texts).toEqual(['Hello'])
+    server.fault('sendMessage', { kind: 'error', code: 400, description: `Bad Request: ${'very '.repeat(60)}wrong BUTTON_DATA` })
+    expect(await send('May I?', [{ label: 'Yes', action: 'approve:1' }])).toMatchObject({ state: 'sent' })
+    expect(server.sent).toMatchObject([{ text: 'May I?', buttons: [] }])
+  })
+
   test('replaces half a character and sends the rest', async () => {
     connect()
     server.say(ANNA, 'Hello')

@@ -22,7 +22,7 @@ export const LIMITS = { messageChars: 4096, fileBytes: MOST_FILE_BYTES } satisfi
 const ACK_DEADLINE_MS = 30_000
 /** The ids of our own messages begin like this, so an echo is recognised. */
 const ID_PREFIX = '3EB0DE'
-const NO_CHAT = trouble('forbidden', createMessage('chat_not_delivered', { server: 'WhatsApp', words: 'this is not a chat.' }))
+const NO_CHAT = trouble('forbidden', createMessage('chat_not_delivered', { server: 'WhatsApp', words: createMessage('chat_not_a_chat') }))
 const CUT_OFF = createMessage('chat_broken_off', { server: 'WhatsApp' })
 
 export type Sending = {
@@ -110,7 +110,7 @@ async function relay(sending: Sending, chatId: string, id: string, content: prot
 class Cut extends Error {}
 
 function refusalOf(code: string): Sent {
-  const words = `error ${code}.`
+  const words = createMessage('chat_error_code', { status: code })
   if (code === '463') return trouble('forbidden', createMessage('chat_wa_restricted'))
   if (code === '429') return trouble('slow_down', createMessage('chat_slow_down', { server: 'WhatsApp' }))
   // 479: the service knows another device of the recipient by now, and the next try asks for it.
