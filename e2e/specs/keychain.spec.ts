@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openVault } from '../../src-main/vault/open-vault.ts'
-import { expect, test } from '../fixtures/deckhand.ts'
+import type { ModelServer } from '../../src-runner/testing/model-servers/model-server.ts'
+import { type Deckhand, expect, test } from '../fixtures/deckhand.ts'
+import { type Keyring, startKeyring } from '../fixtures/keyring.ts'
 
 test.describe('with the keyring of the desktop', () => {
   // In this mode every request needs the secret.
@@ -43,4 +45,87 @@ test.describe('without a keyring', () => {
     })
     expect({ status, body }).toMatchObject({ status: 503, body: { error: 'vault_unavailable' } })
   })
+})
+
+test.describe('with a keyring that a person must unlock', () => {
+  test.skip(process.platform !== 'linux', 'the keychain of this system cannot be locked from outside')
+
+  const withKeyring = test.extend<{ keyring: Keyring }>({
+    // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs from here.
+    keyring: async ({}, use) => {
+      const keyring = await startKeyring()
+      await use(keyring)
+      await keyring.close()
+    },
+    env: async ({ keyring }, use) => use({ DBUS_SESSION_BUS_ADDRESS: keyring.busAddress }),
+    vault: 'keychain',
+  })
+
+  const bannerOf = ({ page }: Deckhand) => page.getByRole('status').filter({ hasText: 'The keychain cannot be read.' })
+
+  /** An agent whose model needs a key that is in the keyring. Returns the function that gives it a job. */
+  async function setUpKey({ client }: Deckhand, models: ModelServer) {
+    const body = { kind: 'openai-compatible', name: 'Paid', baseUrl: `${models.url}/v1`, apiKey: 'a-key-of-somebody' } as const
+    const { provider } = await client.ok('createProvider', { body })
+    const model = { providerId: provider.id, model: 'small' }
+    await client.ok('updateSettings', { body: { defaultModel: model, firstStart: 'done' } })
+    const { agent } = await client.ok('createAgent', { body: { name: 'Ada', model } })
+    return async (deckhand: Deckhand) => (await deckhand.client.ok('submitTask', { body: { task: 'Say hello.', agentId: agent.id } })).jobId
+  }
+
+  const recovered = async (deckhand: Deckhand) => {
+    await bannerOf(deckhand).getByRole('button', { name: 'Check again' }).click()
+    await expect(bannerOf(deckhand)).toBeHidden()
+    expect((await deckhand.state()).vault).toEqual({ kind: 'keychain', state: 'ok', message: '' })
+  }
+  /** The job has tried to get its key, the person was notified, and nothing has failed. */
+  async function untilPostponed(deckhand: Deckhand, jobId: string): Promise<void> {
+    await expect.poll(async () => (await deckhand.hooks()).notifications).toEqual(['“Say hello.” is waiting'])
+    expect((await deckhand.client.ok('getJob', { params: { jobId } })).job).toMatchObject({ status: 'pending', error: null })
+  }
+  const untilCompleted = (deckhand: Deckhand, jobId: string) =>
+    expect.poll(async () => (await deckhand.client.ok('getJob', { params: { jobId } })).job.status).toBe('completed')
+
+  withKeyring('a locked keychain makes jobs wait, and they go on when it is unlocked', async ({ deckhand, keyring, models }) => {
+    const submit = await setUpKey(deckhand, models)
+    const file = join(deckhand.dataDir, 'vault-keychain.json')
+    const before = readFileSync(file)
+    await deckhand.quit()
+    await keyring.lock()
+    await deckhand.start()
+    await expect(bannerOf(deckhand)).toContainText('The keychain is locked. Unlock it')
+    const waiting = await submit(deckhand)
+    await untilPostponed(deckhand, waiting)
+    await bannerOf(deckhand).getByRole('button', { name: 'Check again' }).click()
+    await expect(bannerOf(deckhand)).toContainText('The keychain is locked. Unlock it')
+    expect(readFileSync(file)).toEqual(before)
+
+    await keyring.unlock()
+    await recovered(deckhand)
+    await untilCompleted(deckhand, await submit(deckhand))
+    // The waiting job tries again a minute after its first try.
+    await deckhand.quit()
+    await deckhand.start({ DECKHAND_TEST_CLOCK_AHEAD_MS: '61000' })
+    await untilCompleted(deckhand, waiting)
+    const keys = models.received.filter(({ method }) => method === 'POST').map(({ headers }) => headers['authorization'])
+    expect(keys).toEqual(['Bearer a-key-of-somebody', 'Bearer a-key-of-somebody'])
+  })
+
+  withKeyring(
+    'with a keychain that does not respond the app starts, and uses it once it responds',
+    async ({ deckhand, keyring, models }) => {
+      const submit = await setUpKey(deckhand, models)
+      await deckhand.quit()
+      keyring.stall()
+      await deckhand.start()
+      await expect(bannerOf(deckhand)).toContainText('The keychain does not respond.')
+      const waiting = await submit(deckhand)
+      await untilPostponed(deckhand, waiting)
+
+      keyring.goOn()
+      await recovered(deckhand)
+      await untilCompleted(deckhand, await submit(deckhand))
+      expect((await deckhand.client.ok('getJob', { params: { jobId: waiting } })).job.status).toBe('pending')
+    },
+  )
 })

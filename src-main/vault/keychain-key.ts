@@ -51,8 +51,16 @@ export function createKeychainKey(options: KeychainKeyOptions): VaultKeySource {
 
   return {
     isHanging: () => hanging,
-    async load() {
-      const text = await call((keychain) => keychain.getPassword(KEYCHAIN_SERVICE, account))
+    async load({ isExpected }) {
+      const read = () => call((keychain) => keychain.getPassword(KEYCHAIN_SERVICE, account))
+      let text = await read()
+      if (text === null && isExpected && platform === 'linux') {
+        // libsecret finds nothing in a locked keyring whose dialog was dismissed. Only writing says that it is locked.
+        const probe = `${account} probe`
+        await call((keychain) => keychain.setPassword(KEYCHAIN_SERVICE, probe, 'probe'))
+        await call((keychain) => keychain.deletePassword(KEYCHAIN_SERVICE, probe))
+        text = await read()
+      }
       if (text === null) return null
       const key = Buffer.from(text, 'base64')
       if (key.length !== VAULT_KEY_BYTES) {

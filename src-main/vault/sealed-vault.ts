@@ -53,7 +53,7 @@ export function createSealedVault({ kind, file, keySource }: { kind: VaultState[
 
   async function read(): Promise<Entries> {
     const sealed = await readSealed(file)
-    key ??= await keySource.load()
+    key ??= await keySource.load({ isExpected: sealed !== null })
     if (sealed === null) return {}
     if (key === null) throw damaged(file, 'its key is not where it was kept')
     return open(sealed, key, file)

@@ -150,6 +150,27 @@ describe('a missing key', () => {
 })
 
 describe('a failing keychain', () => {
+  it('that is locked and finds nothing is reported as locked, and the vault is left alone', async () => {
+    const own = memoryKeychain()
+    let isLocked = false
+    const keychain: Keychain = {
+      ...own.keychain,
+      getPassword: async (...entry) => (isLocked ? null : own.keychain.getPassword(...entry)),
+      setPassword: (...entry) =>
+        isLocked ? Promise.reject(new Error('Cannot create an item in a locked collection')) : own.keychain.setPassword(...entry),
+    }
+    const open = () => openVault('keychain', folder, { platform: 'linux', loadKeychain: async () => keychain })
+    await open().set('a', 'value')
+    isLocked = true
+    const vault = open()
+    await expect(vault.get('a')).rejects.toMatchObject({ trouble: 'locked' })
+    await expect(vault.set('a', 'b')).rejects.toMatchObject({ trouble: 'locked' })
+    isLocked = false
+    expect(await vault.recheck()).toMatchObject({ state: 'ok' })
+    expect(await vault.get('a')).toBe('value')
+    expect(own.entries.size).toBe(1)
+  })
+
   it.each([
     ['Cannot autolaunch D-Bus without X11 $DISPLAY', 'absent'],
     ['Unknown or unsupported transport “disabled” for address “disabled:”', 'absent'],

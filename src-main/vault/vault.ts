@@ -31,8 +31,8 @@ export class VaultError extends Error {
 
 /** Stores the 32-byte key of the vault's file. Rejects with a VaultError. */
 export type VaultKeySource = {
-  /** null: there is none yet. */
-  load(): Promise<Buffer | null>
+  /** null: there is none. `isExpected`: a vault file exists, so there should be one. */
+  load(about: { isExpected: boolean }): Promise<Buffer | null>
   save(key: Buffer): Promise<void>
   /** Succeeds if there is none. */
   erase(): Promise<void>
