@@ -1,5 +1,6 @@
-import { readdirSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { afterEach, describe, expect, it } from 'vitest'
 import { transact, type Database } from '../platform/db/database.ts'
 import { openDatabase } from '../platform/db/open-database.ts'
@@ -172,5 +173,44 @@ describe.skipIf(probe === null)(`a disk that is really full${REASON}`, () => {
     expect(seconds).toBeLessThanOrEqual(5)
     clock.advance(1000)
     expect(await runner.client.ask('health')).toMatchObject({ status: 200 })
+  })
+  it('loses no accepted job, however often the disk is full, and not by a crash while it is full', async () => {
+    disk = mountSmallDisk(48 + 2 * CYCLES)!
+    const filler = join(disk.folder, 'filler')
+    runner = await createTestRunner({ config: { dataDir: join(disk.folder, 'data') }, clock })
+    const agent = await runner.addAgent()
+    await runner.client.ok('setPauseAll', { body: { pauseAll: true } })
+    const accepted: string[] = []
+    const submit = async () => {
+      const answer = await runner!.client.ask('submitTask', { body: { task: 'x'.repeat(20_000), agentId: agent.id } })
+      if (answer.status === 202) accepted.push((answer.body as { jobId: string }).jobId)
+      return answer.status
+    }
+    const expectKept = async (jobIds: string[]) => {
+      for (const jobId of jobIds) expect(await runner!.client.ask('getJob', { params: { jobId } })).toMatchObject({ status: 200 })
+    }
+    for (let cycle = 0; cycle < CYCLES; cycle++) {
+      const before = accepted.length
+      disk.fill()
+      // Room for some jobs, and another amount in each cycle, so that the disk is full at another place of a commit.
+      truncateSync(filler, statSync(filler).size - 400_000 - ((cycle * 61_001) % 1_000_000))
+      // Several at once share a commit.
+      const statuses = new Set<number>()
+      while (!statuses.has(503)) for (const status of await Promise.all(Array.from({ length: 4 }, submit))) statuses.add(status)
+      expect([...statuses].toSorted()).toEqual([202, 503])
+      await expectKept(accepted.slice(before))
+      if (cycle === CYCLES - 1) break
+      disk.free()
+      clock.advance(1000)
+      expect(await runner.client.ask('health')).toMatchObject({ status: 200 })
+      await expectKept(accepted.slice(before))
+    }
+    await runner.restart({ crash: true })
+    await expectKept(accepted)
+    const db = new Sqlite(join(runner.dataDir, 'deckhand.db'), { readonly: true })
+    const kept = db.prepare<[], string>('SELECT id FROM agent_jobs').pluck().all()
+    db.close()
+    // A refused job is not made.
+    expect(kept.toSorted()).toEqual(accepted.toSorted())
   })
 })
