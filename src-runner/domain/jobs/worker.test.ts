@@ -3,7 +3,8 @@ import { commitSoon, transact, type Tx } from '../../platform/db/database.ts'
 import type { Log } from '../../lib/log.ts'
 import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/records-rig.ts'
 import type { NewJob } from './enqueue-job.ts'
-import { AttemptStopped, createWorker, type Attempt, type Worker } from './worker.ts'
+import { AttemptStopped, type Attempt } from './attempts.ts'
+import { createWorker, type Worker } from './worker.ts'
 
 let rig: RecordsRig
 let agentId: string

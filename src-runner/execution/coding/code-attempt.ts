@@ -4,7 +4,7 @@ import type { JobErrorCode } from '../../contract/errors.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { CodeTaskChange } from '../../domain/code-tasks/code-tasks.ts'
 import type { AttemptOutcome } from '../../domain/jobs/settle-job.ts'
-import type { Attempt } from '../../domain/jobs/worker.ts'
+import type { Attempt } from '../../domain/jobs/attempts.ts'
 import type { ToolPolicy } from '../tool-policy.ts'
 
 /** One attempt at the task of a coding program. */
