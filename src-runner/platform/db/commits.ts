@@ -36,22 +36,10 @@ export function createCommits({ connection, statements, clock, log, onCommitted,
   const effects = createEffects(log)
   const transactions = createTransactions(connection, statements, clock, effects.publish)
   const queue: Member[] = []
-  /** Since when another program has the write lock. */
-  let lockedSince: number | null = null
   let isWaitingForLock = false
 
-  function begin(): void {
-    try {
-      transactions.begin()
-      lockedSince = null
-    } catch (error) {
-      if (isLockedOut(error)) lockedSince ??= clock.monotonic()
-      throw error
-    }
-  }
-
   function hasWaitedForLock(): boolean {
-    if (clock.monotonic() - (lockedSince ?? Infinity) < WAIT_FOR_LOCK_MS) return false
+    if (transactions.lockedOutForMs() < WAIT_FOR_LOCK_MS) return false
     onLockedOut()
     return true
   }
@@ -105,7 +93,7 @@ export function createCommits({ connection, statements, clock, log, onCommitted,
   function commitQueued(): void {
     if (isWaitingForLock || queue.length === 0) return
     try {
-      begin()
+      transactions.begin()
     } catch (error) {
       if (isLockedOut(error) && !hasWaitedForLock()) return void retryLater()
       for (const member of queue.splice(0)) member.reject(error)
@@ -133,7 +121,7 @@ export function createCommits({ connection, statements, clock, log, onCommitted,
   return {
     onEvents: effects.onEvents,
     runNow(work) {
-      begin()
+      transactions.begin()
       return commitOne(work)
     },
     runSoon(work) {
@@ -145,7 +133,7 @@ export function createCommits({ connection, statements, clock, log, onCommitted,
     async untilUnlocked() {
       while (connection.open && !connection.inTransaction) {
         try {
-          begin()
+          transactions.begin()
           return transactions.undo()
         } catch (error) {
           // The transaction itself reports other trouble.
@@ -159,7 +147,7 @@ export function createCommits({ connection, statements, clock, log, onCommitted,
       while (queue.length > 0) {
         const group = queue.splice(0, LARGEST_GROUP)
         try {
-          begin()
+          transactions.begin()
           commitGroup(group)
         } catch (error) {
           for (const member of group) member.reject(error)
@@ -172,19 +160,26 @@ export function createCommits({ connection, statements, clock, log, onCommitted,
 function createTransactions(
   connection: Sqlite.Database,
   statements: Statements,
-  clock: Pick<Clock, 'now'>,
+  clock: Pick<Clock, 'now' | 'monotonic'>,
   publish: (event: StoredEvent) => void,
 ) {
+  /** Since when another program has the write lock. */
+  let lockedSince: number | null = null
+
   return {
     begin(): void {
       if (!connection.open) throw closedError()
       if (connection.inTransaction) throw new Error('a transaction is already under way: pass its tx on instead of starting another one')
       try {
         statements.prepare('BEGIN IMMEDIATE').run()
-      } catch (error) {
-        throw describeDatabaseTrouble(error)
+        lockedSince = null
+      } catch (thrown) {
+        const error = describeDatabaseTrouble(thrown)
+        if (isLockedOut(error)) lockedSince ??= clock.monotonic()
+        throw error
       }
     },
+    lockedOutForMs: () => clock.monotonic() - (lockedSince ?? Infinity),
     undo(): void {
       if (connection.open && connection.inTransaction) statements.prepare('ROLLBACK').run()
     },
