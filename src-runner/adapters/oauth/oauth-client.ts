@@ -1,11 +1,11 @@
-import type { Configuration, CustomFetch } from 'openid-client'
+import type { Configuration } from 'openid-client'
 import { GuardedFetchError, type GuardedFetch } from '../../platform/net/guarded-fetch.ts'
 import type { OAuthEndpoints } from '../../contract/connectors.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { readAccountName } from '../../execution/account-call.ts'
-import { normalTokenResponse } from './token-response.ts'
+import { createBoundedFetch } from './bounded-fetch.ts'
 
 /** A service as one client of it. `resource`: what the tokens are for (RFC 8707). */
 export type OAuthService = {
@@ -36,8 +36,6 @@ export type Issued = { state: 'issued'; tokens: IssuedTokens } | OAuthFault
 /** Loads with the first sign-in. */
 const load = () => import('openid-client')
 
-const ANSWER_WITHIN_MS = 20_000
-const MAX_ANSWER_BYTES = 256 * 1024
 /** Ten years. More would not fit into a moment. */
 const MAX_EXPIRY_S = 10 * 365 * 24 * 3600
 /** Errors that pass. All others need a person. */
@@ -48,28 +46,8 @@ const MAX_WORDS = 200
 export type OAuthClient = ReturnType<typeof createOAuthClient>
 
 /** OAuth 2.0 and OpenID Connect with one service at a time. Each request is bounded in time and bytes, and follows no redirect. */
-export function createOAuthClient({ fetch, clock }: { fetch: GuardedFetch; clock: Clock }) {
-  /** An ID token is read only where it can be checked: its issuer is known, and a nonce was sent. */
-  function boundedFetch(keepsIdToken: boolean): CustomFetch {
-    return async (url, { method, headers, body }) => {
-      const over = new AbortController()
-      const slow = () => over.abort(new GuardedFetchError('timeout', `${new URL(url).host} did not respond in time`))
-      const stop = clock.after(ANSWER_WITHIN_MS, slow)
-      try {
-        const sent = { method: method as 'GET' | 'POST', headers, maxBytes: MAX_ANSWER_BYTES, follows: () => false, signal: over.signal }
-        const answer = await fetch(url, { ...sent, ...(body == null ? {} : { body: (body as URLSearchParams).toString() }) })
-        if (answer.isCut) throw new GuardedFetchError('protocol', `${answer.url.host} sent too much`)
-        if (answer.sendsTo !== null) throw new GuardedFetchError('redirect', `${answer.url.host} redirects to another address`)
-        const type = answer.headers['content-type'] ?? ''
-        const given = { status: answer.status, type, text: answer.body.toString() }
-        const { status, text } = method === 'POST' ? normalTokenResponse(given, keepsIdToken) : given
-        const isBodiless = status === 204 || status === 304
-        return new Response(isBodiless ? null : text, { status, headers: { 'content-type': type } })
-      } finally {
-        stop()
-      }
-    }
-  }
+export function createOAuthClient(deps: { fetch: GuardedFetch; clock: Clock }) {
+  const boundedFetch = createBoundedFetch(deps)
 
   async function configure(service: OAuthService, { keepsIdToken = false } = {}): Promise<Configuration> {
     const client = await load()
