@@ -1,55 +1,25 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { transact, type Tx } from '../../../platform/db/database.ts'
-import type { Services } from '../../../platform/services.ts'
-import type { Message } from '../../../contract/messages.ts'
 import type { Pairing } from '../../../contract/messenger.ts'
-import { AppError, problemOf } from '../../../lib/errors.ts'
-import { createMessage, type Speech } from '../../../lib/messages.ts'
 import { channelTokenKey } from '../../../lib/vault.ts'
 import { findAgent, getAgent } from '../../../domain/agents/agents.ts'
-import {
-  findChannel,
-  findConnectable,
-  insertChannel,
-  listChannels,
-  renameChannel,
-  setChannelEnabled,
-} from '../../../domain/channels/channels.ts'
-import { addRequest, findOwner } from '../../../domain/channels/people.ts'
-import { decideOnPerson } from '../../../domain/channels/receive-message.ts'
-import type { JobStore } from '../../../domain/jobs/job-store.ts'
-import { loadLibrary, readCreds, type TestServer } from './library.ts'
-import { createKey, createLinkState, deleteLinkState, linkStateFile, openLinkState, type LinkState } from './link-state.ts'
-import { pairDevice, type Paired, type PairingStep } from './pair-device.ts'
+import { findChannel, findConnectable, listChannels } from '../../../domain/channels/channels.ts'
+import { loadLibrary, readCreds } from './library.ts'
+import { createKey, createLinkState, linkStateFile, openLinkState } from './link-state.ts'
+import { AGENT, createPairing, discardPairing, NOTHING, type LivePairing, type PairingDeps } from './pairing.ts'
 import { unlinkDevice } from './whatsapp.ts'
 
-export type PairingsDeps = Pick<Services, 'db' | 'hub' | 'clock' | 'ids' | 'vault' | 'log'> & {
-  dataDir: string
-  speech: Speech
-  jobs: Pick<JobStore, 'enqueue' | 'cancelAllOf'>
-  testServer: TestServer
-  /** Connects the channel that was paired. */
-  refresh(channelId: string): Promise<void>
-}
-
-/** Who is being paired is in the link state too, so that a pairing survives a crash between the phone and the first login. */
-const AGENT = 'agent'
-const NOTHING = { qr: null, code: null, expiresAt: null, number: null, channelId: null, problem: null } satisfies Omit<Pairing, 'status'>
-
-type Live = { view: Pairing; phoneNumber: string | null; isRunning: boolean; stop(): Promise<void> }
-
 /** Pairs agents with phones. There is one pairing for each agent at a time; its channel is made when the phone has accepted it. */
-export function createPairings(deps: PairingsDeps) {
-  const { db, clock, vault, log, dataDir, testServer } = deps
-  const live = new Map<string, Live>()
+export function createPairings(deps: PairingDeps) {
+  const { db, vault, log, dataDir, testServer } = deps
+  const live = new Map<string, LivePairing>()
   const stops: (() => void)[] = []
 
   const channelOf = (agentId: string) => listChannels(db, { agentId }).find(({ kind }) => kind === 'messenger') ?? null
 
   function read(agentId: string): Pairing | null {
     const pairing = live.get(agentId)
-    if (pairing !== undefined) return pairing.view
+    if (pairing !== undefined) return pairing.view()
     const channel = channelOf(agentId)
     if (channel === null) return null
     const { id: channelId, name: number, problem } = channel
@@ -60,7 +30,7 @@ export function createPairings(deps: PairingsDeps) {
   async function start(agentId: string, phoneNumber: string | null): Promise<Pairing> {
     getAgent(db, agentId)
     const present = live.get(agentId)
-    if (present?.isRunning === true && (present.phoneNumber === phoneNumber || present.view.status === 'scanned')) return present.view
+    if (present?.isRunning() === true && (present.phoneNumber === phoneNumber || present.view().status === 'scanned')) return present.view()
     const channel = channelOf(agentId)
     if (channel !== null && channel.status !== 'logged_out') {
       live.delete(agentId)
@@ -79,104 +49,14 @@ export function createPairings(deps: PairingsDeps) {
       live.delete(agentId)
       throw error
     }
-    return live.get(agentId)!.view
+    return live.get(agentId)!.view()
   }
 
   /** Registers the pairing at once, so that a second call finds it. */
-  function begin(agentId: string, channelId: string, phoneNumber: string | null) {
-    const ending = new AbortController()
-    let done = Promise.resolve()
-    const pairing: Live = {
-      ...{ view: { ...NOTHING, status: 'connecting' }, phoneNumber, isRunning: true },
-      async stop() {
-        ending.abort(new Error('the pairing was stopped'))
-        await done
-      },
-    }
+  function begin(agentId: string, channelId: string, phoneNumber: string | null): LivePairing {
+    const pairing = createPairing(deps, { agentId, channelId, phoneNumber })
     live.set(agentId, pairing)
-    const show = (view: Partial<Pairing> & Pick<Pairing, 'status'>) => (pairing.view = { ...NOTHING, ...view })
-    return {
-      run(state: LinkState): void {
-        done = pair(agentId, channelId, phoneNumber, state, show, ending.signal)
-          .catch((error: unknown) => {
-            if (ending.signal.aborted) return
-            log.error({ error, agentId }, 'a pairing failed')
-            show({ status: 'failed', problem: error instanceof AppError ? problemOf(error) : createMessage('ours_broken') })
-          })
-          .finally(() => (pairing.isRunning = false))
-      },
-    }
-  }
-
-  async function pair(
-    agentId: string,
-    channelId: string,
-    phoneNumber: string | null,
-    state: LinkState,
-    show: (view: Partial<Pairing> & Pick<Pairing, 'status'>) => void,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const library = await loadLibrary(testServer)
-    let isKept = false
-    try {
-      let refusal: Message | null = null
-      const onStep = (step: PairingStep) => show(step)
-      const accept = (paired: Paired) => {
-        refusal = store(agentId, channelId, paired)
-        return refusal === null
-      }
-      const given = { library, state, clock, testServer, phoneNumber: digitsOf(phoneNumber), onStep, accept }
-      const result = await pairDevice(given, signal)
-      isKept = result.state === 'paired'
-      // From now on the channel says whose it is. If it is deleted, nothing brings it back.
-      if (isKept) state.write([[AGENT, null]])
-      state.close()
-      if (result.state !== 'paired') return show({ status: result.state, problem: refusal ?? result.problem })
-      await deps.refresh(channelId)
-      show({ status: 'linked', number: result.paired.account.name, channelId })
-    } finally {
-      isKept ||= signal.aborted && readCreds(library, state) !== null
-      state.close()
-      if (!isKept) await discard(channelId)
-    }
-  }
-
-  /** The link state of a pairing that came to nothing. The key of a channel stays, because its entry is overwritten or deleted with it. */
-  async function discard(channelId: string): Promise<void> {
-    deleteLinkState(linkStateFile(dataDir, channelId))
-    if (findConnectable(db, channelId) !== null) return
-    await vault
-      .delete(channelTokenKey(channelId))
-      .catch((error: unknown) => log.warn({ error, channelId }, 'could not delete the key of a pairing'))
-  }
-
-  /** Stores the channel, with the person as its owner: they have scanned a code from their own window. Returns why it is refused. */
-  function store(agentId: string, channelId: string, { account, displayName }: Paired): Message | null {
-    try {
-      transact(db, (tx) => {
-        const present = findConnectable(tx, channelId)
-        if (present === null)
-          insertChannel(tx, deps, { id: channelId, agentId: getAgent(tx, agentId).id, kind: 'messenger', account, baseUrl: null })
-        else if (present.accountId !== account.accountId) {
-          throw new AppError('channel_refused', createMessage('chat_wa_other_account', { account: account.name }))
-        } else {
-          renameChannel(tx, channelId, account)
-          setChannelEnabled(tx, channelId, true)
-        }
-        addOwner(tx, { id: channelId, agentId }, account.accountId, displayName, account.name)
-      })
-      return null
-    } catch (error) {
-      if (error instanceof AppError && error.code !== 'disk_full') return problemOf(error)
-      throw error
-    }
-  }
-
-  function addOwner(tx: Tx, channel: { id: string; agentId: string }, externalId: string, displayName: string, handle: string): void {
-    if (findOwner(tx, channel.id) !== null) return
-    const sender = { externalId, chatId: externalId, displayName, handle, isRoom: false }
-    const person = addRequest(tx, deps, channel, sender, { hasCode: true })
-    if (person !== null) decideOnPerson(tx, deps, channel, person.id, 'owner')
+    return pairing
   }
 
   /** Finishes a pairing that a crash has interrupted after the phone had accepted it. Deletes what is left of others. */
@@ -190,7 +70,7 @@ export function createPairings(deps: PairingsDeps) {
       state?.close()
       // The phone may still list the device: the channel or the agent was deleted just before a crash.
       await unlinkDevice(deps, channelId, key)
-      return discard(channelId)
+      return discardPairing(deps, channelId)
     }
     begin(agentId, channelId, null).run(state)
   }
@@ -203,8 +83,8 @@ export function createPairings(deps: PairingsDeps) {
             void live.get(payload.agentId)?.stop()
             live.delete(payload.agentId)
           }
-          if (type === 'channel.deleted' && live.get(payload.agentId)?.view.channelId === payload.channelId) live.delete(payload.agentId)
-          if (type === 'channel.changed' && live.get(payload.agentId)?.view.status === 'linked') live.delete(payload.agentId)
+          if (type === 'channel.deleted' && live.get(payload.agentId)?.view().channelId === payload.channelId) live.delete(payload.agentId)
+          if (type === 'channel.changed' && live.get(payload.agentId)?.view().status === 'linked') live.delete(payload.agentId)
         }),
       )
       for (const channelId of listStates(dataDir)) {
@@ -221,10 +101,6 @@ export function createPairings(deps: PairingsDeps) {
     read,
     pair: start,
   }
-}
-
-function digitsOf(phoneNumber: string | null): string | null {
-  return phoneNumber === null ? null : phoneNumber.replace(/\D/g, '').replace(/^00/, '')
 }
 
 /** Ids of channels. */
