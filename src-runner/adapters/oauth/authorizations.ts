@@ -4,10 +4,8 @@ import type { GuardedFetch } from '../../platform/net/guarded-fetch.ts'
 import type { Services } from '../../platform/services.ts'
 import type { Connector } from '../../contract/connectors.ts'
 import type { Authorization, CreateAuthorization } from '../../contract/credentials.ts'
-import type { Message } from '../../contract/messages.ts'
 import { AppError, messageOf, problemOf, required } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
-import { authorizationKey, credentialKey } from '../../lib/vault.ts'
 import { findConnector, isGeneral } from '../../domain/connectors/connectors.ts'
 import {
   beginAuthorization,
@@ -16,22 +14,15 @@ import {
   getAuthorization,
   insertAuthorization,
   isAuthorizationOpen,
-  listExpired,
-  listInterrupted,
-  pruneAuthorizations,
   takeAnswer,
   type AuthorizationRow,
-  type DeviceCode,
 } from '../../domain/credentials/authorizations.ts'
-import { deleteCredential, findCredentialRow, getCredential } from '../../domain/credentials/credentials.ts'
-import { readCredentialSecret } from '../../domain/credentials/credential-secret.ts'
-import { signMcpServerOut } from '../../domain/mcp/mcp-servers.ts'
-import { readAuthorizationSecret, writeAuthorizationSecret, type AuthorizationSecret } from './authorization-secret.ts'
-import type { OAuthClient, OAuthService } from './oauth-client.ts'
-import { createDevicePolls, type PollResult } from './device-polls.ts'
-import { isSafeAddress } from './safe-endpoints.ts'
+import { readAuthorizationSecret, signInService, writeAuthorizationSecret, type AuthorizationSecret } from './authorization-secret.ts'
+import { createDeviceSignIns } from './device-sign-ins.ts'
+import { disconnectAccount } from './disconnect-account.ts'
+import { createEndings } from './end-authorizations.ts'
+import type { OAuthClient } from './oauth-client.ts'
 import { MCP_CONNECTOR, planAuthorization } from './plan-authorization.ts'
-import { serviceOf } from './renewals.ts'
 import { createStoreAccount } from './store-account.ts'
 
 export type AuthorizationsDeps = Pick<Services, 'db' | 'vault' | 'clock' | 'ids' | 'log'> & {
@@ -47,8 +38,6 @@ export type AuthorizationsDeps = Pick<Services, 'db' | 'vault' | 'clock' | 'ids'
 export type BrowserAnswer = { provider: string; session: string; query: string }
 
 const LOOK_EVERY_MS = 30_000
-const MAX_DEVICE_LIVES_MS = 30 * 60_000
-const MAX_POLL_S = 60
 const STATE_BYTES = 32
 const VERIFIER_BYTES = 32
 
@@ -60,7 +49,8 @@ export function createAuthorizations(deps: AuthorizationsDeps) {
   const { db, vault, clock, ids, log, client } = deps
   const findService = deps.findConnector ?? findConnector
   const storeAccount = createStoreAccount({ ...deps, findConnector: findService })
-  const devices = createDevicePolls({ db, clock, log, poll })
+  const endings = createEndings(deps)
+  const devices = createDeviceSignIns({ ...deps, endings, storeAccount })
   let stop = () => {}
 
   /** The segment of the redirect address. An MCP server has its own, so that no server gets the answer of another one. */
@@ -95,54 +85,12 @@ export function createAuthorizations(deps: AuthorizationsDeps) {
       mcpServerId,
       resource,
     }
-    const device = input.method === 'device' ? await startDevice(signInService(row, secret), plan.scopes) : null
+    const device = input.method === 'device' ? await devices.start(signInService(row, secret), plan.scopes) : null
     // First the secret: a row without it could not go on, a secret without its row is deleted with the sign-in.
     await writeAuthorizationSecret(vault, id, { ...secret, deviceCode: device?.deviceCode ?? null })
     const made = transact(db, (tx) => insertAuthorization(tx, { clock }, row, device?.shown))
     devices.plan()
     return made
-  }
-
-  /** Throws AppError authorization_refused. */
-  async function startDevice(service: OAuthService, scopes: readonly string[]): Promise<{ deviceCode: string; shown: DeviceCode }> {
-    if (service.endpoints.deviceUrl === null)
-      throw new AppError('authorization_refused', createMessage('oauth_no_device', { service: service.name }))
-    const given = await client.startDevice(service, scopes)
-    if (given.state !== 'started') throw new AppError('authorization_refused', given.problem)
-    const { device_code: deviceCode, user_code: userCode, verification_uri_complete: complete, interval = 5, expires_in: expiresIn } = given
-    const verificationUrl = complete !== undefined && isSafeAddress(complete) ? complete : given.verification_uri
-    if (!isSafeAddress(verificationUrl) || !/^[\x21-\x7e]{1,40}$/.test(userCode)) {
-      throw new AppError('authorization_refused', createMessage('oauth_bad_answer', { service: service.name }))
-    }
-    const livesMs = Math.min(expiresIn * 1000, MAX_DEVICE_LIVES_MS)
-    const pollIntervalMs = Math.min(Math.max(interval, 1), MAX_POLL_S) * 1000
-    return { deviceCode, shown: { userCode, verificationUrl, pollIntervalMs, expiresAt: clock.now() + livesMs } }
-  }
-
-  async function poll(row: AuthorizationRow): Promise<PollResult> {
-    const secret = await readAuthorizationSecret(vault, row.id)
-    if (row.expiresAt <= clock.now() || secret?.deviceCode == null) {
-      await endOld()
-      return secret?.deviceCode == null ? endWith(row.id, createMessage('error_authorization_over')) : 'ended'
-    }
-    const service = signInService(row, secret)
-    const answer = await client.pollDevice(service, secret.deviceCode)
-    if (answer.state === 'refused') return endWith(row.id, answer.problem)
-    if (answer.state !== 'issued') return answer.state
-    try {
-      await storeAccount(row, service, answer.tokens)
-      await forgetSecret(row.id)
-      return 'ended'
-    } catch (error) {
-      // The code counts once, so asking again would change nothing.
-      return endWith(row.id, problemOf(error))
-    }
-  }
-
-  async function endWith(authorizationId: string, problem: Message): Promise<'ended'> {
-    await fail(authorizationId, problem)
-    await forgetSecret(authorizationId)
-    return 'ended'
   }
 
   /** Where to send the browser. Throws AppError authorization_over. */
@@ -162,7 +110,7 @@ export function createAuthorizations(deps: AuthorizationsDeps) {
     await writeAuthorizationSecret(vault, row.id, secret)
     if (!isAuthorizationOpen(db, row.id)) {
       // It was cancelled meanwhile, and its secret was deleted before it was written.
-      await forgetSecret(row.id)
+      await endings.forgetSecret(row.id)
       throw new AppError('authorization_over')
     }
     return { url: url.href, state }
@@ -201,80 +149,30 @@ export function createAuthorizations(deps: AuthorizationsDeps) {
       await storeAccount(row, service, issued.tokens)
       return getAuthorization(db, row.id)
     } catch (error) {
-      await fail(row.id, problemOf(error))
+      endings.fail(row.id, problemOf(error))
       throw error
     } finally {
-      await forgetSecret(row.id)
+      await endings.forgetSecret(row.id)
     }
-  }
-
-  async function fail(authorizationId: string, problem: Message): Promise<void> {
-    transact(db, (tx) => endAuthorization(tx, authorizationId, 'failed', { problem }))
   }
 
   async function cancel(authorizationId: string): Promise<Authorization> {
     getAuthorization(db, authorizationId)
     transact(db, (tx) => endAuthorization(tx, authorizationId, 'cancelled'))
-    await forgetSecret(authorizationId)
+    await endings.forgetSecret(authorizationId)
     return getAuthorization(db, authorizationId)
   }
 
-  async function forgetSecret(authorizationId: string): Promise<void> {
-    await vault.delete(authorizationKey(authorizationId)).catch((error: unknown) => {
-      log.warn({ error: messageOf(error), authorizationId }, 'could not delete the secrets of a sign-in')
-    })
-  }
-
-  /** Ends sign-ins whose time is over. */
-  async function endOld(): Promise<void> {
-    const expired = listExpired(db, clock.now())
-    transact(db, (tx) => {
-      for (const { id } of expired) endAuthorization(tx, id, 'expired', { problem: createMessage('oauth_expired') })
-      pruneAuthorizations(tx, clock.now())
-    })
-    for (const { id } of expired) await forgetSecret(id)
-  }
-
-  async function endInterrupted(): Promise<void> {
-    for (const { id, plan } of listInterrupted(db)) {
-      await fail(id, createMessage('oauth_interrupted', { service: plan.name }))
-      await forgetSecret(id)
-    }
-  }
-
-  function signInService(
-    { plan, resource }: Pick<AuthorizationRow, 'plan' | 'resource'>,
-    { clientId, clientSecret }: AuthorizationSecret,
-  ): OAuthService {
-    return { name: plan.name, endpoints: plan.endpoints, clientId, clientSecret, resource }
-  }
-
-  /** Revokes its tokens at the service, and deletes it. null: the service has no revocation. Throws AppError credential_not_found. */
-  async function disconnect(credentialId: string): Promise<boolean | null> {
-    getCredential(db, credentialId)
-    const row = findCredentialRow(db, credentialId)!
-    const secret = await readCredentialSecret(vault, credentialId)
-    // With the refresh token, all access tokens end (RFC 7009).
-    const revoked =
-      secret?.kind === 'tokens' ? await client.revoke(serviceOf(row, secret), secret.refreshToken ?? secret.accessToken) : null
-    // First the secret: a row without it is shown and can be deleted again, a secret without its row is never found.
-    await vault.delete(credentialKey(credentialId))
-    transact(db, (tx) => {
-      if (row.mcpServerId !== null) signMcpServerOut(tx, row.mcpServerId, credentialId)
-      deleteCredential(tx, credentialId)
-    })
-    return revoked
-  }
-
   return {
-    ...{ create, begin, finish, finishPasted, cancel, disconnect, redirectUriOf },
+    ...{ create, begin, finish, finishPasted, cancel, redirectUriOf },
+    disconnect: (credentialId: string) => disconnectAccount(deps, credentialId),
     read: (authorizationId: string) => getAuthorization(db, authorizationId),
     start(): void {
       const inBackground = (work: () => Promise<void>) => () => {
         work().catch((error: unknown) => log.warn({ error: messageOf(error) }, 'could not end old sign-ins this time'))
       }
-      inBackground(endInterrupted)()
-      stop = clock.every(LOOK_EVERY_MS, inBackground(endOld))
+      inBackground(endings.endInterrupted)()
+      stop = clock.every(LOOK_EVERY_MS, inBackground(endings.endOld))
       devices.plan()
     },
     stop(): void {

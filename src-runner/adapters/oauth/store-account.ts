@@ -25,6 +25,8 @@ type Deps = Pick<Services, 'db' | 'vault' | 'clock' | 'ids'> & {
   findConnector(slug: string): Connector | null
 }
 
+export type StoreAccount = ReturnType<typeof createStoreAccount>
+
 /** Stores the account that a person has just signed in with. Throws AppError authorization_refused or vault_unavailable. */
 export function createStoreAccount({ db, vault, clock, ids, fetch, findConnector }: Deps) {
   async function nameOf({ connector, plan }: AuthorizationRow, { name }: OAuthService, issued: IssuedTokens): Promise<string | null> {
