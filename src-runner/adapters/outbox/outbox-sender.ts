@@ -45,8 +45,7 @@ export function createOutboxSender({ db, hub, clock, times, log, speech, deliver
   /** The message that each channel is sending. */
   const underWay = new Map<string, string>()
   const tries = new Set<Promise<void>>()
-  /** Until when each service asked us to wait. */
-  const pausedUntil = new Map<string, number>()
+  const pauses = createPauses(clock)
   let cancelCheck = () => {}
   let isChecking = false
   const stops: (() => void)[] = []
@@ -73,25 +72,19 @@ export function createOutboxSender({ db, hub, clock, times, log, speech, deliver
 
   function scheduleCheck(channels: readonly string[]): void {
     if (findNextGivenUp(db) === null) return
-    const moments = channels.filter((id) => !underWay.has(id)).map((id) => Math.max(findNextDueOf(db, id) ?? Infinity, pauseEndOf(id)))
+    const moments = channels.filter((id) => !underWay.has(id)).map((id) => Math.max(findNextDueOf(db, id) ?? Infinity, pauses.endOf(id)))
     cancelCheck = clock.after(Math.min(Math.max(Math.min(...moments) - clock.now(), 0), MAX_WAIT_MS), check)
   }
 
-  /** Ignores a pause that a clock change has made too long. */
-  function pauseEndOf(channelId: string): number {
-    const until = pausedUntil.get(channelId) ?? 0
-    return until > clock.now() + LONGEST_WAIT_MS ? 0 : until
-  }
-
   function startTry(channelId: string): void {
-    if (pauseEndOf(channelId) > clock.now()) return
+    if (pauses.endOf(channelId) > clock.now()) return
     const messageId = findDueOf(db, channelId, clock.now())
     if (messageId === null) return
     underWay.set(channelId, messageId)
     const done = sendOne(channelId, messageId)
       .catch((error: unknown) => {
         log.error({ error, messageId }, 'could not try to send a message')
-        pausedUntil.set(channelId, clock.now() + MAX_WAIT_MS)
+        pauses.begin(channelId, MAX_WAIT_MS)
       })
       .finally(() => {
         underWay.delete(channelId)
@@ -105,9 +98,7 @@ export function createOutboxSender({ db, hub, clock, times, log, speech, deliver
     const message = transact(db, (tx) => beginTry(tx, { clock, speech }, messageId))
     if (message === null) return
     const result = await tryToSend(message)
-    if (result.state === 'failed' && result.retryAfterMs !== null) {
-      pausedUntil.set(channelId, clock.now() + Math.min(result.retryAfterMs, LONGEST_WAIT_MS))
-    }
+    if (result.state === 'failed' && result.retryAfterMs !== null) pauses.begin(channelId, result.retryAfterMs)
     await record(message, result)
   }
 
@@ -175,6 +166,21 @@ export function createOutboxSender({ db, hub, clock, times, log, speech, deliver
       const cancelInterrupt = clock.after(graceMs, interrupt)
       await Promise.all(tries)
       cancelInterrupt()
+    },
+  }
+}
+
+/** Until when channels send nothing, because their service asked us to wait or a try broke off. */
+function createPauses(clock: Pick<Clock, 'now'>) {
+  const ends = new Map<string, number>()
+  return {
+    begin(channelId: string, waitMs: number): void {
+      ends.set(channelId, clock.now() + Math.min(waitMs, LONGEST_WAIT_MS))
+    },
+    /** Ignores a pause that a clock change has made too long. */
+    endOf(channelId: string): number {
+      const end = ends.get(channelId) ?? 0
+      return end > clock.now() + LONGEST_WAIT_MS ? 0 : end
     },
   }
 }
