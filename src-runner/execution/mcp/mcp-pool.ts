@@ -3,11 +3,12 @@ import type { McpServer } from '../../contract/mcp.ts'
 import type { Message } from '../../contract/messages.ts'
 import { AppError } from '../../lib/errors.ts'
 import { findConnectableServer, listMcpServers } from '../../domain/mcp/mcp-servers.ts'
-import { createManagedServer, type ManagedServer, type ManagedServerDeps, type ServerUse } from './managed-server.ts'
+import { createManagedServer, type ManagedServer, type ServerUse } from './managed-server.ts'
 import type { ServerFolders } from './server-folders.ts'
+import type { ServerLinkDeps } from './server-link.ts'
 import type { LogLine } from './server-log.ts'
 
-export type McpPoolDeps = ManagedServerDeps & { folders: ServerFolders }
+export type McpPoolDeps = ServerLinkDeps & { folders: ServerFolders }
 
 export type McpPool = ReturnType<typeof createMcpPool>
 
