@@ -52,8 +52,7 @@ export type HttpServerDeps = Pick<Services, 'clock' | 'log'> & {
 export function createHttpServer(deps: HttpServerDeps) {
   const { log } = deps
   const streams = createStreams(deps.clock)
-  const authorize = createAuth(deps.auth, deps.limited?.identify)
-  const callers = new WeakMap<IncomingMessage, Caller>()
+  const { admit, callerOf, watchCaller } = createAdmission(createAuth(deps.auth, deps.limited?.identify))
   const perform = createPerform({ handlers: deps.handlers, confine: deps.limited?.confine, untilWritable: deps.untilWritable })
 
   const app = Fastify({
@@ -76,14 +75,6 @@ export function createHttpServer(deps: HttpServerDeps) {
   for (const name of Object.keys(ROUTES) as RouteName[]) addRoute(name)
   if (deps.mcp !== undefined) addMcp(deps.mcp)
 
-  /** Lets a request in, or answers it. For `onRequest`, before the body is read. */
-  async function admit(route: Guarded, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const caller = await authorize(route, request.raw)
-    if (typeof caller === 'string') return sendFixed(reply, caller)
-    callers.set(request.raw, caller)
-    if (route.method !== 'GET') requireJson(request.headers)
-  }
-
   function addRoute(name: RouteName): void {
     const route: Route = ROUTES[name]
     app.route({
@@ -93,7 +84,7 @@ export function createHttpServer(deps: HttpServerDeps) {
       exposeHeadRoute: route.method === 'GET' && route.stream !== true,
       onRequest: (request, reply) => admit(route, request, reply),
       async handler(request, reply) {
-        const caller = callers.get(request.raw)!
+        const caller = callerOf(request)
         const { params, query, body } = request
         const call = callOf(request, reply, route, caller)
         if (route.stream === true) {
@@ -102,7 +93,7 @@ export function createHttpServer(deps: HttpServerDeps) {
             leave()
             throw thrown
           })
-          const mayContinue = continues(route, request, caller)
+          const mayContinue = watchCaller(route, request)
           return startStream(opened as OpenStream, reply, { isRepeatable: route.method === 'GET', mayContinue, leave })
         }
         const answer: unknown = await perform(name, { params, query, body }, call)
@@ -119,14 +110,14 @@ export function createHttpServer(deps: HttpServerDeps) {
       url: MCP_ROUTE.path,
       onRequest: (request, reply) => admit(MCP_ROUTE, request, reply),
       async handler(request, reply) {
-        const caller = callers.get(request.raw)!
+        const caller = callerOf(request)
         const leave = streams.reserve(clientOf(caller))
         let isStream = false
         try {
           const { status, headers, json, stream } = await serve({ headers: request.headers, body: request.body, caller })
           if (stream !== undefined) {
             isStream = true
-            return await startStream(stream, reply, { isRepeatable: false, mayContinue: continues(MCP_ROUTE, request, caller), leave })
+            return await startStream(stream, reply, { isRepeatable: false, mayContinue: watchCaller(MCP_ROUTE, request), leave })
           }
           reply.code(status).headers(headers)
           return json === undefined ? await reply.send() : await reply.header('content-type', JSON_TYPE).send(json)
@@ -135,15 +126,6 @@ export function createHttpServer(deps: HttpServerDeps) {
         }
       },
     })
-  }
-
-  /** Whether a limited caller of a stream is still who it was: tokens are revoked, and sessions end. */
-  function continues(route: Guarded, request: FastifyRequest, { entityId }: Caller): StreamOptions['mayContinue'] {
-    if (entityId === undefined) return undefined
-    return async () => {
-      const now = await authorize(route, request.raw)
-      return typeof now !== 'string' && now.entityId === entityId
-    }
   }
 
   function startStream(open: OpenStream, reply: FastifyReply, options: StreamOptions): FastifyReply {
@@ -197,6 +179,31 @@ export function createHttpServer(deps: HttpServerDeps) {
     },
     /** The number of open streams. */
     streams: streams.count,
+  }
+}
+
+/** Who sends each request. */
+function createAdmission(authorize: ReturnType<typeof createAuth>) {
+  const callers = new WeakMap<IncomingMessage, Caller>()
+  const callerOf = ({ raw }: FastifyRequest) => callers.get(raw)!
+  return {
+    /** Lets a request in, or answers it. For `onRequest`, before the body is read. */
+    async admit(route: Guarded, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+      const caller = await authorize(route, request.raw)
+      if (typeof caller === 'string') return sendFixed(reply, caller)
+      callers.set(request.raw, caller)
+      if (route.method !== 'GET') requireJson(request.headers)
+    },
+    callerOf,
+    /** Whether a limited caller of a stream is still who it was: tokens are revoked, and sessions end. */
+    watchCaller(route: Guarded, request: FastifyRequest): StreamOptions['mayContinue'] {
+      const { entityId } = callerOf(request)
+      if (entityId === undefined) return undefined
+      return async () => {
+        const now = await authorize(route, request.raw)
+        return typeof now !== 'string' && now.entityId === entityId
+      }
+    },
   }
 }
 
