@@ -102,6 +102,7 @@ it('leaves the cursor in the field for the text after "New chat" and "Run a job"
     await choose('new chat')
     await waitFor(() => expect(screen.getByRole('textbox', { name: 'Message' })).toHaveFocus())
     expect(path()).toBe('/chat')
+    document.getElementById('main')!.focus()
   }
   for (const _time of ['opens', 'is open']) {
     await choose('run a job')
