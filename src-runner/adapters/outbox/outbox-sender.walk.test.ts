@@ -131,6 +131,6 @@ it('ends every message, sends no recorded part twice and keeps the order of each
         rig.close()
       }
     }),
-    { numRuns: walkRuns(60) },
+    { numRuns: walkRuns(20, 3) },
   )
 })

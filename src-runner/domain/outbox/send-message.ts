@@ -2,6 +2,7 @@ import type { Message } from '../../contract/messages.ts'
 import { createMessage, readMessage, writeMessage, type Speech } from '../../lib/messages.ts'
 import { and, eq, isNull, lte, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
 import type { OutboundState } from '../../contract/outbox.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { findApproval } from '../approvals/find-approval.ts'
@@ -147,14 +148,17 @@ export function moveGivingUp(tx: Tx, byMs: number): void {
 }
 
 function listOrphans(db: Db): Row[] {
-  return db
+  return ORPHANS(db).all()
+}
+
+const ORPHANS = prepareOnce((db: Db) =>
+  db
     .select()
     .from(outbox)
     .where(and(isPending, isNull(outbox.channelId)))
     .orderBy(outbox.seq)
-    .limit(500)
-    .all()
-}
+    .limit(500),
+)
 
 /** Shows the message to the person, unless it was for a stranger: otherwise anybody could make work for them. */
 function giveUp(tx: Tx, clock: Clock, row: Row, problem: Message): OutboundState {
