@@ -34,6 +34,7 @@ await begin(async () => {
     WHATSAPP_STRANGERS: '500',
     CODE_KILLS: '1',
     REPOSITORY_FILES: '20000',
+    GUESSES: '10000',
   }
   const [desktop, ...inDesktop] = onVirtualDesktop(['playwright', 'test', '--config', 'e2e/playwright.config.ts'])
   const suites = {
@@ -52,6 +53,7 @@ await begin(async () => {
         'evil-model.test',
         'whatsapp-kills.test',
         'whatsapp.test',
+        'sign-in/accounts.test',
       ],
     ],
     'kills at random moments': [projectNode, 'build/kill-test.ts', '--kills', '200'],

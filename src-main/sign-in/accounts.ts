@@ -4,7 +4,7 @@ import { createListeners } from '../listeners.ts'
 import { openAuthDatabase } from './auth-database.ts'
 import { createLinks } from './auth-links.ts'
 import { createPeople, nameKey, type Refused } from './auth-people.ts'
-import { createSessions, type Client, type Welcome } from './auth-sessions.ts'
+import { createSessions, SLOW_HASHING, type Client, type PasswordHashing, type Welcome } from './auth-sessions.ts'
 import { createGuesses } from './guesses.ts'
 
 type NewPerson = { name: string; password: string }
@@ -15,22 +15,21 @@ export type AccountsDeps = {
   /** Signs the cookies. At least 32 characters. */
   secret: string
   now: () => number
-  /** Called before a password is hashed or compared. Tests count. */
-  onPasswordCheck?: () => void
+  passwords?: PasswordHashing
 }
 
 /**
  * Accounts, sessions and invitations in auth.db, with better-auth for passwords, sessions and cookies. Nothing here asks who may
  * do what; the dashboard does. What a person got wrong is returned as `refused`.
  */
-export async function openAccounts({ dataDir, secret, now, onPasswordCheck }: AccountsDeps) {
+export async function openAccounts({ dataDir, secret, now, passwords = SLOW_HASHING }: AccountsDeps) {
   const database = openAuthDatabase(join(dataDir, 'auth.db'), now)
   const { db } = database
   const listeners = createListeners()
   const guesses = createGuesses(db, now)
   const people = createPeople(db, now)
   const links = createLinks(db, now)
-  const sessions = await createSessions({ db, people, secret, now, onPasswordCheck, ended: listeners.tell })
+  const sessions = await createSessions({ db, people, secret, now, passwords, ended: listeners.tell })
   const { hasOwner } = people
   const { hashPassword } = sessions
 

@@ -22,6 +22,14 @@ const SESSION_COOKIE = 'deckhand.session_token'
 export type SignedIn = { person: Person; deviceId: string }
 /** Where a request comes from. `address` is the socket's: headers about it can be made up. */
 export type Client = { address: string; userAgent: string; cookie: string | undefined }
+/** Hashing is costly on purpose, so tests that are not about it have one that is not. */
+export type PasswordHashing = {
+  hash(password: string): Promise<string>
+  verify(given: { hash: string; password: string }): Promise<boolean>
+}
+/** scrypt. */
+export const SLOW_HASHING: PasswordHashing = { hash: hashPassword, verify: verifyPassword }
+
 /** `cookies`: Set-Cookie values for the browser. `token`: the session's. */
 export type Welcome = { person: Person; cookies: string[]; token: string }
 
@@ -31,8 +39,7 @@ export type SessionDeps = {
   /** Signs the cookies. At least 32 characters. */
   secret: string
   now: () => number
-  /** Called before a password is hashed or compared. */
-  onPasswordCheck: (() => void) | undefined
+  passwords: PasswordHashing
   /** Called after sessions ended. */
   ended: () => void
 }
@@ -64,7 +71,7 @@ export async function createSessions(deps: SessionDeps) {
   }
 
   return {
-    hashPassword,
+    hashPassword: deps.passwords.hash,
     sessionOf,
 
     /** The session of a token as `token` of a welcome and the cookie carry it: with its signature, which auth.db does not hold. */
@@ -150,7 +157,7 @@ export async function createSessions(deps: SessionDeps) {
   }
 }
 
-function configureLibrary({ db, secret, onPasswordCheck }: SessionDeps) {
+function configureLibrary({ db, secret, passwords }: SessionDeps) {
   return betterAuth({
     // Never used: requests do not reach better-auth as such, so it makes no URL and compares no origin.
     baseURL: 'http://deckhand.invalid',
@@ -164,16 +171,7 @@ function configureLibrary({ db, secret, onPasswordCheck }: SessionDeps) {
       disableSignUp: true,
       minPasswordLength: MIN_PASSWORD_CHARS,
       maxPasswordLength: MAX_PASSWORD_CHARS,
-      password: {
-        hash(password) {
-          onPasswordCheck?.()
-          return hashPassword(password)
-        },
-        verify(given) {
-          onPasswordCheck?.()
-          return verifyPassword(given)
-        },
-      },
+      password: passwords,
     },
     user: { additionalFields: { role: { type: 'string', required: true, input: false } } },
     session: { expiresIn: SESSION_S, updateAge: DAY_S },
