@@ -100,7 +100,7 @@ describe('accepted means kept', () => {
     await runner.client.ok('updateSettings', { body: { pauseAll: true } })
     runner.breakDatabase()
     // First the report to the host, then all periodic work.
-    for (const ms of [1000, 60_000, 3_600_000, 24 * 3_600_000]) clock.advance(ms)
+    for (const ms of [1000, 60_000, 3_600_000, 24 * 3_600_000]) clock.skip(ms)
     expect(runner.logLines.join('\n')).toContain('scheduled work failed this time: The database connection is not open')
     expect((await runner.client.ask('health')).status).toBe(503)
   })

@@ -6,6 +6,8 @@ type Sleeper = { dueAt: number; wake: () => void; every: number | null }
 export type HandClock = Clock & {
   /** Advances time and wakes the sleepers that are due, in order. */
   advance(ms: number): void
+  /** Advances time at once, as if the process had stood still: each sleeper that is due by then wakes once. */
+  skip(ms: number): void
   /** Sets the wall clock forward or back. Sleepers do not notice, as after a sleep of the machine. */
   jump(ms: number): void
   /** Resolves with the remaining milliseconds of the first sleeper whose time `fits`. */
@@ -58,7 +60,8 @@ export function createHandClock(startAt = Date.UTC(2026, 10, 20, 9, 30)): HandCl
     advance(ms) {
       const until = at + ms
       for (;;) {
-        const next = [...sleepers].filter((s) => s.dueAt <= until).sort((a, b) => a.dueAt - b.dueAt)[0]
+        let next: Sleeper | undefined
+        for (const sleeper of sleepers) if (sleeper.dueAt <= until && (next === undefined || sleeper.dueAt < next.dueAt)) next = sleeper
         if (next === undefined) break
         at = Math.max(at, next.dueAt)
         if (next.every === null) sleepers.delete(next)
@@ -66,6 +69,16 @@ export function createHandClock(startAt = Date.UTC(2026, 10, 20, 9, 30)): HandCl
         next.wake()
       }
       at = until
+    },
+    skip(ms) {
+      at += ms
+      for (const sleeper of [...sleepers].filter(({ dueAt }) => dueAt <= at).sort((a, b) => a.dueAt - b.dueAt)) {
+        // A sleeper before it may have ended it.
+        if (!sleepers.has(sleeper)) continue
+        if (sleeper.every === null) sleepers.delete(sleeper)
+        else sleeper.dueAt = at + sleeper.every
+        sleeper.wake()
+      }
     },
     jump(ms) {
       set += ms
