@@ -7,7 +7,7 @@ import type { CodeTask, CreateCodeTask } from '../contract/code-tasks.ts'
 import type { Job, Step } from '../contract/jobs.ts'
 import { installScriptedAgent } from './coding-agents/install-scripted-agent.ts'
 import { createTestRunner, type TestRunner, type TestRunnerOptions } from './create-test-runner.ts'
-import { gitIn } from './git-rig.ts'
+import { gitIn, writeRepository } from './git-rig.ts'
 import { scratchFolder } from './scratch-folder.ts'
 
 export type CodeRig = {
@@ -39,10 +39,7 @@ export async function createCodeRig(
   for (const folder of [programs, repository, home]) mkdirSync(folder)
   await installScriptedAgent(programs, 'gemini', given.script)
   const git = (...args: string[]) => gitIn(repository, ...args)
-  git('init', '--quiet')
-  await scratch.write('shop/till.ts', 'export const tax = 19\n')
-  git('add', '--all')
-  git('commit', '--quiet', '-m', 'Begin')
+  writeRepository(repository, { 'till.ts': 'export const tax = 19\n' })
   const runner = await createTestRunner({
     home,
     listProgramFolders: async () => [programs, ...(await listProgramFolders())],

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { systemClock } from '../lib/clock.ts'
@@ -14,27 +14,60 @@ export function gitIn(folder: string, ...args: string[]): string {
   return execFileSync('git', [...who, ...args], { cwd: folder, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
 }
 
+type Entry = { path: string; bytes: Buffer | null; mode: number }
+const templates = new Map<string, Entry[]>()
+
+/**
+ * Fills a folder with a repository that has these files in one commit. Git makes it once in a process, and each further one is a copy,
+ * because starting Git takes longer than most of what is tested with it.
+ */
+export function writeRepository(folder: string, files: Record<string, string>): void {
+  mkdirSync(folder, { recursive: true })
+  const key = JSON.stringify(files)
+  const template = templates.get(key)
+  if (template !== undefined) {
+    for (const { path, bytes, mode } of template) {
+      if (bytes === null) mkdirSync(join(folder, path), { mode })
+      else writeFileSync(join(folder, path), bytes, { mode })
+    }
+    return
+  }
+  gitIn(folder, 'init', '--quiet')
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  gitIn(folder, 'add', '--all')
+  gitIn(folder, 'commit', '--quiet', '-m', 'Begin')
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
+  templates.set(
+    key,
+    paths.map((path) => {
+      const found = statSync(join(folder, path))
+      return { path, bytes: found.isFile() ? readFileSync(join(folder, path)) : null, mode: found.mode & 0o777 }
+    }),
+  )
+}
+
 /** A person's repository with some files and one commit, and our Git beside it. */
 export async function createGitRig(name = 'project') {
   const scratch = await scratchFolder()
   const repository = scratch.at(name)
-  await mkdir(repository, { recursive: true })
-  gitIn(repository, 'init', '--quiet')
+  writeRepository(repository, {
+    'README.md': '# Project\n\nOne.\nTwo.\nThree.\nFour.\nFive.\nSix.\nSeven.\n',
+    'src/main.ts': 'export const answer = 41\n',
+    'src/old.ts': 'export const old = [\n  1,\n  2,\n  3,\n]\n',
+  })
   const write = async (path: string, content: string | Uint8Array, mode?: number) => {
     const file = join(repository, path)
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, content)
     if (mode !== undefined) chmodSync(file, mode)
   }
-  await write('README.md', '# Project\n\nOne.\nTwo.\nThree.\nFour.\nFive.\nSix.\nSeven.\n')
-  await write('src/main.ts', 'export const answer = 41\n')
-  await write('src/old.ts', 'export const old = [\n  1,\n  2,\n  3,\n]\n')
-  gitIn(repository, 'add', '--all')
-  gitIn(repository, 'commit', '--quiet', '-m', 'Begin')
   const home = scratch.at('code')
   const git = createGit({ home, clock: systemClock, listProgramFolders, closedFolders: () => [home] })
   const head = () => gitIn(repository, 'rev-parse', 'HEAD')
-  const base = head()
+  const base = readFileSync(join(repository, '.git/refs/heads/main'), 'utf8').trim()
 
   /** A folder with the files of the first commit. */
   async function addTask(id = 'job-1', commit = base) {
