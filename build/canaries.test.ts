@@ -11,9 +11,12 @@ import Sqlite from 'better-sqlite3'
 import { zipSync } from 'fflate'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startBotApiServer, type BotApiServer } from '../src-runner/testing/bot-api-server/bot-api-server.ts'
+import { startDiscordServer, type DiscordServer } from '../src-runner/testing/discord-server/discord-server.ts'
 import { startModelServer, type ModelServer } from '../src-runner/testing/model-servers/model-server.ts'
+import { startOAuthServer, type OAuthServer } from '../src-runner/testing/oauth-server/oauth-server.ts'
 import { createRunnerClient, type RunnerClient } from '../src-runner/testing/runner-client.ts'
 import { findLeaks, readPlaces, spellingsOf, type Places } from '../src-runner/testing/secret-scanner.ts'
+import { startSlackServer, type SlackServer } from '../src-runner/testing/slack-server/slack-server.ts'
 import { postWebhook } from '../src-runner/testing/webhook-sender.ts'
 
 const PROGRAM = fileURLToPath(new URL('../out/main/headless.js', import.meta.url))
@@ -27,11 +30,14 @@ function canary(slot: string, shape: (random: string) => string = (random) => `c
 const plain = (random: string) => `canary-${random}`
 
 /** The whole program in two processes at the most talkative level, with its vault in a file. */
-describe('25 secrets in every slot', () => {
+describe('more than 40 secrets in every slot', () => {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-canaries-'))
   const dataDir = join(folder, 'data')
   let models: ModelServer
   let bot: BotApiServer
+  let discord: DiscordServer
+  let slack: SlackServer
+  let notes: OAuthServer | null = null
   let echo: Server
   let program: ChildProcess
   let client: RunnerClient
@@ -46,6 +52,9 @@ describe('25 secrets in every slot', () => {
     models = await startModelServer()
     bot = await startBotApiServer()
     secrets['channel token'] = bot.token
+    discord = await startDiscordServer()
+    slack = await startSlackServer()
+    Object.assign(secrets, { 'Discord token': discord.token, 'Slack bot token': slack.botToken, 'Slack app token': slack.appToken })
     echo = createServer(sayWhatWasSent).listen(0, '127.0.0.1')
     await once(echo, 'listening')
     await start()
@@ -54,6 +63,9 @@ describe('25 secrets in every slot', () => {
     await end('SIGKILL')
     await models.close()
     await bot.close()
+    await discord.close()
+    await slack.close()
+    await notes?.stop()
     echo.close()
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
   })
@@ -120,7 +132,11 @@ describe('25 secrets in every slot', () => {
     const { agent } = await client.ok('createAgent', {
       body: { name: 'Ada', autonomy: 'on_its_own', model: { providerId, model: 'small' } },
     })
-    const { jobId } = await client.ok('submitTask', { body: { task: 'Work.', agentId: agent.id } })
+    await workOf(agent.id)
+  }
+
+  async function workOf(agent: string): Promise<void> {
+    const { jobId } = await client.ok('submitTask', { body: { task: 'Work.', agentId: agent } })
     const { events } = await client.stream('streamJob', { params: { jobId } })
     for await (const { data } of events) answers.push(JSON.stringify(data))
     await client.ok('getJob', { params: { jobId } })
@@ -183,6 +199,98 @@ describe('25 secrets in every slot', () => {
       bot.fault(method, { kind: 'error', code: 500, description: `Internal: ${bot.url}/bot${bot.token}/${method}` })
     }
     await client.ask('testChannel', { params: { channelId: channel.id } })
+
+    for (const { kind, ...wanted } of [
+      { kind: 'discord', baseUrl: discord.url, token: discord.token, appToken: null },
+      { kind: 'slack', baseUrl: slack.url, token: slack.botToken, appToken: slack.appToken },
+    ] as const) {
+      const wrong = { token: `${wanted.token}x`, appToken: wanted.appToken === null ? null : `${wanted.appToken}x` }
+      await client.ask('createChannel', { body: { agentId, kind, ...wanted, ...wrong } })
+      // These servers of the tests are not as rude as the next.
+      await client.ask('createChannel', { body: { agentId, kind, ...wanted, baseUrl: echoUrl() } })
+      const { channel: made } = await client.ok('createChannel', { body: { agentId, kind, ...wanted } })
+      await client.ask('testChannel', { params: { channelId: made.id } })
+    }
+  }
+
+  /** Accounts by a key, by a header and by signing in; servers of tools; and an access token. */
+  async function useConnections(): Promise<void> {
+    const echoHost = new URL(echoUrl()).host
+    notes = await startOAuthServer({ redirectUris: [`${dashboardUrl}/api/oauth/oauth2/callback`] })
+    await client.ok('updateSettings', { body: { openedHosts: [echoHost, notes.host] } })
+    const agents = [{ agentId, access: 'read' as const }]
+    for (const [connector, secret] of [
+      ['api-key', { key: canary('key of a connection', plain) }],
+      ['header-auth', { header: 'X-Key', value: canary('header of a connection') }],
+      ['basic-auth', { username: 'anna', password: canary('password of a connection') }],
+    ] as const) {
+      const { credential } = await client.ok('createCredential', {
+        body: { connector, name: connector, hosts: [echoHost], secret, agents },
+      })
+      await client.ask('testCredential', { params: { credentialId: credential.id } })
+    }
+
+    secrets['client secret'] = notes.clientSecret
+    const tokensOf = (name: string) => ({
+      access_token: canary(`access token of ${name}`, plain),
+      refresh_token: canary(`refresh token of ${name}`, plain),
+    })
+    const endpoints = {
+      authorizationUrl: `${notes.url}/auth`,
+      tokenUrl: `${notes.url}/token`,
+      revocationUrl: `${notes.url}/token/revocation`,
+    }
+    const { clientId, clientSecret } = notes
+    const refused = {
+      kind: 'answer',
+      status: 400,
+      body: JSON.stringify({ error: 'invalid_client', error_description: clientSecret }),
+    } as const
+    const expired = { kind: 'fields', fields: { ...tokensOf('an expired account'), expires_in: 1 } } as const
+    const valid = { kind: 'fields', fields: tokensOf('an account') } as const
+    for (const [name, fault] of Object.entries({ refused, expired, valid })) {
+      const body = { connector: 'generic-oauth2', name, clientId, clientSecret, scopes: ['openid'], endpoints, hosts: [echoHost], agents }
+      const { authorization } = await client.ok('createAuthorization', { body })
+      const params = { authorizationId: authorization.id }
+      const begun = { provider: 'oauth2', session: canary('session of a sign-in', plain) }
+      const { url } = await client.ok('beginAuthorization', { params, body: begun })
+      notes.fail('/token', fault)
+      const back = await notes.agree(url)
+      secrets[`code of a sign-in, ${name}`] = back.searchParams.get('code')!
+      await client.ask('finishAuthorization', { params, body: { ...begun, query: back.search } })
+    }
+
+    const remote = { kind: 'http', url: `${echoUrl()}/mcp`, headerNames: ['Authorization'] } as const
+    const asked = { Authorization: `Bearer ${canary('header of a server', plain)}` }
+    const program = {
+      kind: 'stdio',
+      command: '/bin/sh',
+      args: ['-c', 'env >&2; exit 1'],
+      envNames: ['TOKEN'],
+      allowsUnsandboxed: true,
+    } as const
+    for (const body of [
+      { name: 'Remote', transport: remote, headers: asked, agents: [{ agentId }] },
+      { name: 'Program', transport: program, env: { TOKEN: canary('variable of a server', plain) }, agents: [{ agentId }] },
+    ]) {
+      const { server } = await client.ok('createMcpServer', { body })
+      await client.ask('testMcpServer', { params: { mcpServerId: server.id } })
+    }
+
+    const { token } = await client.ok('createToken', { body: { name: 'Script', expiresAt: null } })
+    secrets['access token'] = token
+    // It is shown this once.
+    answers.pop()
+    await hear(fetch(`${runnerUrl}/api/jobs`, { headers: { authorization: `Bearer ${token}` } }).then((answer) => answer.text()))
+    await hear(fetch(`${dashboardUrl}/api/jobs?token=${token}`).then((answer) => answer.text()))
+    const calls = ['api-key', 'header-auth', 'basic-auth', 'expired', 'valid'].map((connection, at) => ({
+      toolCalls: [{ id: `call_${at}`, name: 'http_request', args: { connection, url: `${echoUrl()}/orders` } }],
+    }))
+    models.play(...calls, { text: ['Done.'] })
+    await workOf(agentId)
+    expect(notes.of('/token').map(({ body }) => new URLSearchParams(body).get('refresh_token'))).toContain(
+      tokensOf('an expired account').refresh_token,
+    )
   }
 
   /** The owner's account is made by the link in the output, which works once. */
@@ -199,6 +307,17 @@ describe('25 secrets in every slot', () => {
     const { token } = (await signedIn.json()) as { token: string }
     secrets['session'] = token
     await hear(fetch(`${dashboardUrl}/api/jobs`, { headers: { authorization: `Bearer ${token}` } }).then((answer) => answer.text()))
+
+    const [cookie] = signedIn.headers.getSetCookie()[0]!.split(';')
+    secrets['cookie'] = cookie!.slice(cookie!.indexOf('=') + 1)
+    const headers = { 'content-type': 'application/json', cookie: cookie! }
+    const invited = await fetch(`${dashboardUrl}/api/auth/invitations`, { method: 'POST', headers, body: '{"role":"member"}' })
+    const { link: invitation } = (await invited.json()) as { link: string }
+    expect(invited.status).toBe(201)
+    secrets['link of an invitation'] = invitation
+    await hear(fetch(`${dashboardUrl}/sign-in?invite=${invitation}`).then((answer) => answer.text()))
+    expect((await call('/api/auth/sign-up', { link: invitation, name: 'karl', password: canary('password of a member') })).status).toBe(201)
+    await hear(call('/api/auth/sign-up', { link: invitation, name: 'emma', password }).then((answer) => answer.text()))
   }
 
   async function knockWithSecrets(): Promise<void> {
@@ -217,19 +336,31 @@ describe('25 secrets in every slot', () => {
   }
 
   async function askEverything(): Promise<void> {
+    const connected = ['listCredentials', 'listMcpServers', 'listTokens', 'exportSetup', 'exportHistory'] as const
     const lists = ['listTriggers', 'listChannels', 'listOutbox', 'listSchedules', 'listAttention', 'getPublicAddress', 'getDoctor'] as const
-    for (const name of [...lists, 'getSettings', 'listProviders', 'listAgents', 'listApprovals', 'listJobs', 'getDiagnostics'] as const) {
+    for (const name of [
+      ...lists,
+      ...connected,
+      'getSettings',
+      'listProviders',
+      'listAgents',
+      'listApprovals',
+      'listJobs',
+      'getDiagnostics',
+    ] as const) {
       expect([name, (await client.ask(name)).status]).toEqual([name, 200])
     }
   }
 
   it('leave no trace outside of the vault: in no file, database, output, answer, backup, crash report or diagnostics', async () => {
     await useModels()
-    // They were really used.
-    for (const [slot, secret] of Object.entries(secrets))
-      if (/^key of (.*401|brave|tavily)$/.test(slot)) expect([slot, sent.includes(secret)]).toEqual([slot, true])
     await useWebhooks()
     await useChannels()
+    await useConnections()
+    // They were really used.
+    for (const [slot, secret] of Object.entries(secrets))
+      if (/^key of (.*401|brave|tavily|a connection)$|^header of|^Discord|^Slack bot|^access token of an account/.test(slot))
+        expect([slot, sent.includes(JSON.stringify(secret).slice(1, -1))]).toEqual([slot, true])
     await signIn()
     await knockWithSecrets()
     await askEverything()
@@ -241,11 +372,13 @@ describe('25 secrets in every slot', () => {
     await end('SIGTERM')
     const report = run(['diagnostics', join(dataDir, 'report.zip')])
     expect(await once(report, 'exit')).toEqual([0, null])
+    const exported = run(['export', join(dataDir, 'everything.jsonl')])
+    expect(await once(exported, 'exit')).toEqual([0, null])
 
     const vaultKey = readFileSync(join(dataDir, 'vault-file.key'), 'utf8').trim()
     secrets['key of the vault'] = vaultKey
     const values = Object.values(secrets)
-    expect(values.length).toBeGreaterThanOrEqual(25)
+    expect(values.length).toBeGreaterThanOrEqual(40)
     const places: Places = {
       ...readPlaces(dataDir, ['vault-file.key']),
       'the output': output,
@@ -257,6 +390,7 @@ describe('25 secrets in every slot', () => {
       'logs/runner.log',
       'logs/main.log',
       'report.zip/runner.log',
+      'everything.jsonl',
       'deckhand.db, table agent_jobs',
       'vault-file.json',
     ])
