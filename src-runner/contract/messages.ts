@@ -14,8 +14,8 @@ export type MessageParams<C extends MessageCode> = {
 }
 
 /**
- * What the runner stores, sends and logs in place of a sentence. Each reader renders it in its own language. Words of others
- * (a provider, a program) are the parameter of a message, `quoted` if there is no better one.
+ * What Deckhand stores, sends and shows in place of a sentence. Each reader renders it in its own language. Words of others
+ * (a provider, a program) are the parameter of a message, `quoted` if there is no better one. Log lines are English, for developers.
  */
 export type Message = { [C in MessageCode]: { code: C; params: MessageParams<C> } }[MessageCode]
 
