@@ -91,7 +91,7 @@ describe('headless', () => {
     expect((await post(`${runnerUrl}/api/agents`, { name: 'Ada' })).status).toBe(201)
     const refused = startHeadless({}, ['reset', '--yes'])
     expect(await refused.exited).toBe(1)
-    expect(refused.stderr()).toContain('another Deckhand is using the data folder')
+    expect(refused.stderr()).toContain('Another Deckhand is using the data folder')
     first.child.kill('SIGTERM')
     await first.exited
     const asked = startHeadless({}, ['reset'])
@@ -403,7 +403,7 @@ describe('headless', () => {
   it.each([
     [{ RUNNER_PORT: 'x' }, [], /^deckhand: RUNNER_PORT must be a port, 0 to 65535 \(it is "x"\)\n$/],
     [{ DASHBOARD_HOST: '0.0.0.0' }, [], /^deckhand: DASHBOARD_HOST 0\.0\.0\.0 would open Deckhand to the network[^\n]*\n$/],
-    [{ DECKHAND_DATA_DIR: '/dev/null/deckhand' }, [], /^deckhand: the data folder \/dev\/null\/deckhand cannot be used[^\n]*\n$/],
+    [{ DECKHAND_DATA_DIR: '/dev/null/deckhand' }, [], /^deckhand: The data folder \/dev\/null\/deckhand cannot be used[^\n]*\n$/],
     [
       { DASHBOARD_HOST: '192.0.2.1', AUTH_MODE: 'local-auth' },
       [],

@@ -17,6 +17,7 @@ import { exportTo, importFrom } from './export-file.ts'
 import { createHost, leave, logsDirOf, type Host } from './host.ts'
 import { englishText } from './log/english-text.ts'
 import { messageOf } from './log/log.ts'
+import { problemOf } from './message-error.ts'
 import { dataDirOfPort } from './net/port-holder.ts'
 import { measureData } from './reset/own-files.ts'
 import { finishReset, resetNow } from './reset/reset.ts'
@@ -57,7 +58,8 @@ try {
   await run()
 } catch (error) {
   const expected = error instanceof StartError
-  process.stderr.write(`deckhand: ${expected ? error.message : `cannot start: ${messageOf(error)}`}\n`)
+  const why = await englishText(problemOf(error))
+  process.stderr.write(`deckhand: ${expected ? why : `cannot start: ${why}`}\n`)
   process.exit(expected ? error.exitCode : 1)
 }
 
@@ -113,7 +115,7 @@ async function offerSetup(host: Host, baseUrl: string): Promise<void> {
     const token = (await host.signIn.accounts()).createSetupToken()
     if (token !== null) process.stderr.write(`deckhand: create the owner account: ${baseUrl}${linkPath('setup', token)}\n`)
   } catch (error) {
-    process.stderr.write(`deckhand: nobody can sign in: ${messageOf(error)}\n`)
+    process.stderr.write(`deckhand: nobody can sign in: ${await englishText(problemOf(error))}\n`)
   }
 }
 
@@ -125,8 +127,8 @@ async function printSecret({ dataDir, vault: kind, workerSecret }: Environment, 
   const none = `there is no secret in ${dataDir} yet: start Deckhand once to create it`
   if (!existsSync(dataDir)) throw new StartError(1, none)
   const vault = openVault(kind, dataDir)
-  const explain = (error: unknown) => {
-    throw error instanceof VaultError ? new StartError(1, error.message, { cause: error }) : error
+  const explain = async (error: unknown): Promise<never> => {
+    throw error instanceof VaultError ? new StartError(1, await englishText(error.detail), { cause: error }) : error
   }
   let secret = await readCreatedSecret(vault).catch(explain)
   if (secret === null) throw new StartError(1, `${none}. If it runs with another DECKHAND_VAULT than ${kind}, set that here too`)
@@ -288,7 +290,7 @@ function readCommand([first, ...rest]: string[]): Command {
 async function startBoth(host: Host, replaceDatabase?: Replacement): Promise<{ runnerUrl: string; dashboardUrl: string }> {
   const dashboard = await host.startServer()
   if (dashboard.state === 'port_taken') throw await portTaken('dashboard', 'DASHBOARD_PORT', dashboard)
-  if (dashboard.state === 'failed') throw new StartError(2, dashboard.message)
+  if (dashboard.state === 'failed') throw new StartError(2, await englishText(dashboard.message))
   const runner = await host.supervisor.start({ replaceDatabase })
   // Also what a crash interrupted.
   await host.signIn

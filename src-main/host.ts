@@ -162,7 +162,7 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
   const startServer = () => serving.start(sharing.prepare)
 
   /** Both servers get the present hosts, mode and secret. Resolves with what went wrong, or null. */
-  async function applyAccess(): Promise<string | null> {
+  async function applyAccess(): Promise<Message | null> {
     // The same port again, also if the system chose it.
     ports.keep('dashboard', serving.server()?.port)
     await serving.start()
@@ -233,11 +233,11 @@ function openLog(
 ): MainLog {
   const log = createMainLog({ folder: logsDirOf(dataDir), level: level(), ...(echo ? { echo } : {}) })
   settings.onChange(() => log.setLevel(level()))
-  if (settings.notice) log.warn({}, settings.notice)
+  if (settings.notice) log.warn({ notice: settings.notice }, 'the settings file cannot be used')
   return log
 }
 
-type SharingParts = Pick<Host, 'environment' | 'settings' | 'signIn' | 'vault' | 'log'> & { apply: () => Promise<string | null> } & Pick<
+type SharingParts = Pick<Host, 'environment' | 'settings' | 'signIn' | 'vault' | 'log'> & { apply: () => Promise<Message | null> } & Pick<
     HostOptions,
     'network'
   >

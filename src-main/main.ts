@@ -1,6 +1,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { app, dialog, Menu, nativeTheme, powerMonitor, session, shell } from 'electron'
+import { chooseLanguage, renderMessage } from '../resources/locales/translate.ts'
 import { openAssets } from './dashboard/assets.ts'
 import { createAbilities, type Abilities } from './desktop/abilities.ts'
 import { LINK_SCHEME, linkAmong } from './desktop/deep-link.ts'
@@ -11,6 +12,7 @@ import { setLoginItem, startedAtLogin } from './desktop/login-item.ts'
 import { notificationText } from './desktop/notification-text.ts'
 import { createLinkFollower } from './desktop/open-deep-link.ts'
 import { createQuit, type Quit } from './desktop/quit.ts'
+import { startFailureText } from './desktop/start-failure.ts'
 import { questionOf, speechOf } from './desktop/language.ts'
 import { createTray } from './desktop/tray.ts'
 import { hasTray } from './desktop/tray-support.ts'
@@ -50,7 +52,11 @@ export async function main(deps: MainDeps): Promise<void> {
     await start(deps)
   } catch (error) {
     process.stderr.write(`deckhand: ${messageOf(error)}\n`)
-    if (app.isPackaged) dialog.showErrorBox('Deckhand cannot start', messageOf(error))
+    if (app.isPackaged) {
+      // The settings may be what cannot be read.
+      const { title, text } = startFailureText(error, speechOf(chooseLanguage('system', app.getPreferredSystemLanguages())))
+      dialog.showErrorBox(title, text)
+    }
     app.exit(error instanceof StartError ? error.exitCode : 1)
   }
 }
@@ -176,7 +182,11 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
   trayIsSeen = await hasTray()
   if (!trayIsSeen) window.show()
   if (settings.notice)
-    abilities.notify({ title: speech().t('desktop.notifications.settings'), body: settings.notice, onClick: window.show })
+    abilities.notify({
+      title: speech().t('desktop.notifications.settings'),
+      body: renderMessage(speech().t, settings.notice),
+      onClick: window.show,
+    })
 }
 
 function infoOf(dataDir: string) {

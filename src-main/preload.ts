@@ -1,6 +1,6 @@
 import { contextBridge, ipcRenderer } from 'electron'
 import { callChannel, COMMAND_CHANNEL, STATE_CHANNEL } from './contract/channels.ts'
-import type { DesktopApi, DesktopCallName, DesktopCommand, DesktopState } from './contract/desktop-api.ts'
+import type { DesktopBridge, DesktopCallName, DesktopCommand, DesktopOutcome, DesktopState } from './contract/desktop-api.ts'
 
 /** Complete over the contract. Names only, so that no schema library loads before the page. */
 const CALLS = {
@@ -29,7 +29,7 @@ const CALLS = {
   update: true,
 } satisfies Record<DesktopCallName, true>
 
-const call = (name: DesktopCallName, argument?: unknown) => ipcRenderer.invoke(callChannel(name), argument) as Promise<unknown>
+const call = (name: DesktopCallName, argument?: unknown) => ipcRenderer.invoke(callChannel(name), argument) as Promise<DesktopOutcome>
 
 /** The IPC event stays here, because it would give the page `ipcRenderer`. */
 function listen<T>(channel: string, listener: (value: T) => void): () => void {
@@ -51,10 +51,10 @@ const api = {
       listener(state)
     })
     // A state pushed meanwhile is newer than this one.
-    void call('getState').then((state) => changed || listener(state as DesktopState))
+    void call('getState').then((outcome) => !changed && outcome.ok && listener(outcome.value as DesktopState))
     return stop
   },
   onCommand: (listener) => listen<DesktopCommand>(COMMAND_CHANNEL, listener),
-} as DesktopApi
+} as DesktopBridge
 
 contextBridge.exposeInMainWorld('deckhand', api)

@@ -10,7 +10,7 @@ import { createHostTrash, findSystemTrash } from './adapters/host/host-trash.ts'
 import { createHostUsers } from './adapters/host/host-users.ts'
 import { createHostVault } from './adapters/host/host-vault.ts'
 import { shiftClock, systemClock } from './lib/clock.ts'
-import { messageOf } from './lib/errors.ts'
+import { messageOf, problemOf } from './lib/errors.ts'
 import { createMessage, englishText, quote } from './lib/messages.ts'
 import { keepRequestsYoung } from './lib/heap.ts'
 import { createMemoryVault } from './lib/vault.ts'
@@ -77,7 +77,7 @@ function runUnderHost(host: HostChannel): void {
   async function changeAccess({ runner, log, hide }: LoggedRunner, access: Access): Promise<void> {
     hide(access.workerSecret)
     if (access.tls) hide(access.tls.key)
-    const problem = await runner.changeAccess(access).then(() => null, messageOf)
+    const problem = await runner.changeAccess(access).then(() => null, problemOf)
     if (problem !== null) log.error({ problem }, 'the access could not be changed')
     await host.send({ type: 'access_set', problem })
   }

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path'
 import { type Browser, chromium, expect, type Page, test } from '@playwright/test'
 import { createOwner } from '../fixtures/share-on-network.ts'
 import { type Ask, runCodeTask, signInToService, useMcpServers, useSkill } from './integrations.ts'
-import type { DesktopApi } from '../../src-main/contract/desktop-api.ts'
+import type { DesktopBridge } from '../../src-main/contract/desktop-api.ts'
 import type { Channel, CreateChannel } from '../../src-runner/contract/channels.ts'
 import type { Pairing } from '../../src-runner/contract/messenger.ts'
 import { startBotApiServer } from '../../src-runner/testing/bot-api-server/bot-api-server.ts'
@@ -13,6 +13,7 @@ import { startDiscordServer } from '../../src-runner/testing/discord-server/disc
 import { startModelServer } from '../../src-runner/testing/model-servers/model-server.ts'
 import { startSlackServer } from '../../src-runner/testing/slack-server/slack-server.ts'
 import { startWhatsAppServer, type WhatsAppServer } from '../../src-runner/testing/whatsapp-server/whatsapp-server.ts'
+import { valueOf } from '../fixtures/value-of.ts'
 
 const PROGRAM = process.env['DECKHAND_INSTALLED'] ?? '/usr/bin/deckhand'
 /** The folder of a person who changed nothing, not the one of the throw-away desktop. */
@@ -113,8 +114,8 @@ async function ask<Result>(page: Page, method: string, path: string, body?: obje
   return JSON.parse(text) as Result
 }
 
-const runnerState = (page: Page) =>
-  page.evaluate(async () => (await (window as unknown as { deckhand: DesktopApi }).deckhand.getState(undefined)).runner.state)
+const runnerState = async (page: Page) =>
+  valueOf(await page.evaluate(() => (window as unknown as { deckhand: DesktopBridge }).deckhand.getState(undefined))).runner.state
 
 /** As a session that ends: in order, without a question. */
 async function stop({ process: app, browser }: Running): Promise<void> {
@@ -250,7 +251,9 @@ test('an installed Deckhand: a first job, the sandbox, a crash, a link, and the 
     await useMcpServers(installed)
     await useSkill(installed)
     await runCodeTask(installed, PROGRAMS)
-    const { dashboard } = await page.evaluate(() => (window as unknown as { deckhand: DesktopApi }).deckhand.getState(undefined))
+    const { dashboard } = valueOf(
+      await page.evaluate(() => (window as unknown as { deckhand: DesktopBridge }).deckhand.getState(undefined)),
+    )
     if (dashboard.state !== 'ready') throw new Error(dashboard.state)
     await signInToService(installed, dashboard.dashboardUrl)
     await models.close()
@@ -282,12 +285,12 @@ test('an installed Deckhand: a first job, the sandbox, a crash, a link, and the 
   await test.step('an account, sharing and encryption, whose libraries are loaded when they are first needed', async () => {
     await page.goto('app://deckhand/settings/people')
     await createOwner({ page })
-    const share = (on: boolean) =>
-      page.evaluate(async (isOn) => (window as unknown as { deckhand: DesktopApi }).deckhand.share({ on: isOn }), on)
+    const share = async (on: boolean) =>
+      valueOf(await page.evaluate(async (isOn) => (window as unknown as { deckhand: DesktopBridge }).deckhand.share({ on: isOn }), on))
     expect(await share(true)).toBe('done')
-    await page.evaluate(() => (window as unknown as { deckhand: DesktopApi }).deckhand.encryptSharing({ on: true }))
-    const sharing = () =>
-      page.evaluate(async () => (await (window as unknown as { deckhand: DesktopApi }).deckhand.getState(undefined)).sharing)
+    valueOf(await page.evaluate(() => (window as unknown as { deckhand: DesktopBridge }).deckhand.encryptSharing({ on: true })))
+    const sharing = async () =>
+      valueOf(await page.evaluate(() => (window as unknown as { deckhand: DesktopBridge }).deckhand.getState(undefined))).sharing
     await expect.poll(async () => (await sharing()).certificate?.fingerprint).toMatch(/^([\dA-F]{2}:){31}[\dA-F]{2}$/)
     expect(await share(false)).toBe('done')
   })

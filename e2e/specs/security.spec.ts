@@ -1,6 +1,7 @@
-import type { DesktopApi } from '../../src-main/contract/desktop-api.ts'
+import type { DesktopBridge, DesktopOutcome } from '../../src-main/contract/desktop-api.ts'
 import { expect, test } from '../fixtures/deckhand.ts'
 import { setUpAgent } from '../fixtures/set-up-agent.ts'
+import { valueOf } from '../fixtures/value-of.ts'
 
 const ELSEWHERE = 'https://elsewhere.example/path'
 
@@ -115,12 +116,8 @@ test('the reply of a model fetches and runs nothing, and its links ask before th
 test('the desktop rejects invalid calls with an error', async ({ deckhand, page }) => {
   const before = await deckhand.state()
   const answers = await page.evaluate(async () => {
-    const { deckhand: desktop } = window as unknown as { deckhand: DesktopApi }
-    const refused = (call: Promise<unknown>) =>
-      call.then(
-        () => 'carried out',
-        (error: Error) => error.message,
-      )
+    const { deckhand: desktop } = window as unknown as { deckhand: DesktopBridge }
+    const refused = (call: Promise<DesktopOutcome>) => call.then((outcome) => (outcome.ok ? 'carried out' : outcome.message.code))
     return Promise.all([
       refused(desktop.usePort({ server: 'runner', port: '3001; rm -rf /' } as never)),
       refused(desktop.changeSettings({ runnerPort: 0 })),
@@ -129,23 +126,24 @@ test('the desktop rejects invalid calls with an error', async ({ deckhand, page 
       refused(desktop.copyText({} as never)),
     ])
   })
-  expect(answers).toEqual(Array(5).fill(expect.stringContaining('the argument is invalid')))
+  expect(answers).toEqual(Array(5).fill('error_invalid_request'))
   expect(await deckhand.state()).toEqual(before)
 
   const opened = await page.evaluate(() => {
-    const { deckhand: desktop } = window as unknown as { deckhand: DesktopApi }
+    const { deckhand: desktop } = window as unknown as { deckhand: DesktopBridge }
     return Promise.all(
       ['file:///etc/passwd', 'javascript:alert(1)', 'smb://elsewhere.example/share', 'nonsense'].map((url) =>
         desktop.openExternal({ url }),
       ),
     )
   })
-  expect(opened).toEqual([false, false, false, false])
+  expect(opened.map(valueOf)).toEqual([false, false, false, false])
   expect((await deckhand.hooks()).opened).toEqual([])
 })
 
 test('the desktop asks before it gives out the secret', async ({ deckhand, page }) => {
-  const ask = () => page.evaluate(() => (globalThis as unknown as { deckhand: DesktopApi }).deckhand.revealSecret(undefined))
+  const ask = async () =>
+    valueOf(await page.evaluate(() => (globalThis as unknown as { deckhand: DesktopBridge }).deckhand.revealSecret(undefined)))
   await deckhand.setHooks({ confirm: false })
   expect(await ask()).toBeNull()
   expect((await deckhand.hooks()).questions).toEqual(['Show the API secret?'])

@@ -2669,6 +2669,8 @@ export type TextParams = {
   'signInAtService.connectedText': NoParams
   'signInAtService.failed': NoParams
   'signInAtService.failedText': NoParams
+  'desktop.cannotStart': NoParams
+  'desktop.openAgain': NoParams
   'desktop.menu.file': NoParams
   'desktop.menu.openInBrowser': NoParams
   'desktop.menu.newChat': NoParams
@@ -3530,6 +3532,27 @@ export type TextParams = {
   'messages.keychain_denied': NoParams
   'messages.keychain_timeout': NoParams
   'messages.keychain_damaged': NoParams
+  'messages.vault_key_unreadable': { file: string; why: string }
+  'messages.vault_key_damaged': { file: string }
+  'messages.vault_key_unwritable': { file: string; why: string }
+  'messages.vault_unreadable': { file: string; why: string }
+  'messages.vault_unwritable': { file: string; why: string }
+  'messages.vault_damaged': { file: string; why: string }
+  'messages.vault_no_key': NoParams
+  'messages.vault_wrong_key': NoParams
+  'messages.vault_file_changed': NoParams
+  'messages.secret_given': NoParams
+  'messages.sign_in_over': NoParams
+  'messages.desktop_call_failed': { why: string }
+  'messages.settings_unreadable': { file: string; why: string }
+  'messages.settings_damaged': { file: string }
+  'messages.settings_damaged_stuck': { file: string; why: string }
+  'messages.dashboard_starting': NoParams
+  'messages.dashboard_cannot_listen': { host: string; port: string; why: string }
+  'messages.start_data_dir': { folder: string; why: string }
+  'messages.reset_incomplete': { why: string }
+  'messages.reset_unreadable': { file: string; why: string }
+  'messages.reset_in_use': { folder: string }
   'messages.start_data_folder': { detail: string; folder: string }
   'messages.start_folder_is_file': { folder: string }
   'messages.start_no_database': { detail: string; folder: string }
@@ -3555,6 +3578,7 @@ export type TextParams = {
   'messages.runner_exited': { exitCode: string }
   'messages.runner_killed': { signal: string }
   'messages.runner_not_started': NoParams
+  'messages.runner_not_running': NoParams
   'messages.runner_slow_start': { seconds: string }
   'messages.runner_silent': { seconds: string }
   'messages.error_import_refused': NoParams

@@ -24,7 +24,7 @@ export type RunnerState = z.infer<typeof RunnerState>
 export const DashboardState = z.discriminatedUnion('state', [
   z.object({ state: z.literal('ready'), dashboardUrl: z.string() }),
   z.object({ state: z.literal('port_taken'), port: z.number().int(), suggestedPort: z.number().int() }),
-  z.object({ state: z.literal('failed'), message: z.string() }),
+  z.object({ state: z.literal('failed'), message: Message }),
 ])
 export type DashboardState = z.infer<typeof DashboardState>
 
@@ -32,8 +32,8 @@ export const VaultState = z.object({
   kind: z.enum(['keychain', 'file']),
   /** damaged: the key that was found does not open the vault. Nothing is overwritten. */
   state: z.enum(['ok', 'absent', 'locked', 'denied', 'timeout', 'damaged']),
-  /** For people: what is wrong and what to do. Empty when ok. */
-  message: z.string(),
+  /** What is wrong and what to do. null when ok. */
+  message: Message.nullable(),
 })
 export type VaultState = z.infer<typeof VaultState>
 
@@ -74,7 +74,7 @@ export const Sharing = z.object({
   fixedBy: z.enum(['AUTH_MODE', 'DASHBOARD_HOST', 'RUNNER_HOST']).nullable(),
   /** Addresses for other devices, the one most likely to work first. Empty while it is off. */
   urls: z.array(z.string()),
-  problem: z.string().nullable(),
+  problem: Message.nullable(),
   isEncrypted: z.boolean(),
   /** Null while it is not in use. `validUntil`: epoch ms. */
   certificate: z.object({ fingerprint: z.string(), validUntil: z.number(), replacesDamaged: z.boolean() }).nullable(),
@@ -109,7 +109,7 @@ export const DesktopCommand = z.discriminatedUnion('command', [
 ])
 export type DesktopCommand = z.infer<typeof DesktopCommand>
 
-/** Requests: name → argument and result. */
+/** Requests: name → argument and result. A call that fails has a message for the person. */
 export const DESKTOP_CALLS = {
   getState: { argument: z.undefined(), result: DesktopState },
   changeSettings: { argument: MachineSettings.omit({ shareOnNetwork: true, encryptSharing: true }).partial(), result: MachineSettings },
@@ -163,9 +163,19 @@ type Call<N extends DesktopCallName> = (
   argument: z.input<(typeof DESKTOP_CALLS)[N]['argument']>,
 ) => Promise<z.output<(typeof DESKTOP_CALLS)[N]['result']>>
 
-/** `window.deckhand` in the app's own window. Absent in a browser. */
-export type DesktopApi = { [N in DesktopCallName]: Call<N> } & {
+type Listening = {
   /** Calls `listener` now and on every change, until the returned function is called. */
   onState: (listener: (state: DesktopState) => void) => () => void
   onCommand: (listener: (command: DesktopCommand) => void) => () => void
 }
+
+/** The desktop's calls as the page uses them. A call that fails rejects with a DesktopError. */
+export type DesktopApi = { [N in DesktopCallName]: Call<N> } & Listening
+
+/** How a call ended. A failure is a value, because only the text of an error crosses IPC and the bridge of the preload. */
+export type DesktopOutcome<T = unknown> = { ok: true; value: T } | { ok: false; message: Message }
+
+/** `window.deckhand` in the app's own window. Absent in a browser. */
+export type DesktopBridge = {
+  [N in DesktopCallName]: (...argument: Parameters<Call<N>>) => Promise<DesktopOutcome<Awaited<ReturnType<Call<N>>>>>
+} & Listening

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { silentLog } from '../log/log.ts'
-import { inEnglish } from '../../src-runner/lib/messages.ts'
+import { speechOf } from '../desktop/language.ts'
 import { openAssets } from './assets.ts'
 import { canActAsOtherAccount, OTHER_ACCOUNT } from '../../src-runner/testing/other-account.ts'
 import { ROUTES, type Route } from '../../src-runner/contract/routes.ts'
@@ -68,7 +68,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-async function serve(mode: AuthMode | (() => AuthMode), options: { assets?: false; appUrl?: string } = {}) {
+async function serve(mode: AuthMode | (() => AuthMode), options: { assets?: false; appUrl?: string; language?: 'de' } = {}) {
   await (server as DashboardServer | undefined)?.close()
   const authMode = typeof mode === 'function' ? mode : () => mode
   const tokens = createOneTimeTokens(LINK_KEY, () => now)
@@ -81,7 +81,7 @@ async function serve(mode: AuthMode | (() => AuthMode), options: { assets?: fals
     signIn: { accounts: () => Promise.reject(new Error('no accounts here')), onChange: () => () => undefined },
     browserProof: createBrowserProof({ tokens, secret: () => SECRET, now: () => now }),
     createSignInToken: (id) => createOneTimeToken(LINK_KEY, `sign_in:${id}`, now),
-    speech: async () => ({ t: inEnglish, locale: 'en' as const }),
+    speech: async () => speechOf(options.language ?? 'en'),
     ...{ tokens, replaceSecret: async () => void replaced++ },
     log: silentLog,
   })
@@ -470,6 +470,14 @@ describe('the request gate', () => {
     expect(own.origins()).toEqual([own.url])
     expect(new URL(own.url).hostname).toMatch(/^(127\.0\.0\.1|\[::1\])$/)
     await own.close()
+  })
+
+  it('asks in the language of the person to open the page again', async () => {
+    await serve('local-trust', { language: 'de' })
+    const { status, body } = await dashboard.openAgainPage()
+    expect(status).toBe(403)
+    expect(String(body)).toContain('<html lang="de">')
+    expect(String(body)).toContain('Um Deckhand zu öffnen, klicke in die Adresszeile und drücke die Eingabetaste.')
   })
 
   it('lets no page of another origin embed a response', async () => {

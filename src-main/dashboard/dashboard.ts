@@ -2,7 +2,9 @@ import type { Readable } from 'node:stream'
 import type { ErrorCode } from '../../src-runner/contract/errors.ts'
 import { ROUTE_TABLE } from '../../src-runner/contract/route-table.ts'
 import { BROWSER_PATH } from '../contract/browser-api.ts'
+import { englishText } from '../log/english-text.ts'
 import { messageOf, type Log } from '../log/log.ts'
+import { problemOf } from '../message-error.ts'
 import { createOAuth } from '../oauth/oauth.ts'
 import type { PageSpeech } from '../oauth/pages.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
@@ -16,7 +18,7 @@ import { LOCAL_COMMANDS, type LocalCommand, type OneTimeTokens } from './one-tim
 import { createOpenResponses } from './open-responses.ts'
 import { servePage } from './page.ts'
 import { cookiesOf, isLocalProgram, isPlainJson, readBody, secured, type DashboardRequest } from './requests.ts'
-import { json, refusal, unavailable, type DashboardResponse } from './responses.ts'
+import { html, json, refusal, unavailable, type DashboardResponse } from './responses.ts'
 import { createRunnerProxy, type RunnerProxyDeps } from './runner-proxy.ts'
 
 export type Dashboard = {
@@ -25,6 +27,8 @@ export type Dashboard = {
   handle(request: Request, options: { via: 'window' | 'http' }): Promise<Response>
   /** The address that starts this sign-in at a service in any browser. It works once. null: there is no such sign-in. */
   linkToSignIn(authorizationId: string): Promise<string | null>
+  /** In place of a page that the browser takes for one of another site, because encryption was turned on meanwhile. */
+  openAgainPage(): Promise<DashboardResponse>
   close(): void
 }
 
@@ -85,7 +89,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
       return await oauth.respond(request, path, () => mayStart(request))
     } catch (error) {
       log.error({ error: messageOf(error) }, 'the sign-in at a service failed')
-      return refusal(error instanceof VaultError ? 'vault_unavailable' : 'accounts_unavailable')
+      return error instanceof VaultError ? explained('vault_unavailable', error) : refusal('accounts_unavailable')
     }
   }
 
@@ -124,7 +128,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
         if (caller?.kind === 'person') openResponses.add(response, { cookies: cookiesOf(request), role: caller.person.role })
       })
     } catch (error) {
-      if (error instanceof VaultError) return refusal('vault_unavailable', error.message)
+      if (error instanceof VaultError) return explained('vault_unavailable', error)
       log.error({ error: messageOf(error), path: typeof found === 'object' ? found.route.path : null }, 'the accounts cannot be used')
       return refusal('accounts_unavailable')
     }
@@ -165,19 +169,28 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
       await (command === 'replace_secret' ? deps.replaceSecret() : openResponses.endRevoked())
       return json(200, { ok: true })
     } catch (error) {
-      return error instanceof VaultError ? refusal('vault_unavailable', error.message) : refusal('invalid_request', messageOf(error))
+      return explained(error instanceof VaultError ? 'vault_unavailable' : 'invalid_request', error)
     }
   }
 
   return {
     respond,
     linkToSignIn: oauth.linkTo,
+    async openAgainPage() {
+      const { t, locale } = await deps.speech()
+      return html(403, t('desktop.openAgain'), locale)
+    },
     handle: (request, { via }) => handleFetch(respond, request, via),
     close() {
       openResponses.close()
       proxy.close()
     },
   }
+}
+
+async function explained(code: ErrorCode, error: unknown): Promise<DashboardResponse> {
+  const detail = problemOf(error)
+  return refusal(code, await englishText(detail), { detail })
 }
 
 /** Whether the session still exists and is an owner's. */

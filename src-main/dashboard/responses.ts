@@ -29,8 +29,8 @@ export function json(status: number, value: object): DashboardResponse {
   return text(status, API_HEADERS, 'application/json; charset=utf-8', JSON.stringify(value))
 }
 
-export function html(status: number, sentence: string): DashboardResponse {
-  const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Deckhand</title><p>${sentence}</p></html>`
+export function html(status: number, sentence: string, language = 'en'): DashboardResponse {
+  const page = `<!doctype html><html lang="${language}"><meta charset="utf-8"><title>Deckhand</title><p>${sentence}</p></html>`
   return text(status, PAGE_HEADERS, 'text/html; charset=utf-8', page)
 }
 

@@ -12,7 +12,7 @@ import { boundNamesOf, namesOf, urlOf, type ReadInterfaces } from '../net/addres
 import { FROM_OTHER_SITES } from '../oauth/oauth.ts'
 import type { Dashboard } from './dashboard.ts'
 import { API_HEADERS } from './hardening.ts'
-import { html, redirection, refusal, type DashboardResponse } from './responses.ts'
+import { redirection, refusal, type DashboardResponse } from './responses.ts'
 
 export type DashboardServer = {
   url: string
@@ -72,7 +72,7 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
       return send(response, request.method!, redirection(encryptedUrlOf(request, bound.port)))
     // To the browser, a page that was open before encryption was turned on belongs to another site.
     if (tls !== null && !isPlain && refused === 'forbidden_origin' && opensPage(request))
-      return send(response, request.method!, html(403, 'To open Deckhand, click into the address bar and press Enter.'))
+      return send(response, request.method!, await dashboard.openAgainPage())
     send(response, request.method!, refusal(isPlain ? 'https_required' : (refused ?? 'invalid_request')))
   }
 

@@ -8,7 +8,7 @@ import { PortTakenError, startDashboardServer, type DashboardServer, type Dashbo
 export function createServing(place: () => DashboardServerOptions, log: Log) {
   let server: DashboardServer | null = null
   let lastStart: Promise<unknown> = Promise.resolve()
-  let state: DashboardState = { state: 'failed', message: 'The dashboard is starting.' }
+  let state: DashboardState = { state: 'failed', message: { code: 'dashboard_starting', params: {} } }
   const listeners = createListeners<[DashboardState]>()
 
   async function listen(): Promise<DashboardState> {
@@ -21,7 +21,7 @@ export function createServing(place: () => DashboardServerOptions, log: Log) {
       return { state: 'ready', dashboardUrl: server.url }
     } catch (error) {
       if (error instanceof PortTakenError) return { state: 'port_taken', port, suggestedPort: await suggestPort(host, port) }
-      return { state: 'failed', message: `The dashboard cannot listen on DASHBOARD_HOST ${host}, port ${port} (${messageOf(error)})` }
+      return { state: 'failed', message: { code: 'dashboard_cannot_listen', params: { host, port: String(port), why: messageOf(error) } } }
     }
   }
 

@@ -4,14 +4,16 @@ import { join } from 'node:path'
 import { clipboard, ipcMain, shell } from 'electron'
 import type { z } from 'zod'
 import { callChannel } from '../contract/channels.ts'
-import { DESKTOP_CALLS, type DesktopCallName, type DesktopState } from '../contract/desktop-api.ts'
+import { DESKTOP_CALLS, type DesktopCallName, type DesktopOutcome, type DesktopState } from '../contract/desktop-api.ts'
 import { readLogLines } from '../diagnostics/log-lines.ts'
 import { logsDirOf, type Host } from '../host.ts'
+import { MessageError } from '../message-error.ts'
 import { measureData } from '../reset/own-files.ts'
 import { externalUrl } from '../security/external-url.ts'
 import { mayAskDesktop } from '../security/own-page.ts'
 import type { Updates } from '../updates/updates.ts'
 import type { Abilities } from './abilities.ts'
+import { outcomeOf } from './call-outcome.ts'
 import { setLoginItem } from './login-item.ts'
 import { questionOf, type Speech } from './language.ts'
 
@@ -78,7 +80,7 @@ export function handleDesktopCalls(deps: {
     async openSignIn({ authorizationId }) {
       // The person has clicked, and the address is ours, so nothing is asked again.
       const link = await host.dashboard.linkToSignIn(authorizationId)
-      if (link === null) throw new Error('this sign-in has ended')
+      if (link === null) throw new MessageError({ code: 'sign_in_over', params: {} })
       await abilities.openInBrowser(new URL(link))
     },
     async showFolder(which) {
@@ -103,7 +105,7 @@ export function handleDesktopCalls(deps: {
     update: async (action) => void deps.updates.act(action),
   }
   for (const name of Object.keys(DESKTOP_CALLS) as DesktopCallName[]) {
-    ipcMain.handle(callChannel(name), async (event, argument: unknown) => {
+    ipcMain.handle(callChannel(name), async (event, argument: unknown): Promise<DesktopOutcome> => {
       if (!mayAskDesktop(event.senderFrame)) throw new Error('not allowed')
       const parsed = DESKTOP_CALLS[name].argument.safeParse(argument)
       if (!parsed.success) {
@@ -111,9 +113,9 @@ export function handleDesktopCalls(deps: {
           { call: name, issues: parsed.error.issues.map((issue) => issue.path.join('.')) },
           'the window sent an invalid argument',
         )
-        throw new Error('the argument is invalid')
+        return { ok: false, message: { code: 'error_invalid_request', params: {} } }
       }
-      return (handlers[name] as (argument: unknown) => Promise<unknown>)(parsed.data)
+      return outcomeOf(name, () => (handlers[name] as (argument: unknown) => Promise<unknown>)(parsed.data), host.log)
     })
   }
 }

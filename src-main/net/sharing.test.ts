@@ -100,7 +100,12 @@ describe('encryption of the network', () => {
     const { sharing, applied, world } = rig()
     world.problem = 'The keychain is locked.'
     await sharing.prepare()
-    expect(sharing.state(3000)).toMatchObject({ isOn: false, problem: world.problem, urls: [], isEncrypted: true })
+    expect(sharing.state(3000)).toMatchObject({
+      isOn: false,
+      problem: { code: 'quoted', params: { words: world.problem } },
+      urls: [],
+      isEncrypted: true,
+    })
     expect([sharing.dashboardHost(), sharing.runnerHost(), sharing.authMode()]).toEqual(['127.0.0.1', '127.0.0.1', 'local-auth'])
     await expect(sharing.change(true)).rejects.toThrow(world.problem)
     expect([sharing.dashboardHost(), applied]).toEqual(['127.0.0.1', []])

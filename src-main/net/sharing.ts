@@ -1,9 +1,11 @@
 import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os'
 import type { TlsPair } from '../../src-runner/contract/encryption.ts'
+import type { Message } from '../../src-runner/contract/messages.ts'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import type { Sharing } from '../contract/desktop-api.ts'
 import { createListeners } from '../listeners.ts'
 import { messageOf, type Log } from '../log/log.ts'
+import { problemOf } from '../message-error.ts'
 import type { Environment } from '../settings/environment.ts'
 import type { MachineSettingsStore } from '../settings/machine-settings.ts'
 import { localName, type ReadInterfaces } from './address.ts'
@@ -42,7 +44,7 @@ export type NetworkSharingDeps = {
   endSessions: () => Promise<void>
   certificates: Certificates
   /** Listens on the present hosts and tells the runner. Resolves with what went wrong, or null. */
-  apply: () => Promise<string | null>
+  apply: () => Promise<Message | null>
   log: Log
   /** Calls `act` again and again, but does not keep the process alive for it. */
   every?: (ms: number, act: () => void) => void
@@ -68,7 +70,7 @@ export function createSharing({
   const { sharingFixedBy: fixedBy } = environment
   let needsSignIn = fixedBy === null && settings.current().shareOnNetwork
   let isOpen = false
-  let problem: string | null = null
+  let problem: Message | null = null
   let certificate: Certificate | null = null
   let last: Promise<unknown> = Promise.resolve()
   const listeners = createListeners()
@@ -163,8 +165,8 @@ export function createSharing({
         certificate = await wantedCertificate()
         isOpen = true
       } catch (error) {
-        problem = messageOf(error)
-        log.error({ error: problem }, 'there is no certificate, so Deckhand is not shared')
+        problem = problemOf(error)
+        log.error({ error: messageOf(error) }, 'there is no certificate, so Deckhand is not shared')
       }
     },
     onChange: listeners.add,

@@ -100,7 +100,7 @@ it('finishes at the next start what was interrupted at any step', async () => {
 it('deletes nothing, now or later, while a runner uses the data', async () => {
   const db = openDatabase({ file: join(dataDir, 'deckhand.db'), clock: systemClock, keepsBallast: false })
   const before = names()
-  await expect(resetNow({ dataDir, eraseKeys, waitMs: 0 }, { keepsBackups: false })).rejects.toThrow('another Deckhand is using')
+  await expect(resetNow({ dataDir, eraseKeys, waitMs: 0 }, { keepsBackups: false })).rejects.toMatchObject({ detail: { code: 'reset_in_use' } })
   expect([names(), isResetPending(dataDir)]).toEqual([before, false])
   db.close()
   const release = takeDataLock(join(dataDir, 'deckhand.db.lock'))
@@ -116,6 +116,6 @@ it('deletes the data also if the keychain does not respond', async () => {
 it('refuses a damaged request without deleting anything', async () => {
   writeFileSync(join(dataDir, 'reset.json'), '{')
   const before = names()
-  await expect(finishReset({ dataDir, eraseKeys })).rejects.toThrow('reset.json cannot be read')
+  await expect(finishReset({ dataDir, eraseKeys })).rejects.toMatchObject({ detail: { code: 'reset_unreadable' } })
   expect(names()).toEqual(before)
 })

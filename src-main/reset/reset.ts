@@ -59,7 +59,7 @@ export async function finishReset({ dataDir, waitMs = WAIT_FOR_RUNNER_MS, onStep
     onStep()
     syncFolder(dataDir)
   } catch (error) {
-    throw new StartError(1, `not everything could be deleted (${messageOf(error)}); the next start tries again`, { cause: error })
+    throw new StartError(1, { code: 'reset_incomplete', params: { why: messageOf(error) } }, { cause: error })
   } finally {
     release()
   }
@@ -77,9 +77,7 @@ function readRequest(dataDir: string): z.output<typeof Request> {
     return Request.parse(JSON.parse(readFileSync(requestOf(dataDir), 'utf8')))
   } catch (error) {
     const file = requestOf(dataDir)
-    throw new StartError(1, `${file} cannot be read (${messageOf(error)}). Delete it to start with the data that is there.`, {
-      cause: error,
-    })
+    throw new StartError(1, { code: 'reset_unreadable', params: { file, why: messageOf(error) } }, { cause: error })
   }
 }
 
@@ -90,8 +88,7 @@ async function lockData(dataDir: string, waitMs: number): Promise<() => void> {
   for (const until = performance.now() + waitMs; ; await new Promise((resolve) => setTimeout(resolve, 100))) {
     const release = takeDataLock(join(dataDir, 'deckhand.db.lock'))
     if (release !== null) return release
-    if (performance.now() >= until)
-      throw new StartError(1, `another Deckhand is using the data folder ${dataDir}. Nothing was deleted. Stop it first`)
+    if (performance.now() >= until) throw new StartError(1, { code: 'reset_in_use', params: { folder: dataDir } })
   }
 }
 

@@ -28,7 +28,7 @@ export type ChildTimings = {
 
 /** Added to the grace period of a stop, for the last line of the log. */
 const KILL_MARGIN_MS = 1_000
-const GONE = 'The runner is not running.'
+const GONE: Message = { code: 'runner_not_running', params: {} }
 const KEPT_LINES = 30
 const MAX_LINE_CHARS = 2_000
 
@@ -62,7 +62,7 @@ export type RunnerChild = {
   endpoint(): RunnerEndpoint | null
   send(message: ToRunner): void
   /** Resolves with null when the runner judges requests by `access`, or with why it does not listen on the new host. */
-  changeAccess(access: Access): Promise<string | null>
+  changeAccess(access: Access): Promise<Message | null>
   /** Resolves when the process is gone: by itself within `graceMs`, or killed after it. */
   stop(graceMs: number): Promise<void>
 }
@@ -79,7 +79,7 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
   let refusal: Refusal | null = null
   let killedBecause: Message | null = null
   const ready = Promise.withResolvers<void>()
-  let accessSet: PromiseWithResolvers<string | null> | null = null
+  let accessSet: PromiseWithResolvers<Message | null> | null = null
   let lastChange: Promise<unknown> = ready.promise
 
   timers.add(
@@ -145,7 +145,7 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
     events.ready(endpoint)
   }
 
-  async function setAccess(access: Access): Promise<string | null> {
+  async function setAccess(access: Access): Promise<Message | null> {
     if (endpoint === null || !child.isAlive()) return GONE
     const { url, host, port } = endpoint
     // Until the runner knows the new secret, nobody sends it one.

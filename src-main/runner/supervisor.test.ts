@@ -314,11 +314,14 @@ describe('a failure that a restart cannot fix', () => {
   })
 
   it('is an unusable vault: it is reported, and no process is started', async () => {
-    const { supervisor, spawned } = supervise({}, { configure: () => Promise.reject(new VaultError('locked', 'The keyring is locked.')) })
+    const { supervisor, spawned } = supervise(
+      {},
+      { configure: () => Promise.reject(new VaultError('locked', { code: 'keychain_locked', params: {} })) },
+    )
     expect(await supervisor.start()).toEqual({
       state: 'failed',
       code: 'vault_unavailable',
-      message: { code: 'quoted', params: { words: 'The keyring is locked.' } },
+      message: { code: 'keychain_locked', params: {} },
     })
     expect(spawned).toHaveLength(0)
   })

@@ -5,6 +5,7 @@ import type { TunnelProgram } from '../../src-runner/contract/public-address.ts'
 import type { RunnerState } from '../contract/desktop-api.ts'
 import { createListeners } from '../listeners.ts'
 import { messageOf } from '../log/log.ts'
+import { problemOf } from '../message-error.ts'
 import { suggestPort } from '../net/address.ts'
 import { VaultError } from '../vault/vault.ts'
 import { decideRestart } from './restart-policy.ts'
@@ -36,7 +37,7 @@ export type Supervisor = {
   /** Resolves when the process is gone: by itself within `graceMs`, or killed after it. */
   stop(graceMs?: number): Promise<void>
   /** Tells the runner the present access. Resolves with null, or with why it does not listen where it should. */
-  changeAccess(): Promise<string | null>
+  changeAccess(): Promise<Message | null>
   cancelJob(jobId: string): void
   answerApproval(answer: ApprovalAnswer): void
   setPauseAll(on: boolean): void
@@ -116,7 +117,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
       if (isWanted)
         fail({
           code: error instanceof VaultError ? 'vault_unavailable' : 'internal',
-          message: { code: 'quoted', params: { words: messageOf(error) } },
+          message: problemOf(error),
         })
       return
     }
@@ -182,7 +183,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     if (['starting', 'restarting'].includes(states.current().state)) become({ state: 'stopped' })
   }
 
-  async function changeAccess(): Promise<string | null> {
+  async function changeAccess(): Promise<Message | null> {
     if (child === null) return null
     const access = Access.parse(await deps.configure(safeMode))
     // A runner that was started meanwhile has the present access.

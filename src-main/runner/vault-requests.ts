@@ -1,7 +1,7 @@
-import type { Message } from '../../src-runner/contract/messages.ts'
 import type { FromRunner, ToRunner } from '../../src-runner/contract/port.ts'
 import { messageOf, type Log } from '../log/log.ts'
-import { VaultError, type Vault } from '../vault/vault.ts'
+import { problemOf } from '../message-error.ts'
+import type { Vault } from '../vault/vault.ts'
 
 type VaultAsk = Extract<FromRunner, { type: 'vault.ask' }>
 type VaultAnswer = Extract<ToRunner, { type: 'vault.answer' }>
@@ -18,12 +18,6 @@ export async function handleVaultRequest(vault: Vault, request: VaultAsk, log: L
     return { ...answer, ok: true }
   } catch (error) {
     log.warn({ operation, error: messageOf(error) }, 'the vault could not serve the runner')
-    return { ...answer, ok: false, message: problemOf(vault, error) }
+    return { ...answer, ok: false, message: problemOf(error) }
   }
-}
-
-/** Errors of a vault file name the file, so their words are kept. */
-function problemOf({ kind }: Vault, error: unknown): Message {
-  if (error instanceof VaultError && kind === 'keychain') return { code: `keychain_${error.trouble}`, params: {} }
-  return { code: 'quoted', params: { words: messageOf(error) } }
 }

@@ -9,8 +9,6 @@ export function prepareDataDir(dir: string): void {
     makeFolder(dir)
     if (process.platform !== 'win32' && (statSync(dir).mode & 0o077) !== 0) chmodSync(dir, 0o700)
   } catch (error) {
-    throw new StartError(2, `the data folder ${dir} cannot be used: ${messageOf(error)}; choose another with DECKHAND_DATA_DIR`, {
-      cause: error,
-    })
+    throw new StartError(2, { code: 'start_data_dir', params: { folder: dir, why: messageOf(error) } }, { cause: error })
   }
 }

@@ -54,7 +54,7 @@ describe('machine settings', () => {
     writeFileSync(file, text)
     const settings = openMachineSettings(file, () => 42)
     expect(settings.current()).toEqual(DEFAULT_MACHINE_SETTINGS)
-    expect(settings.notice).toContain(`${file}.damaged-42`)
+    expect(settings.notice).toEqual({ code: 'settings_damaged', params: { file: `${file}.damaged-42` } })
     expect(readFileSync(`${file}.damaged-42`, 'utf8')).toBe(text)
     await settings.change({ theme: 'light' })
     expect(openMachineSettings(file).notice).toBeNull()

@@ -1,6 +1,7 @@
 import { readFileSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { z } from 'zod'
+import type { Message } from '../../src-runner/contract/messages.ts'
 import { MachineSettings } from '../contract/desktop-api.ts'
 import { createListeners } from '../listeners.ts'
 import { messageOf } from '../log/log.ts'
@@ -32,7 +33,7 @@ export type MachineSettingsStore = {
   change(change: Partial<MachineSettings>): Promise<MachineSettings>
   onChange(listener: (settings: MachineSettings) => void): () => void
   /** A warning for the person about the settings file; null if there is none. */
-  notice: string | null
+  notice: Message | null
 }
 
 /**
@@ -67,13 +68,13 @@ export function openMachineSettings(file: string, now: () => number = Date.now):
   }
 }
 
-function read(file: string, now: () => number): { settings: Partial<MachineSettings>; notice: string | null } {
+function read(file: string, now: () => number): { settings: Partial<MachineSettings>; notice: Message | null } {
   let text: string
   try {
     text = readFileSync(file, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { settings: {}, notice: null }
-    return { settings: {}, notice: `The settings file ${file} cannot be read (${messageOf(error)}). Deckhand uses the defaults.` }
+    return { settings: {}, notice: { code: 'settings_unreadable', params: { file, why: messageOf(error) } } }
   }
   const parsed = SettingsFile.safeParse(parseJson(text))
   if (parsed.success) return { settings: parsed.data.settings, notice: null }
@@ -81,9 +82,9 @@ function read(file: string, now: () => number): { settings: Partial<MachineSetti
   try {
     renameSync(file, aside)
   } catch (error) {
-    return { settings: {}, notice: `The settings file ${file} is damaged and cannot be renamed (${messageOf(error)}).` }
+    return { settings: {}, notice: { code: 'settings_damaged_stuck', params: { file, why: messageOf(error) } } }
   }
-  return { settings: {}, notice: `The settings file was damaged. It is kept as ${aside}; Deckhand uses the defaults.` }
+  return { settings: {}, notice: { code: 'settings_damaged', params: { file: aside } } }
 }
 
 function parseJson(text: string): unknown {

@@ -14,13 +14,11 @@ export function createFileKey(file: string): VaultKeySource {
         if (process.platform !== 'win32' && ((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600)
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-        throw new VaultError('denied', `The vault's key ${file} cannot be read (${messageOf(error)}). Check its permissions.`, {
-          cause: error,
-        })
+        throw new VaultError('denied', { code: 'vault_key_unreadable', params: { file, why: messageOf(error) } }, { cause: error })
       }
       const key = Buffer.from(text.trim(), 'base64')
       if (key.length !== VAULT_KEY_BYTES) {
-        throw new VaultError('damaged', `The vault's key ${file} is damaged. Put it back from a backup; Deckhand has changed nothing.`)
+        throw new VaultError('damaged', { code: 'vault_key_damaged', params: { file } })
       }
       return key
     },
@@ -29,7 +27,7 @@ export function createFileKey(file: string): VaultKeySource {
       try {
         await writeAtomic(file, `${key.toString('base64')}\n`)
       } catch (error) {
-        throw new VaultError('denied', `The vault's key ${file} cannot be written (${messageOf(error)}).`, { cause: error })
+        throw new VaultError('denied', { code: 'vault_key_unwritable', params: { file, why: messageOf(error) } }, { cause: error })
       }
     },
   }

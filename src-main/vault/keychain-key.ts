@@ -13,7 +13,6 @@ const TIME_LIMIT_MS = 5_000
 export type KeychainKeyOptions = {
   /** Distinguishes data folders, so that a second installation never replaces the first one's key. */
   account: string
-  platform?: NodeJS.Platform
   /** Loaded at first use: if the native library is missing, the start must still succeed. */
   loadKeychain?: () => Promise<Keychain>
   timeLimitMs?: number
@@ -24,19 +23,19 @@ export type KeychainKeyOptions = {
  * return. While a call hangs no other one is made: each would block one of libuv's four threads, which also read files.
  */
 export function createKeychainKey(options: KeychainKeyOptions): VaultKeySource {
-  const { account, platform = process.platform, loadKeychain = importKeytar, timeLimitMs = TIME_LIMIT_MS } = options
+  const { account, loadKeychain = importKeytar, timeLimitMs = TIME_LIMIT_MS } = options
   let hanging = false
 
   async function call<T>(use: (keychain: Keychain) => Promise<T>): Promise<T> {
-    if (hanging) throw trouble('timeout', platform)
+    if (hanging) throw trouble('timeout')
     const keychain = await loadKeychain().catch((error: unknown) => {
-      throw trouble('absent', platform, error)
+      throw trouble('absent', error)
     })
     let timer: NodeJS.Timeout | undefined
     const limit = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
         hanging = true
-        reject(trouble('timeout', platform))
+        reject(trouble('timeout'))
       }, timeLimitMs)
     })
     const result = use(keychain).finally(() => {
@@ -45,7 +44,7 @@ export function createKeychainKey(options: KeychainKeyOptions): VaultKeySource {
     })
     result.catch(() => undefined)
     return Promise.race([result, limit]).catch((error: unknown) => {
-      throw error instanceof VaultError ? error : trouble(troubleOf(messageOf(error)), platform, error)
+      throw error instanceof VaultError ? error : trouble(troubleOf(messageOf(error)), error)
     })
   }
 
@@ -63,12 +62,7 @@ export function createKeychainKey(options: KeychainKeyOptions): VaultKeySource {
       }
       if (text === null) return null
       const key = Buffer.from(text, 'base64')
-      if (key.length !== VAULT_KEY_BYTES) {
-        throw new VaultError(
-          'damaged',
-          `The entry "${KEYCHAIN_SERVICE} / ${account}" in the keychain is not a key of Deckhand. Put it back from a backup, or remove it and enter your keys again.`,
-        )
-      }
+      if (key.length !== VAULT_KEY_BYTES) throw trouble('damaged')
       return key
     },
     erase: () => call(async (keychain) => void (await keychain.deletePassword(KEYCHAIN_SERVICE, account))),
@@ -89,23 +83,6 @@ export function troubleOf(message: string): VaultTrouble {
   return 'absent'
 }
 
-function trouble(kind: VaultTrouble, platform: NodeJS.Platform, cause?: unknown): VaultError {
-  const name =
-    platform === 'darwin' ? 'the macOS keychain' : platform === 'win32' ? 'the Windows Credential Manager' : 'the keyring (Secret Service)'
-  const detail = cause === undefined ? '' : ` (${messageOf(cause).split('\n')[0]})`
-  const sentence: Record<VaultTrouble, string> = {
-    absent:
-      platform === 'linux'
-        ? `There is no keyring on this machine${detail}. Install and start one (GNOME Keyring or KWallet), or start Deckhand with DECKHAND_VAULT=file, which keeps the key in a file.`
-        : `${capital(name)} cannot be reached${detail}. Start it again, or start Deckhand with DECKHAND_VAULT=file, which keeps the key in a file.`,
-    locked: `${capital(name)} is locked${detail}. Unlock it (signing in to the desktop usually does), then try again.`,
-    denied: `${capital(name)} refused access${detail}. Allow Deckhand to use it, then try again.`,
-    timeout: `${capital(name)} has not responded. It may be asking for a password in another window: enter it there, then try again.`,
-    damaged: `What ${name} holds for Deckhand cannot be used${detail}.`,
-  }
-  return new VaultError(kind, sentence[kind], cause === undefined ? undefined : { cause })
-}
-
-function capital(text: string): string {
-  return text[0]!.toUpperCase() + text.slice(1)
+function trouble(kind: VaultTrouble, cause?: unknown): VaultError {
+  return new VaultError(kind, { code: `keychain_${kind}`, params: {} }, cause === undefined ? undefined : { cause })
 }

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
+import type { Message } from '../../src-runner/contract/messages.ts'
 import type { VaultState } from '../contract/desktop-api.ts'
 import { createListeners } from '../listeners.ts'
 import { messageOf } from '../log/log.ts'
@@ -25,12 +26,12 @@ const IV_BYTES = 12
  */
 export function createSealedVault({ kind, file, keySource }: { kind: VaultState['kind']; file: string; keySource: VaultKeySource }): Vault {
   let key: Buffer | null = null
-  let state: VaultState = { kind, state: 'ok', message: '' }
+  let state: VaultState = { kind, state: 'ok', message: null }
   let last: Promise<unknown> = Promise.resolve()
   const listeners = createListeners<[VaultState]>()
 
   function report(next: VaultState): void {
-    if (next.state === state.state && next.message === state.message) return
+    if (next.state === state.state && JSON.stringify(next.message) === JSON.stringify(state.message)) return
     state = next
     listeners.tell(state)
   }
@@ -39,11 +40,11 @@ export function createSealedVault({ kind, file, keySource }: { kind: VaultState[
   function inTurn<T>(operation: () => Promise<T>): Promise<T> {
     const result = last.then(operation).then(
       (value) => {
-        report({ kind, state: 'ok', message: '' })
+        report({ kind, state: 'ok', message: null })
         return value
       },
       (error: unknown) => {
-        if (error instanceof VaultError) report({ kind, state: error.trouble, message: error.message })
+        if (error instanceof VaultError) report({ kind, state: error.trouble, message: error.detail })
         throw error
       },
     )
@@ -55,7 +56,7 @@ export function createSealedVault({ kind, file, keySource }: { kind: VaultState[
     const sealed = await readSealed(file)
     key ??= await keySource.load({ isExpected: sealed !== null })
     if (sealed === null) return {}
-    if (key === null) throw damaged(file, 'its key is not where it was kept')
+    if (key === null) throw damaged(file, 'vault_no_key')
     return open(sealed, key, file)
   }
 
@@ -69,11 +70,7 @@ export function createSealedVault({ kind, file, keySource }: { kind: VaultState[
     try {
       await writeAtomic(file, `${JSON.stringify(seal(entries, key))}\n`)
     } catch (error) {
-      throw new VaultError(
-        'denied',
-        `The vault file ${file} cannot be written (${messageOf(error)}). Check the folder's permissions and free space.`,
-        { cause: error },
-      )
+      throw new VaultError('denied', { code: 'vault_unwritable', params: { file, why: messageOf(error) } }, { cause: error })
     }
   }
 
@@ -119,7 +116,7 @@ function open(sealed: z.infer<typeof SealedFile>, key: Buffer, file: string): En
     const text = Buffer.concat([decipher.update(Buffer.from(sealed.data, 'base64')), decipher.final()]).toString('utf8')
     return Entries.parse(JSON.parse(text))
   } catch (error) {
-    throw damaged(file, 'its key does not open it', error)
+    throw damaged(file, 'vault_wrong_key', error)
   }
 }
 
@@ -129,19 +126,16 @@ async function readSealed(file: string): Promise<z.infer<typeof SealedFile> | nu
     text = await readFile(file, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw new VaultError('denied', `The vault file ${file} cannot be read (${messageOf(error)}). Check its permissions.`, { cause: error })
+    throw new VaultError('denied', { code: 'vault_unreadable', params: { file, why: messageOf(error) } }, { cause: error })
   }
   try {
     return SealedFile.parse(JSON.parse(text))
   } catch (error) {
-    throw damaged(file, 'its text was changed or cut short', error)
+    throw damaged(file, 'vault_file_changed', error)
   }
 }
 
-function damaged(file: string, why: string, cause?: unknown): VaultError {
-  return new VaultError(
-    'damaged',
-    `The stored keys in ${file} cannot be opened: ${why}. Put the file or its key back from a backup; or move the file away and enter your keys again. Deckhand has changed nothing.`,
-    cause === undefined ? undefined : { cause },
-  )
+function damaged(file: string, why: 'vault_no_key' | 'vault_wrong_key' | 'vault_file_changed', cause?: unknown): VaultError {
+  const detail: Message = { code: 'vault_damaged', params: { file, why: { code: why, params: {} } } }
+  return new VaultError('damaged', detail, cause === undefined ? undefined : { cause })
 }

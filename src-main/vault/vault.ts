@@ -1,4 +1,6 @@
+import type { Message } from '../../src-runner/contract/messages.ts'
 import type { VaultState } from '../contract/desktop-api.ts'
+import { MessageError } from '../message-error.ts'
 
 export type VaultTrouble = Exclude<VaultState['state'], 'ok'>
 
@@ -18,13 +20,13 @@ export type Vault = {
   isHanging(): boolean
 }
 
-/** The vault cannot be used. The message says what is wrong and what the person can do. */
-export class VaultError extends Error {
+/** The vault cannot be used. `detail` says what is wrong and what the person can do. */
+export class VaultError extends MessageError {
   override readonly name = 'VaultError'
   readonly trouble: VaultTrouble
 
-  constructor(trouble: VaultTrouble, message: string, options?: ErrorOptions) {
-    super(message, options)
+  constructor(trouble: VaultTrouble, detail: Message, options?: ErrorOptions) {
+    super(detail, options)
     this.trouble = trouble
   }
 }

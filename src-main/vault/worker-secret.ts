@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import type { MainLog } from '../log/main-log.ts'
+import { MessageError } from '../message-error.ts'
 import { VaultError, type Vault } from './vault.ts'
 
 const WORKER_SECRET_NAME = 'worker_secret'
@@ -45,7 +46,7 @@ export function createWorkerSecret({ vault, given, authMode, log }: WorkerSecret
     read: async (): Promise<string> => known ?? keep(await readWorkerSecret({ vault, given, authMode: authMode(), log })),
     /** Rejects with a VaultError, or if the environment sets it. */
     async replace(): Promise<string> {
-      if (given !== null) throw new Error('WORKER_SECRET or --worker-secret-file sets the secret')
+      if (given !== null) throw new MessageError({ code: 'secret_given', params: {} })
       return keep(await replaceWorkerSecret(vault))
     },
   }
@@ -71,8 +72,8 @@ async function readWorkerSecret(options: {
   } catch (error) {
     if (!(error instanceof VaultError) || options.authMode !== 'local-trust') throw error
     options.log.warn(
-      { vault: options.vault.kind, trouble: error.trouble },
-      `${error.message} Until then Deckhand works without stored keys.`,
+      { vault: options.vault.kind, trouble: error.trouble, error: error.message },
+      'the vault cannot be used; until it can, Deckhand works without stored keys',
     )
     return createSecret()
   }

@@ -4,11 +4,11 @@ import { messageText } from '../lib/message-text.ts'
 import { t } from '../lib/language.ts'
 import type { Problem } from '../ui/ErrorState.tsx'
 import { ApiError } from './client.ts'
+import { failureText } from '../lib/failure-text.ts'
 
 /** What to show for a thrown value: what happened, why, and what to do next. */
 export function problemOf(thrown: unknown): Problem {
-  if (!(thrown instanceof ApiError))
-    return { title: t('common.error.title'), why: thrown instanceof Error ? thrown.message : String(thrown) }
+  if (!(thrown instanceof ApiError)) return { title: t('common.error.title'), why: failureText(thrown) }
   const { code } = thrown
   switch (code) {
     case 'runner_unavailable':

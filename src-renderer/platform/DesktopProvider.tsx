@@ -1,11 +1,12 @@
 import { type Accessor, createContext, createEffect, createSignal, type JSX, onCleanup, useContext } from 'solid-js'
-import type { DesktopApi, DesktopState } from '../../src-main/contract/desktop-api.ts'
+import type { DesktopBridge, DesktopState } from '../../src-main/contract/desktop-api.ts'
 import { languageSetting } from '../lib/language.ts'
+import { createDesktopApi } from './desktop-calls.ts'
 import { createAppDesktop, createBrowserDesktop, type Desktop, storeTheme, type Theme } from './desktop.ts'
 
 declare global {
   interface Window {
-    deckhand?: DesktopApi
+    deckhand?: DesktopBridge
   }
 }
 
@@ -27,7 +28,8 @@ export function useDesktop(): DesktopContext {
 }
 
 export function DesktopProvider(props: { desktop?: Desktop; children: JSX.Element }) {
-  const desktop = props.desktop ?? (window.deckhand === undefined ? createBrowserDesktop() : createAppDesktop(window.deckhand))
+  const desktop =
+    props.desktop ?? (window.deckhand === undefined ? createBrowserDesktop() : createAppDesktop(createDesktopApi(window.deckhand)))
   const [state, setState] = createSignal<DesktopState | null>(null)
   const [theme, setTheme] = createSignal<Theme>(desktop.readTheme())
   onCleanup(

@@ -8,7 +8,7 @@ afterEach(() => changeLanguage('system'))
 const fine: DesktopState = {
   runner: { state: 'ready', runnerUrl: 'http://127.0.0.1:3001' },
   dashboard: { state: 'ready', dashboardUrl: 'http://127.0.0.1:3000' },
-  vault: { kind: 'keychain', state: 'ok', message: '' },
+  vault: { kind: 'keychain', state: 'ok', message: null },
   sharing: { isOn: false, fixedBy: null, urls: [], problem: null, isEncrypted: false, certificate: null },
   settings: {
     runnerPort: 3001,
@@ -59,7 +59,7 @@ it.each<[string, Partial<DesktopState>, RegExp, unknown[]]>([
   ['stopped', { runner: { state: 'stopped' } }, /stopped/, [{ type: 'restart', safeMode: false }]],
   [
     'keychain locked',
-    { vault: { kind: 'keychain', state: 'locked', message: 'Unlock it.' } },
+    { vault: { kind: 'keychain', state: 'locked', message: { code: 'keychain_locked', params: {} } } },
     /keychain cannot be read/,
     [{ type: 'recheckVault' }],
   ],
@@ -74,7 +74,7 @@ it.each<[string, Partial<DesktopState>, RegExp, unknown[]]>([
 it('puts the gravest first and gives the reason', () => {
   const notifications = notificationsFor({
     ...fine,
-    vault: { kind: 'keychain', state: 'denied', message: 'Allow it in the settings.' },
+    vault: { kind: 'keychain', state: 'denied', message: { code: 'keychain_denied', params: {} } },
     runner: { state: 'failed', code: 'x', message: quoted('The disk is broken.') },
   })
   expect(notifications.map((notification) => notification.key)).toEqual(['failed', 'vault'])
@@ -96,7 +96,7 @@ it('says in German why the runner cannot start, and what to do about the keychai
   const [runner, keychain] = notificationsFor({
     ...fine,
     runner: failed,
-    vault: { kind: 'keychain', state: 'locked', message: 'Unlock it.' },
+    vault: { kind: 'keychain', state: 'locked', message: { code: 'keychain_locked', params: {} } },
   })
   expect(runner).toMatchObject({
     text: 'Eine Einstellung ist ungültig, deshalb kann der Runner nicht starten.',
@@ -105,6 +105,22 @@ it('says in German why the runner cannot start, and what to do about the keychai
   expect(keychain!.detail).toMatch(/^Der Schlüsselbund ist gesperrt/)
   const [unknown] = notificationsFor({ ...fine, runner: { ...failed, code: 'of_another_version' } })
   expect(unknown!.text).toBe('Der Runner konnte nicht starten.')
+})
+
+it('says in German what is wrong with the dashboard and with a vault in a file', () => {
+  changeLanguage('de')
+  const why = 'EADDRNOTAVAIL'
+  const [dashboard, vault] = notificationsFor({
+    ...fine,
+    dashboard: { state: 'failed', message: { code: 'dashboard_cannot_listen', params: { host: '192.0.2.1', port: '3000', why } } },
+    vault: {
+      kind: 'file',
+      state: 'denied',
+      message: { code: 'vault_key_unreadable', params: { file: '/d/vault-file.key', why: 'EACCES' } },
+    },
+  })
+  expect(dashboard!.detail).toBe('Das Dashboard kann DASHBOARD_HOST 192.0.2.1, Port 3000, nicht verwenden (EADDRNOTAVAIL).')
+  expect(vault!.detail).toBe('Die Schlüsseldatei /d/vault-file.key ist nicht lesbar (EACCES). Prüfe ihre Zugriffsrechte.')
 })
 
 it('leaves a database that cannot be used to the screen for it', () => {

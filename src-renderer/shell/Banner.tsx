@@ -11,6 +11,7 @@ import { useDesktop } from '../platform/DesktopProvider.tsx'
 import { Button } from '../ui/Button.tsx'
 import { toast } from '../ui/Toasts.tsx'
 import { dataTroubleOf } from './data-trouble.ts'
+import { failureText } from '../lib/failure-text.ts'
 
 export type Notification = {
   key: string
@@ -84,14 +85,13 @@ export function notificationsFor(state: DesktopState | null): Notification[] {
       key: 'dashboard',
       tone: 'warn',
       text: t('shell.banner.dashboardFailed'),
-      detail: dashboard.message,
+      detail: messageText(dashboard.message),
       actions: [logs],
     })
   }
   if (vault.state !== 'ok') {
     const recheck = { label: t('shell.banner.recheck'), do: { type: 'recheckVault' } as const }
-    // For a file, only the vault's own message names it.
-    const detail = vault.kind === 'keychain' ? t(`messages.keychain_${vault.state}`) : vault.message
+    const detail = messageText(vault.message)
     notifications.push({ key: 'vault', tone: 'warn', text: t('shell.banner.vault'), detail, actions: [recheck] })
   }
   if (info.safeMode && runner.state === 'ready') {
@@ -157,9 +157,7 @@ export function Banner() {
             : action.type === 'update'
               ? api.update(action.action)
               : api.recheckVault(undefined)
-    Promise.resolve(done).catch((thrown: unknown) =>
-      toast({ tone: 'bad', text: thrown instanceof Error ? thrown.message : String(thrown) }),
-    )
+    Promise.resolve(done).catch((thrown: unknown) => toast({ tone: 'bad', text: failureText(thrown) }))
   }
   return (
     <div role="status" aria-live="polite" class="shrink-0">

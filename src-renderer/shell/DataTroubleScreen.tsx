@@ -10,6 +10,7 @@ import { Row } from '../ui/Row.tsx'
 import { Screen } from '../ui/Screen.tsx'
 import { toast } from '../ui/Toasts.tsx'
 import type { DataTrouble } from './data-trouble.ts'
+import { failureText } from '../lib/failure-text.ts'
 
 const WAYS = {
   retry: (api: DesktopApi) => api.restartRunner({ safeMode: false }),
@@ -49,7 +50,7 @@ export function DataTroubleScreen(props: { trouble: DataTrouble }) {
     try {
       await WAYS[way](desktop.api)
     } catch (thrown) {
-      toast({ tone: 'bad', text: thrown instanceof Error ? thrown.message : String(thrown) })
+      toast({ tone: 'bad', text: failureText(thrown) })
     } finally {
       setBusy(null)
     }

@@ -189,7 +189,7 @@ it('says that a port is taken and changes to the suggested one', async () => {
   const state: DesktopState = {
     runner: { state: 'port_taken', port: 3001, suggestedPort: 3011 },
     dashboard: { state: 'ready', dashboardUrl: 'http://127.0.0.1:3000' },
-    vault: { kind: 'keychain', state: 'ok', message: '' },
+    vault: { kind: 'keychain', state: 'ok', message: null },
     sharing: { isOn: false, fixedBy: null, urls: [], problem: null, isEncrypted: false, certificate: null },
     settings: {
       runnerPort: 3001,

@@ -4,6 +4,7 @@ import { createSignal, type JSX, Show } from 'solid-js'
 import { t } from '../lib/language.ts'
 import { createDialogFocus } from './dialog-focus.ts'
 import { Button } from './Button.tsx'
+import { failureText } from '../lib/failure-text.ts'
 
 export type ConfirmDialogProps = {
   open: boolean
@@ -43,7 +44,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       setBusy(false)
     }
   }
-  const describe = (thrown: unknown) => props.describeError?.(thrown) ?? (thrown instanceof Error ? thrown.message : String(thrown))
+  const describe = (thrown: unknown) => props.describeError?.(thrown) ?? failureText(thrown)
   return (
     <Kobalte open={props.open} onOpenChange={(open) => !open && close()}>
       <Kobalte.Portal>

@@ -161,7 +161,7 @@ export const FromRunner = z.discriminatedUnion('type', [
   z.object({ type: z.literal('stopped') }),
   z.object({ type: z.literal('pong'), nonce: z.string() }),
   /** `problem`: why the runner does not listen on the new host. It listens where it did before, by the stricter of the two rules. */
-  z.object({ type: z.literal('access_set'), problem: z.string().nullable() }),
+  z.object({ type: z.literal('access_set'), problem: Message.nullable() }),
   z.object({ type: z.literal('heartbeat'), at: Moment }),
   /** Sent when something that the tray shows has changed. */
   z.object({

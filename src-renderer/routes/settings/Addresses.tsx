@@ -10,6 +10,7 @@ import { Pill } from '../../ui/Pill.tsx'
 import { Row } from '../../ui/Row.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 import { toast } from '../../ui/Toasts.tsx'
+import { failureText } from '../../lib/failure-text.ts'
 
 type Server = 'runner' | 'dashboard'
 
@@ -60,7 +61,7 @@ function SecretRow() {
     try {
       setSecret((await desktop.api?.[call](undefined)) ?? secret())
     } catch (thrown) {
-      toast({ tone: 'bad', text: thrown instanceof Error ? thrown.message : String(thrown) })
+      toast({ tone: 'bad', text: failureText(thrown) })
     } finally {
       setAsking(false)
     }
@@ -124,7 +125,7 @@ function PortDialog(props: { server: Server; port: number; onClose: () => void }
       await desktop.api?.usePort({ server: props.server, port: chosen })
       props.onClose()
     } catch (thrown) {
-      setProblem(thrown instanceof Error ? thrown.message : String(thrown))
+      setProblem(failureText(thrown))
     } finally {
       setRunning(false)
     }

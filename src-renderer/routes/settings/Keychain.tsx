@@ -7,6 +7,8 @@ import { Panel } from '../../ui/Panel.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 import { Row } from '../../ui/Row.tsx'
 import { toast } from '../../ui/Toasts.tsx'
+import { failureText } from '../../lib/failure-text.ts'
+import { messageText } from '../../lib/message-text.ts'
 
 export function Keychain(props: { vault: VaultState }) {
   const desktop = useDesktop()
@@ -16,7 +18,7 @@ export function Keychain(props: { vault: VaultState }) {
     try {
       await desktop.api?.recheckVault(undefined)
     } catch (thrown) {
-      toast({ tone: 'bad', text: thrown instanceof Error ? thrown.message : String(thrown) })
+      toast({ tone: 'bad', text: failureText(thrown) })
     } finally {
       setRunning(false)
     }
@@ -27,9 +29,7 @@ export function Keychain(props: { vault: VaultState }) {
       <Row
         id="keychain"
         label={props.vault.kind === 'keychain' ? t('settings.keys.keychain') : t('settings.keys.file')}
-        hint={
-          isOk() ? (props.vault.kind === 'file' ? t('settings.keys.fileHint') : undefined) : t(`messages.keychain_${props.vault.state}`)
-        }
+        hint={isOk() ? (props.vault.kind === 'file' ? t('settings.keys.fileHint') : undefined) : messageText(props.vault.message)}
       >
         <Pill tone={isOk() ? 'ok' : 'bad'}>{t(`settings.keys.states.${props.vault.state}`)}</Pill>
         <Show when={!isOk()}>

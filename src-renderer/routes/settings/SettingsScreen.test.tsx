@@ -9,6 +9,7 @@ import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen, type RenderOptions } from '../../testing/render.tsx'
 import { allSettings, settingHref, type SettingsSection } from './sections.ts'
 import { SettingsScreen } from './SettingsScreen.tsx'
+import { MessageError } from '../../lib/failure-text.ts'
 
 afterEach(() => changeLanguage('system'))
 
@@ -18,7 +19,7 @@ const openSettings = (section: SettingsSection, options: RenderOptions = {}) =>
 const state: DesktopState = {
   runner: { state: 'ready', runnerUrl: 'http://127.0.0.1:3005' },
   dashboard: { state: 'ready', dashboardUrl: 'http://127.0.0.1:3000' },
-  vault: { kind: 'keychain', state: 'locked', message: 'Unlock the keychain, then check again.' },
+  vault: { kind: 'keychain', state: 'locked', message: { code: 'keychain_locked', params: {} } },
   sharing: { isOn: false, fixedBy: null, urls: [], problem: null, isEncrypted: false, certificate: null },
   settings: {
     runnerPort: 3005,
@@ -148,7 +149,9 @@ it('shows the secret on request and forgets it again', async () => {
 
 it('shows the real addresses of the servers and changes a port', async () => {
   let taken = true
-  const { asked, desktop } = inApp(() => (taken ? Promise.reject(new Error('Port 4000 is used by another program.')) : Promise.resolve()))
+  const { asked, desktop } = inApp(() =>
+    taken ? Promise.reject(new MessageError({ code: 'desktop_call_failed', params: { why: 'EACCES' } })) : Promise.resolve(),
+  )
   const { user } = openSettings('computer', { desktop })
   expect(await screen.findByText('http://127.0.0.1:3005')).toBeVisible()
   await user.click(screen.getAllByRole('button', { name: 'Change port' })[1]!)
@@ -162,7 +165,7 @@ it('shows the real addresses of the servers and changes a port', async () => {
   await user.clear(port)
   await user.type(port, '4000')
   await user.click(screen.getByRole('button', { name: 'Change port' }))
-  await waitFor(() => expect(port).toHaveAccessibleDescription('Port 4000 is used by another program.'))
+  await waitFor(() => expect(port).toHaveAccessibleDescription('Deckhand could not do this: EACCES'))
   taken = false
   await user.click(screen.getByRole('button', { name: 'Change port' }))
   await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())

@@ -11,6 +11,8 @@ import { QrCode } from '../../ui/QrCode.tsx'
 import { Row, RowFrame } from '../../ui/Row.tsx'
 import { Switch } from '../../ui/Switch.tsx'
 import { toast } from '../../ui/Toasts.tsx'
+import { failureText } from '../../lib/failure-text.ts'
+import { messageText } from '../../lib/message-text.ts'
 
 /** "Share on this network": the switch, and while it is on, the addresses for other devices. */
 export function Sharing(props: { sharing: SharingState }) {
@@ -25,7 +27,7 @@ export function Sharing(props: { sharing: SharingState }) {
     try {
       await act
     } catch (thrown) {
-      toast({ tone: 'bad', text: thrown instanceof Error ? thrown.message : String(thrown) })
+      toast({ tone: 'bad', text: failureText(thrown) })
     } finally {
       setChanging(false)
     }
@@ -59,7 +61,7 @@ export function Sharing(props: { sharing: SharingState }) {
         {(problem) => (
           <Row
             label={t(props.sharing.isOn ? 'settings.sharing.runnerProblem' : 'settings.sharing.notShared')}
-            hint={<span class="text-bad">{problem()}</span>}
+            hint={<span class="text-bad">{messageText(problem())}</span>}
           />
         )}
       </Show>
