@@ -16,6 +16,7 @@ export type KeychainKeyOptions = {
   /** Loaded at first use: if the native library is missing, the start must still succeed. */
   loadKeychain?: () => Promise<Keychain>
   timeLimitMs?: number
+  platform?: NodeJS.Platform
 }
 
 /**
@@ -23,7 +24,7 @@ export type KeychainKeyOptions = {
  * return. While a call hangs no other one is made: each would block one of libuv's four threads, which also read files.
  */
 export function createKeychainKey(options: KeychainKeyOptions): VaultKeySource {
-  const { account, loadKeychain = importKeytar, timeLimitMs = TIME_LIMIT_MS } = options
+  const { account, loadKeychain = importKeytar, timeLimitMs = TIME_LIMIT_MS, platform = process.platform } = options
   let hanging = false
 
   async function call<T>(use: (keychain: Keychain) => Promise<T>): Promise<T> {
