@@ -1,7 +1,10 @@
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import type { Page } from '@playwright/test'
+import Database from 'better-sqlite3'
 import { REBOUND, startBrowser, type Browser } from '../fixtures/browser.ts'
 import { expect, test as base } from '../fixtures/deckhand.ts'
 
@@ -41,6 +44,82 @@ async function attack(page: Page, url: string): Promise<string[]> {
   }, url)
 }
 
+/** Forms, a picture, a frame and a WebSocket, which CORS does not stop. Returns what came of each. */
+async function attackWithElements(page: Page, url: string): Promise<string[]> {
+  const seen = await page.evaluate(async (base) => {
+    const root = base === '' ? location.origin : base
+    const loaded = (element: HTMLElement) =>
+      new Promise<string>((resolve) => {
+        element.addEventListener('load', () => resolve('loaded'))
+        element.addEventListener('error', () => resolve('blocked'))
+      })
+    const frame = (name: string, src: string) => {
+      const made = Object.assign(document.createElement('iframe'), { name, src })
+      const until = loaded(made)
+      document.body.append(made)
+      return { made, until }
+    }
+    const target = frame('target', 'about:blank')
+    await target.until
+    for (const [enctype, name, value] of [
+      ['text/plain', '{"name":"Intruder","x":"', '"}'],
+      ['application/x-www-form-urlencoded', 'name', 'Intruder'],
+    ] as const) {
+      const form = Object.assign(document.createElement('form'), {
+        method: 'POST',
+        action: `${root}/api/agents`,
+        target: 'target',
+        enctype,
+      })
+      form.append(Object.assign(document.createElement('input'), { name, value }))
+      document.body.append(form)
+      const sent = loaded(target.made)
+      form.submit()
+      await sent
+    }
+    const image = document.createElement('img')
+    const shown = loaded(image)
+    image.src = `${root}/api/agents`
+    const shell = frame('shell', `${root}/`)
+    await shell.until
+    const socket = new WebSocket(`${root.replace(/^http/, 'ws')}/api/events`)
+    const opened = new Promise<string>((resolve) => {
+      socket.onopen = () => resolve('opened')
+      socket.onerror = () => resolve('blocked')
+    })
+    return [`image ${await shown}`, `socket ${await opened}`, `frame ${shell.made.contentDocument === null ? 'closed' : 'readable'}`]
+  }, url)
+  // The browser shows its own page in place of a frame that it refuses. What a frame does show is a refusal.
+  const [, ...frames] = page.frames()
+  const texts = await Promise.all(frames.map((frame) => frame.evaluate(() => document.body.textContent).catch(() => '')))
+  for (const [at, frame] of frames.entries()) {
+    if (/^(about:|chrome-error:)/.test(frame.url())) texts[at] = ''
+    await frame.parentFrame()?.evaluate((name) => document.querySelector(`iframe[name="${name}"]`)?.remove(), frame.name())
+  }
+  return [...seen, ...texts.filter((text) => text !== '').map((text) => `shown ${text}`)]
+}
+
+const REFUSED = /^(image blocked|socket blocked|frame closed|shown (Elsewhere|\{"error":"\w+"\}))$/
+const notRefused = async (outcomes: Promise<string[]>) => (await outcomes).filter((outcome) => !REFUSED.test(outcome))
+
+/** What is stored, table by table. The clock writes by itself. */
+function digestOf(dataDir: string): Record<string, string> {
+  const db = new Database(join(dataDir, 'deckhand.db'), { readonly: true })
+  try {
+    const tables = db
+      .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name <> 'trusted_clock'")
+      .pluck()
+      .all()
+    const digest = (table: string) =>
+      createHash('sha256')
+        .update(JSON.stringify(db.prepare(`SELECT * FROM "${table}"`).raw().all()))
+        .digest('hex')
+    return Object.fromEntries(tables.map((table) => [table, digest(table)]))
+  } finally {
+    db.close()
+  }
+}
+
 test('a browser gets access by a link, and a tab that another program left behind gets none', async ({ deckhand, elsewhere: browser }) => {
   const { dashboardUrl } = deckhand
   const port = Number(new URL(dashboardUrl).port)
@@ -52,11 +131,15 @@ test('a browser gets access by a link, and a tab that another program left behin
   other.server.closeAllConnections()
   other.server.close()
   await deckhand.start({ DASHBOARD_PORT: String(port) })
+  const before = digestOf(deckhand.dataDir)
   const refused = Array(3).fill('401 {"error":"link_required"}')
   expect(await attack(left, '')).toEqual(refused)
+  expect(await notRefused(attackWithElements(left, ''))).toEqual([])
 
   // The name of another page leads here by now.
   expect(await attack(rebound, '')).toEqual(Array(3).fill('403 {"error":"forbidden_host"}'))
+  expect(await notRefused(attackWithElements(rebound, ''))).toEqual([])
+  expect(digestOf(deckhand.dataDir)).toEqual(before)
 
   const stranger = await browser.openTab(`${dashboardUrl}/jobs`)
   await expect(stranger.getByRole('heading', { name: 'Open Deckhand from its menu' })).toBeVisible()
@@ -95,15 +178,18 @@ test('a browser gets access by a link, and a tab that another program left behin
 test('no page of another origin reads or changes anything', async ({ deckhand, elsewhere: browser }) => {
   const { dashboardUrl, runnerUrl } = deckhand
   const { port } = new URL(dashboardUrl)
-  const before = await deckhand.client.ok('listAgents')
+  await deckhand.client.ok('createAgent', { body: { name: 'Ada' } })
+  const before = digestOf(deckhand.dataDir)
   const third = await serveElsewhere('127.0.0.1')
   const sixth = await serveElsewhere('::1', Number(port)).catch(() => null)
+  if (sixth === null) console.log('skipped: this machine has no IPv6 address ::1, so no page of it was tried')
   const pages = [`http://127.0.0.1:${third.port}/`, `http://localhost:${third.port}/`, ...(sixth ? [`http://[::1]:${port}/`] : [])]
   for (const address of pages) {
     const page = await browser.openTab(address)
     for (const url of [dashboardUrl, runnerUrl, `http://localhost:${port}`]) {
       const seen = await attack(page, url)
       expect([address, url, seen.filter((what) => !/^(blocked|200 <h1>Elsewhere)/.test(what))]).toEqual([address, url, []])
+      expect([address, url, await notRefused(attackWithElements(page, url))]).toEqual([address, url, []])
     }
   }
   // A name of somebody else that leads here: no page is served.
@@ -111,7 +197,7 @@ test('no page of another origin reads or changes anything', async ({ deckhand, e
     const rebound = await browser.openTab(url.replace('127.0.0.1', REBOUND))
     await expect(rebound.getByText('forbidden_host')).toBeVisible()
   }
-  expect(await deckhand.client.ok('listAgents')).toEqual(before)
+  expect(digestOf(deckhand.dataDir)).toEqual(before)
   for (const made of [third, sixth]) made?.server.closeAllConnections()
   for (const made of [third, sixth]) made?.server.close()
 })
