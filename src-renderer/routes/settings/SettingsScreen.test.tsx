@@ -60,6 +60,8 @@ function inApp(
   usePort: () => Promise<void> = () => Promise.resolve(),
   sharing: DesktopState['sharing'] = state.sharing,
   platform = state.info.platform,
+  /** What the person tells the desktop, which asks. */
+  agrees = () => true,
 ) {
   const asked: [string, unknown][] = []
   const note = (name: string) => (argument: unknown) => Promise.resolve(void asked.push([name, argument]))
@@ -78,6 +80,8 @@ function inApp(
     recheckVault: note('recheckVault'),
     readLogs: () => Promise.resolve([]),
     revealSecret: () => Promise.resolve(void asked.push(['revealSecret', undefined])).then(() => 'the-secret-of-this-computer'),
+    rotateSecret: () => Promise.resolve(void asked.push(['rotateSecret', undefined])).then(() => (agrees() ? 'another-secret' : null)),
+    copyText: note('copyText'),
     usePort: (argument: unknown) => {
       asked.push(['usePort', argument])
       return usePort()
@@ -145,6 +149,29 @@ it('shows the secret on request and forgets it again', async () => {
   expect(asked).toEqual([['revealSecret', undefined]])
   await user.click(screen.getByRole('button', { name: t('settings.servers.hideSecret') }))
   expect(screen.queryByText('the-secret-of-this-computer')).toBeNull()
+})
+
+it('replaces the secret only if the person confirms, and copies the new one', async () => {
+  let agrees = false
+  const { asked, desktop } = inApp(undefined, undefined, undefined, () => agrees)
+  const { user } = openSettings('computer', { desktop })
+  await user.click(await screen.findByRole('button', { name: t('settings.servers.showSecret') }))
+  const row = (await screen.findByText('the-secret-of-this-computer')).parentElement!
+  const replace = within(row).getByRole('button', { name: t('settings.servers.rotateSecret') })
+  await user.click(replace)
+  expect(asked.at(-1)).toEqual(['rotateSecret', undefined])
+  await waitFor(() => expect(replace).toBeEnabled())
+  expect(screen.getByText('the-secret-of-this-computer')).toBeVisible()
+
+  agrees = true
+  await user.click(replace)
+  expect(await screen.findByText('another-secret')).toBeVisible()
+  expect(screen.queryByText('the-secret-of-this-computer')).toBeNull()
+  await user.click(within(row).getByRole('button', { name: t('common.copy') }))
+  expect(asked.slice(-2)).toEqual([
+    ['rotateSecret', undefined],
+    ['copyText', 'another-secret'],
+  ])
 })
 
 it('shows the real addresses of the servers and changes a port', async () => {
