@@ -100,7 +100,9 @@ it('finishes at the next start what was interrupted at any step', async () => {
 it('deletes nothing, now or later, while a runner uses the data', async () => {
   const db = openDatabase({ file: join(dataDir, 'deckhand.db'), clock: systemClock, keepsBallast: false })
   const before = names()
-  await expect(resetNow({ dataDir, eraseKeys, waitMs: 0 }, { keepsBackups: false })).rejects.toMatchObject({ detail: { code: 'reset_in_use' } })
+  await expect(resetNow({ dataDir, eraseKeys, waitMs: 0 }, { keepsBackups: false })).rejects.toMatchObject({
+    detail: { code: 'reset_in_use' },
+  })
   expect([names(), isResetPending(dataDir)]).toEqual([before, false])
   db.close()
   const release = takeDataLock(join(dataDir, 'deckhand.db.lock'))

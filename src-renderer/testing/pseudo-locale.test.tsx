@@ -1,6 +1,7 @@
 import { waitFor } from '@solidjs/testing-library'
 import type { Component } from 'solid-js'
 import { beforeEach, expect, it } from 'vitest'
+import appSource from '../app.tsx?raw'
 import { PSEUDO_STORED_AS } from '../lib/language.ts'
 import { ActivityScreen } from '../routes/activity/ActivityScreen.tsx'
 import { AgentScreen } from '../routes/agents/AgentScreen.tsx'
@@ -13,6 +14,7 @@ import { NewTriggerScreen } from '../routes/automations/webhooks/NewTriggerScree
 import { TriggerScreen } from '../routes/automations/webhooks/TriggerScreen.tsx'
 import { ChannelsScreen } from '../routes/channels/ChannelsScreen.tsx'
 import { ChatScreen } from '../routes/chat/ChatScreen.tsx'
+import { CodeScreen } from '../routes/code/CodeScreen.tsx'
 import { ConnectionsScreen } from '../routes/connections/ConnectionsScreen.tsx'
 import { CredentialScreen } from '../routes/connections/CredentialScreen.tsx'
 import { McpServerScreen } from '../routes/connections/mcp/McpServerScreen.tsx'
@@ -22,17 +24,19 @@ import { ModelsScreen } from '../routes/models/ModelsScreen.tsx'
 import { RulesScreen } from '../routes/rules/RulesScreen.tsx'
 import { SETTINGS_SECTIONS } from '../routes/settings/sections.ts'
 import { SettingsScreen } from '../routes/settings/SettingsScreen.tsx'
+import { SignInScreen } from '../routes/sign-in/SignInScreen.tsx'
 import { EditSkillScreen } from '../routes/skills/EditSkillScreen.tsx'
 import { SkillScreen } from '../routes/skills/SkillScreen.tsx'
 import { SkillsScreen } from '../routes/skills/SkillsScreen.tsx'
 import { WelcomeScreen } from '../routes/welcome/WelcomeScreen.tsx'
 import { NotFound } from '../shell/NotFound.tsx'
-import { createFakeRunner } from './fake-runner.ts'
+import { type Answers, createFakeRunner } from './fake-runner.ts'
 import { renderScreen } from './render.tsx'
 import {
   makeAgent,
   makeApproval,
   makeChannel,
+  makeCodeTask,
   makeConnector,
   makeCredential,
   makeDelivery,
@@ -61,7 +65,9 @@ const credential = makeCredential({ status: 'needs_sign_in' })
 const server = makeMcpServer({ tools: [makeMcpTool(), makeMcpTool({ name: 'send_note', status: 'new', effect: null })] })
 const contents = makeSkillContents({ findings: [{ kind: 'hidden_text', path: 'SKILL.md', line: 2, excerpt: 'x' }] })
 const skill = makeSkill({ contents, status: 'needs_consent', newPermissions: ['scripts'], hasUpdate: true })
-const data = {
+const codeTask = makeCodeTask({ jobId: job.id })
+const { files: _files, commands: _commands, ...summary } = codeTask
+const data: Answers = {
   listAgents: () => ({ agents: [agent], nextCursor: null }),
   getAgent: () => ({ agent }),
   getJob: () => ({ job }),
@@ -102,21 +108,36 @@ const data = {
     upstreamDigest: skill.digest,
   }),
   getWebSearch: () => ({ webSearch: null }),
-} as Parameters<typeof createFakeRunner>[0]
+  listCodeRepositories: () => ({ repositories: [{ folder: '/home/ada/shop', branch: 'main', dirty: true }] }),
+}
 
-const SCREENS: [route: string, path: string, screen: Component][] = [
+const withCode: Answers = {
+  getJob: () => ({ job: { ...job, isCodeTask: true } }),
+  getCodeTask: () => ({ codeTask }),
+  listCodeTasks: () => ({ codeTasks: [summary, { ...summary, jobId: makeCodeTask().jobId, jobStatus: 'running' }], nextCursor: null }),
+}
+const withOwnSkill: Answers = {
+  getSkill: () => ({ skill: { ...skill, kind: 'own', source: '' }, text: 'x' }),
+}
+
+const SCREENS: [route: string, path: string, screen: Component, answers?: Answers, shows?: string][] = [
   ['/', '/', HomeScreen],
   ['/chat/:conversationId?', '/chat', ChatScreen],
   ['/approvals/:approvalId?', '/approvals', ApprovalsScreen],
   ['/rules', '/rules', RulesScreen],
   ['/activity', '/activity', ActivityScreen],
   ['/jobs/:jobId', `/jobs/${job.id}`, JobScreen],
+  ['/jobs/:jobId', `/jobs/${job.id}#code`, JobScreen, withCode, codeTask.files[0]!.path],
+  ['/code', '/code', CodeScreen],
+  ['/code', '/code?tasks', CodeScreen, withCode, codeTask.title],
+  ['/code', '/code?new=1', CodeScreen],
   ['/automations/:tab?', '/automations/webhooks', AutomationsScreen],
   ['/automations/:tab?', '/automations/schedules', AutomationsScreen],
   ['/automations/webhooks/new', '/automations/webhooks/new', NewTriggerScreen],
   ['/automations/webhooks/:triggerId', `/automations/webhooks/${trigger.id}`, TriggerScreen],
   ['/automations/schedules/new', '/automations/schedules/new', ScheduleEditScreen],
   ['/automations/schedules/:scheduleId', `/automations/schedules/${schedule.id}`, ScheduleScreen],
+  ['/automations/schedules/:scheduleId/edit', `/automations/schedules/${schedule.id}/edit`, ScheduleEditScreen],
   ['/agents', '/agents', AgentsScreen],
   ['/agents/:agentId', `/agents/${agent.id}`, AgentScreen],
   ['/channels', '/channels', ChannelsScreen],
@@ -130,22 +151,32 @@ const SCREENS: [route: string, path: string, screen: Component][] = [
   ['/skills/new', '/skills/new', EditSkillScreen],
   ['/skills/:skillId', `/skills/${skill.id}`, SkillScreen],
   ['/skills/:skillId', `/skills/${skill.id}?update=1`, SkillScreen],
+  ['/skills/:skillId/edit', `/skills/${skill.id}/edit`, EditSkillScreen, withOwnSkill],
   ['/models', '/models', ModelsScreen],
   ...SETTINGS_SECTIONS.map((section): [string, string, Component] => ['/settings/:section?', `/settings/${section}`, SettingsScreen]),
   ...['model', 'agent', 'job'].map((step): [string, string, Component] => ['/welcome', `/welcome?step=${step}`, WelcomeScreen]),
-  ['/nowhere', '/nowhere', NotFound],
+  ['*', '/nowhere', NotFound],
+  ['sign in', '/', () => <SignInScreen hasOwner problem={null} />],
+  ['sign in', '/', () => <SignInScreen hasOwner={false} problem={null} />],
 ]
 
 /** Names and words that are the same in every language, and what Intl writes. */
 const UNTRANSLATED =
-  /\b(Deckhand|Deutsch|English|German|Telegram|Discord|Slack|GitHub|Stripe|Claude Code|Codex|Gemini CLI|OpenCode|now|ago|in|min|sec|hr|day|days|mo|yr|wk|hours?|AM|PM|UTC|Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|event|message|openapi\.json|Ctrl|Shift|Enter|Esc|JSON|API|K|M)\b/g
+  /\b(Deckhand|Deutsch|English|German|Telegram|Discord|Slack|GitHub|Stripe|Claude Code|Codex|Gemini CLI|OpenCode|now|ago|in|min|sec|hr|day|days|mo|yr|wk|hours?|AM|PM|UTC|(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?|Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sep(?:tember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?|at|MB|event|message|openapi\.json|Ctrl|Shift|Enter|Esc|JSON|API|K|M)\b/g
 
 beforeEach(() => localStorage.setItem(PSEUDO_STORED_AS, '1'))
 
-it.each(SCREENS)('%s (%s) shows no text that is not in the catalogue', async (route, path, screen) => {
-  const runner = createFakeRunner(data)
-  const view = renderScreen(screen, { route, path, runner })
+it('covers every route of the app', () => {
+  const routes = [...appSource.matchAll(/<Route path="([^"]+)"/g)].map(([, route]) => route!)
+  expect(routes.length).toBeGreaterThan(20)
+  expect(routes.filter((route) => !SCREENS.some(([covered]) => covered === route))).toEqual([])
+})
+
+it.each(SCREENS)('%s (%s) shows no text that is not in the catalogue', async (route, path, screen, answers = {}, shows = '') => {
+  const runner = createFakeRunner({ ...data, ...answers })
+  const view = renderScreen(screen, { route: route === 'sign in' ? '/' : route, path, runner })
   await waitFor(() => expect(view.container.textContent).toMatch(/\[.*\]/s))
+  await waitFor(() => expect(view.container.textContent).toContain(shows))
   await waitFor(() => expect(view.container.querySelector('.animate-pulse')).toBeNull())
   expect(strangersIn(document.body)).toEqual([])
 })
@@ -161,7 +192,9 @@ function strangersIn(root: HTMLElement): string[] {
   return [...new Set(texts)].filter((text) => /[A-Za-z]{2,}/.test(withoutData(text)))
 }
 
-const KNOWN = stringsOf(Object.values(data!).map((answer) => (answer as () => unknown)())).sort((a, b) => b.length - a.length)
+const KNOWN = [data, withCode, withOwnSkill]
+  .flatMap((answers) => stringsOf(Object.values(answers).map((answer) => (answer as () => unknown)())))
+  .sort((a, b) => b.length - a.length)
 
 function withoutData(text: string): string {
   const open = text.indexOf('[')
@@ -172,7 +205,8 @@ function withoutData(text: string): string {
   return rest
 }
 
+/** Of paths, the last part too, because lists show only that. */
 function stringsOf(value: unknown): string[] {
-  if (typeof value === 'string') return value.length > 1 ? [value] : []
+  if (typeof value === 'string') return [value, value.slice(value.lastIndexOf('/') + 1)].filter((text) => text.length > 1)
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsOf) : []
 }
