@@ -1,7 +1,7 @@
 import { waitFor } from '@solidjs/testing-library'
 import type { Component } from 'solid-js'
 import { beforeEach, expect, it } from 'vitest'
-import appSource from '../app.tsx?raw'
+import appSource from '../app.tsx?raw' // oxlint-disable-line import/default -- the text of the file, by Vite
 import { PSEUDO_STORED_AS } from '../lib/language.ts'
 import { ActivityScreen } from '../routes/activity/ActivityScreen.tsx'
 import { AgentScreen } from '../routes/agents/AgentScreen.tsx'
