@@ -260,15 +260,15 @@ describe('more than 40 secrets in every slot', () => {
       await client.ask('finishAuthorization', { params, body: { ...begun, query: back.search } })
     }
 
-    const remote = { kind: 'http', url: `${echoUrl()}/mcp`, headerNames: ['Authorization'] } as const
+    const remote = { kind: 'http' as const, url: `${echoUrl()}/mcp`, headerNames: ['Authorization'] }
     const asked = { Authorization: `Bearer ${canary('header of a server', plain)}` }
     const program = {
-      kind: 'stdio',
+      kind: 'stdio' as const,
       command: '/bin/sh',
       args: ['-c', 'env >&2; exit 1'],
       envNames: ['TOKEN'],
       allowsUnsandboxed: true,
-    } as const
+    }
     for (const body of [
       { name: 'Remote', transport: remote, headers: asked, agents: [{ agentId }] },
       { name: 'Program', transport: program, env: { TOKEN: canary('variable of a server', plain) }, agents: [{ agentId }] },

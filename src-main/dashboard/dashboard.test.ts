@@ -476,8 +476,8 @@ describe('the request gate', () => {
     await serve('local-trust', { language: 'de' })
     const { status, body } = await dashboard.openAgainPage()
     expect(status).toBe(403)
-    expect(String(body)).toContain('<html lang="de">')
-    expect(String(body)).toContain('Um Deckhand zu öffnen, klicke in die Adresszeile und drücke die Eingabetaste.')
+    expect(body).toContain('<html lang="de">')
+    expect(body).toContain('Um Deckhand zu öffnen, klicke in die Adresszeile und drücke die Eingabetaste.')
   })
 
   it('lets no page of another origin embed a response', async () => {

@@ -113,16 +113,6 @@ export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliv
     }
   }
 
-  /** Takes no place in the hour, and needs none. */
-  function findChallenge(trigger: IndexedTrigger, { secret, headers, body }: Received, read: Partial<ParsedDelivery>): string | null {
-    if (body.length > MAX_CHALLENGE_BYTES || trigger.signature !== 'slack') return null
-    const payload = withoutSecret(body, secret)
-    const parsed = parseBody(payload)
-    const challenge = challengeOf(parsed?.payload)
-    if (challenge !== null) Object.assign(read, { payload, ...describeDelivery(headers, parsed!.payload) })
-    return challenge
-  }
-
   async function parseAndCommit(
     trigger: IndexedTrigger,
     { secret, headers, body }: Received,
@@ -231,4 +221,14 @@ export function createGroupCommit(db: Database, takeAll: TakeAll): (arrived: Inc
 /** The same delivery may be accepted when it is sent again. */
 function isTemporary(error: unknown): boolean {
   return error instanceof AppError && ['disk_full', 'database_unavailable', 'vault_unavailable'].includes(error.code)
+}
+
+/** A signed challenge of Slack, which takes no place in the hour. null: it is none. */
+function findChallenge(trigger: IndexedTrigger, { secret, headers, body }: Received, read: Partial<ParsedDelivery>): string | null {
+  if (body.length > MAX_CHALLENGE_BYTES || trigger.signature !== 'slack') return null
+  const payload = withoutSecret(body, secret)
+  const parsed = parseBody(payload)
+  const challenge = challengeOf(parsed?.payload)
+  if (challenge !== null) Object.assign(read, { payload, ...describeDelivery(headers, parsed!.payload) })
+  return challenge
 }

@@ -74,7 +74,10 @@ export function createManagedServer(deps: ServerLinkDeps, serverId: string) {
 
   async function run<T>(connection: ServerConnection, work: (use: ServerUse) => Promise<T>): Promise<T> {
     const own = new Set<CallListener>()
-    const listen = (listener: CallListener) => void (own.add(listener), listeners.add(listener))
+    const listen = (listener: CallListener) => {
+      own.add(listener)
+      listeners.add(listener)
+    }
     const opened = await connection.opened
     link.write((tx) => noteMcpServerUse(tx, serverId, clock.now()))
     underWay++
