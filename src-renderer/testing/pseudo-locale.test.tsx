@@ -105,7 +105,6 @@ const data: Answers = {
     currentDigest: skill.digest,
     upstreamDigest: skill.digest,
   }),
-  getWebSearch: () => ({ webSearch: null }),
   listCodeRepositories: () => ({ repositories: [{ folder: '/home/ada/shop', branch: 'main', dirty: true }] }),
 }
 
