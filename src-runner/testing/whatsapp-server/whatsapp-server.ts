@@ -466,6 +466,19 @@ function createServed(http: ReturnType<typeof createServer>, port: number) {
     block(person: ServedPerson): void {
       blocked.add(person.jid)
     },
+    rename(person: ServedPerson, name: string): void {
+      names.set(person.jid, name)
+    },
+    /** A message in any form. Like every message, it comes again until it is confirmed. */
+    sendNode(attrs: Record<string, string>, content: BinaryNode[] = []): string {
+      const id = randomBytes(8).toString('hex').toUpperCase()
+      const stored = { id, from: phone, message: {}, attrs: { t: now(), type: 'text', ...attrs }, content }
+      saying = saying.then(() => {
+        unconfirmed.push(stored)
+        push(stored, false)
+      })
+      return id
+    },
     holdAcks(): void {
       heldAcks = []
     },

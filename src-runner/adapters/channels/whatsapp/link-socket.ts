@@ -146,13 +146,23 @@ export function openLinkSocket({ library, state, creds, clock, testServer, brows
 
   /** null: there is nothing in it. `kept` is null if it cannot be decrypted. */
   async function readMessage(node: BinaryNode): Promise<{ message: WAMessage; kept: string[] | null } | null> {
-    const { me } = creds
     const kept: string[] = []
-    const { fullMessage, decrypt } = library.decryptMessageNode(node, me!.id, me!.lid ?? '', keeping.keepInto(kept), NO_LOG)
+    const decoded = decode({ ...node, content: encryptedIn(node) }, keeping.keepInto(kept))
+    if (decoded === null) return null
+    const { fullMessage, decrypt } = decoded
     await decrypt()
     if (storeError !== null) throw new Error('the link state could not be written', { cause: storeError })
     if (fullMessage.messageStubType === library.WAMessageStubType.CIPHERTEXT) return { message: fullMessage, kept: null }
     return fullMessage.messageStubType == null && fullMessage.message ? { message: fullMessage, kept } : null
+  }
+
+  /** null: the library does not understand it, and would not if it came again. */
+  function decode(node: BinaryNode, repository: Repository): ReturnType<Library['decryptMessageNode']> | null {
+    try {
+      return library.decryptMessageNode(node, creds.me!.id, creds.me!.lid ?? '', repository, NO_LOG)
+    } catch {
+      return null
+    }
   }
 
   return {
@@ -172,6 +182,12 @@ export function openLinkSocket({ library, state, creds, clock, testServer, brows
       await taking
     },
   }
+}
+
+/** The library also reads unencrypted content, in which the service could write in anybody's name, also in the owner's. */
+function encryptedIn({ content }: BinaryNode): BinaryNode[] {
+  if (!Array.isArray(content)) return []
+  return content.filter(({ tag, attrs }) => (tag === 'enc' && attrs['type'] !== 'plaintext') || tag === 'unavailable')
 }
 
 const ONE_TRY = { maxCommitRetries: 1, delayBetweenTriesMs: 0 }
