@@ -2,9 +2,11 @@ import type { Message } from '../../contract/messages.ts'
 import { commitSoon, transact, type Tx } from '../../platform/db/database.ts'
 import type { Services } from '../../platform/services.ts'
 import type { ChannelStatus } from '../../contract/channels.ts'
+import { MAX_TASK_CHARS } from '../../contract/primitives.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, problemOf } from '../../lib/errors.ts'
 import { createMessage, type Speech } from '../../lib/messages.ts'
+import { cutText } from '../../lib/text.ts'
 import { channelTokenKey } from '../../lib/vault.ts'
 import { splitTokens, type ChannelAccess } from '../../domain/channels/channel-access.ts'
 import { findAgent } from '../../domain/agents/agents.ts'
@@ -140,7 +142,9 @@ export function openChannel(deps: OpenChannelDeps, driver: ChannelDriver | undef
       else missingFiles.push({ name: file.name, why: stored.problem.replace(/\.$/, '') })
     }
     signal.throwIfAborted()
-    await commitSoon(db, (tx) => receiveMessage(tx, deps, channel, { ...message, files, missingFiles }, position))
+    // No person can write so much at once.
+    const text = cutText(message.text, MAX_TASK_CHARS)
+    await commitSoon(db, (tx) => receiveMessage(tx, deps, channel, { ...message, text, files, missingFiles }, position))
   }
 
   async function storeFile({ name, download }: IncomingMessage['files'][number]): Promise<{ path: string } | { problem: string }> {

@@ -5,6 +5,7 @@ import type { Message } from '../../../contract/messages.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { sentenceFor } from '../service-calls.ts'
+import { Id } from './messages.ts'
 
 /** What a lost connection needs to continue where it was. Kept in memory only. */
 export type GatewaySession = { id: string; url: string; sequence: number }
@@ -53,8 +54,8 @@ const Hello = z.object({ heartbeat_interval: z.number().min(HEARTBEAT.minMs).max
 const ReadyEvent = z.object({
   session_id: z.string(),
   resume_gateway_url: z.string(),
-  user: z.object({ id: z.string() }),
-  application: z.object({ id: z.string(), flags: z.number().default(0) }),
+  user: z.object({ id: Id }),
+  application: z.object({ id: Id, flags: z.number().default(0) }),
 })
 
 /** One connection to the service's gateway. Resolves when it has ended, also because `closing` aborts. */

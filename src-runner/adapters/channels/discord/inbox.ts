@@ -42,7 +42,7 @@ type InboxDeps = {
 
 /** Hands over what comes in, one after the other, and what was written while no session was open. */
 export function createInbox({ api, clock, random, runner, presses, health, signal }: InboxDeps, position: string | null) {
-  const positions = readPositions(position, clock.now())
+  const positions = readPositions(position, clock)
   const places = createPlaces(api, signal)
   const work = createWorkQueue()
   const getFile = createGetFile(api, signal)
@@ -82,33 +82,43 @@ export function createInbox({ api, clock, random, runner, presses, health, signa
   }
 
   /** Reads what was written in known chats since the last message of each. */
-  async function catchUp(): Promise<void> {
+  async function catchUp(from: ReadonlyMap<string, string> = new Map()): Promise<void> {
     missedSome = false
     const missed: ChatMessage[] = []
-    for (const chatId of runner.knownChats()) missed.push(...(await readMissed(chatId)))
+    const readTo = new Map<string, string>()
+    for (const chatId of runner.knownChats()) {
+      const { messages, newest } = await readMissed(chatId, from.get(chatId) ?? positions.of(chatId))
+      missed.push(...messages)
+      readTo.set(chatId, newest)
+    }
     for (const message of missed.sort((a, b) => (isLater(a.id, b.id) ? 1 : -1))) await handOverMessage(message)
-    if (missedSome) await catchUp()
+    // Also past messages for others, so that they are not read again.
+    for (const [chatId, newest] of readTo) positions.move(chatId, newest)
+    if (missedSome) await catchUp(readTo)
   }
 
-  async function readMissed(chatId: string): Promise<ChatMessage[]> {
+  async function readMissed(chatId: string, since: string): Promise<{ messages: ChatMessage[]; newest: string }> {
     // Here messages do not say in which server they were written. Without knowing, one could pass for a private message.
     const channel = await untilAnswered(() => api.call('GET', `/channels/${encodeURIComponent(chatId)}`, { signal }))
     const place = channel.ok ? Place.safeParse(channel.value) : null
-    if (place?.success !== true) return []
     const missed: unknown[] = []
-    let after = positions.of(chatId)
+    let after = since
+    if (place?.success !== true) return { messages: [], newest: since }
     for (let page = 1; ; page++) {
       const path = `/channels/${encodeURIComponent(chatId)}/messages?after=${after}&limit=${PAGE}`
       const result = await untilAnswered(() => api.call('GET', path, { signal }))
       // The chat is gone, or the bot may no longer read it.
       const found = result.ok && Array.isArray(result.value) ? (result.value as unknown[]) : []
       missed.push(...found)
+      const before = after
       after = newestOf(found, after)
-      if (found.length < PAGE) break
+      // A page of the same messages is the end, too.
+      if (found.length < PAGE || after === before) break
       missedSome ||= page === MAX_PAGES
       if (page === MAX_PAGES) break
     }
-    return missed.flatMap((data) => parseMessage(data) ?? []).map((message) => ({ ...message, guild_id: place.data.guild_id ?? null }))
+    const messages = missed.flatMap((data) => parseMessage(data) ?? [])
+    return { messages: messages.map((message) => ({ ...message, guild_id: place.data.guild_id ?? null })), newest: after }
   }
 
   /** Asks again while the service is in trouble. */
@@ -139,13 +149,13 @@ export function createInbox({ api, clock, random, runner, presses, health, signa
       const message = type === 'MESSAGE_CREATE' ? parseMessage(data) : null
       if (message === null || !isForAccount(message, botId)) return
       if (work.length() < MOST_WAITING) return work.add(() => handOverMessage(message))
-      if (!missedSome) work.add(catchUp)
+      if (!missedSome) work.add(() => catchUp())
       missedSome = true
     },
     /** A new session has begun. */
     onReady(userId: string): void {
       botId = userId
-      work.add(catchUp)
+      work.add(() => catchUp())
     },
     /** Does this after everything that has come in so far. */
     addLast: work.add,

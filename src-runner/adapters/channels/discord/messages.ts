@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { nameForPeople, type Sender } from '../../../domain/channels/people.ts'
 import type { ButtonPress, IncomingFile, IncomingMessage } from '../channel.ts'
 import type { Places } from './places.ts'
+import { DISCORD_EPOCH } from './positions.ts'
 
 /** The fields of messages and interactions that are read. One that does not fit is skipped. */
 
-const Id = z.string().regex(/^\d{1,20}$/)
+export const Id = z.string().regex(/^\d{1,20}$/)
 const User = z.object({ id: Id, username: z.string(), global_name: z.string().nullish(), bot: z.boolean().nullish() })
 type User = z.infer<typeof User>
 const Attachment = z.object({ id: Id, filename: z.string(), size: z.number().nullish(), url: z.string() })
@@ -114,8 +115,6 @@ export function readInteraction(data: unknown): ReadInteraction | null {
   if (type === 3 && given.custom_id !== undefined) return { ...common, press: { pressId: id, sender, action: given.custom_id } }
   return type === 2 && given.name !== undefined ? { ...common, command: given.name, sender } : null
 }
-
-const DISCORD_EPOCH = 1_420_070_400_000n
 
 /** An id begins with the time. */
 export function sentAtOf(id: string): number {

@@ -1,3 +1,5 @@
+import type { Clock } from '../../../lib/clock.ts'
+
 /** The newest handled message of each chat. Chats that it does not list were handled up to `base`. */
 export type Positions = {
   of(chatId: string): string
@@ -8,25 +10,31 @@ export type Positions = {
 }
 
 const MOST_CHATS = 100
-const DISCORD_EPOCH = 1_420_070_400_000n
+export const DISCORD_EPOCH = 1_420_070_400_000n
+/** Our clock and that of Discord may differ by this much. */
+const CLOCK_SKEW_MS = 60_000
 const ID = /^\d{1,20}$/
 
 /**
  * Reads a stored position. One for all chats would not do: messages of two chats may arrive in another order than their ids, and the
  * earlier one would be lost in a crash between them.
  */
-export function readPositions(stored: string | null, now: number): Positions {
+export function readPositions(stored: string | null, clock: Pick<Clock, 'now'>): Positions {
   const { base: storedBase, chats: storedChats } = parse(stored)
   const chats = new Map(storedChats)
   // A new channel does not read what was written before it was connected.
-  let base = storedBase ?? String(((BigInt(now) - DISCORD_EPOCH) << 22n) - 1n)
+  let base = storedBase ?? idAt(clock.now())
 
   const of = (chatId: string) => chats.get(chatId) ?? base
   return {
     of,
     isHandled: (chatId, id) => !isLater(id, of(chatId)),
     move(chatId, id) {
-      if (!isLater(id, of(chatId))) return
+      const before = of(chatId)
+      const present = idAt(clock.now() + CLOCK_SKEW_MS)
+      // After an id from the future, nothing would be heard until then. If the last one was later too, our clock is wrong.
+      const isFuture = isLater(id, present) && !isLater(before, present)
+      if (isFuture || !isLater(id, before)) return
       chats.set(chatId, id)
       if (chats.size <= MOST_CHATS) return
       const [oldest, last] = [...chats].reduce((one, other) => (isLater(one[1], other[1]) ? other : one))
@@ -36,6 +44,9 @@ export function readPositions(stored: string | null, now: number): Positions {
     write: () => JSON.stringify({ base, chats: Object.fromEntries(chats) }),
   }
 }
+
+/** The last id before this time. */
+const idAt = (ms: number) => String(((BigInt(Math.floor(ms)) - DISCORD_EPOCH) << 22n) - 1n)
 
 /** Ids are numbers of more than 53 bits. */
 export function isLater(id: string, other: string): boolean {

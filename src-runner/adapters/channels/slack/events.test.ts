@@ -30,7 +30,8 @@ describe('the text of a message', () => {
     expect(cpuMsOf(() => mentionedIn('<@U1|'.repeat(40_000)))).toBeLessThan(500))
 })
 
-const message = (more: Record<string, unknown>) => SlackMessage.parse({ type: 'message', ts: '1.000001', text: 'x', user: 'U0A', ...more })
+const message = (more: Record<string, unknown>) =>
+  SlackMessage.parse({ type: 'message', ts: '1795000000.000001', text: 'x', user: 'U0A', ...more })
 
 describe('which messages are for us', () => {
   test.each([
@@ -47,9 +48,9 @@ describe('which messages are for us', () => {
 })
 
 test.each([
-  [{ channel_type: 'im', channel: 'D0A', thread_ts: '0.000001' }, 'D0A'],
-  [{ channel: 'C0A' }, 'C0A/1.000001'],
-  [{ channel: 'C0A', thread_ts: '0.000001' }, 'C0A/0.000001'],
+  [{ channel_type: 'im', channel: 'D0A', thread_ts: '1794000000.000001' }, 'D0A'],
+  [{ channel: 'C0A' }, 'C0A/1795000000.000001'],
+  [{ channel: 'C0A', thread_ts: '1794000000.000001' }, 'C0A/1794000000.000001'],
 ])('a message %j is answered in %s', (more, chatId) => {
   expect(chatIdOf({ ...message(more), channel: more.channel })).toBe(chatId)
 })

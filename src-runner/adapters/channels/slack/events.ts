@@ -10,6 +10,11 @@ export const Frame = z.object({
   payload: z.unknown().optional(),
 })
 
+/** Of a user, a workspace or a conversation. */
+export const SlackId = z.string().regex(/^[A-Z0-9]{2,30}$/)
+/** Times are compared as text, so all of them have the same length. */
+const Ts = z.string().regex(/^\d{10}\.\d{6}$/)
+
 const ServedFile = z.object({
   id: z.string(),
   name: z.string().nullish(),
@@ -36,14 +41,14 @@ const Attachment = z.object({
 export const SlackMessage = z.object({
   type: z.string(),
   subtype: z.string().optional(),
-  channel: z.string().optional(),
+  channel: SlackId.optional(),
   channel_type: z.string().optional(),
-  user: z.string().optional(),
+  user: SlackId.optional(),
   bot_id: z.string().optional(),
   text: z.string().default(''),
-  ts: z.string().regex(/^\d{1,12}\.\d{6}$/),
-  thread_ts: z.string().optional(),
-  latest_reply: z.string().optional(),
+  ts: Ts,
+  thread_ts: Ts.optional(),
+  latest_reply: Ts.optional().catch(undefined),
   files: z.array(ServedFile).optional().catch(undefined),
   attachments: z.array(Attachment).optional().catch(undefined),
 })
@@ -57,15 +62,15 @@ export const EventPayload = z.object({
 
 export const InteractivePayload = z.object({
   type: z.literal('block_actions'),
-  user: z.object({ id: z.string(), username: z.string().optional(), name: z.string().optional() }),
+  user: z.object({ id: SlackId, username: z.string().optional(), name: z.string().optional() }),
   team: z.object({ id: z.string() }).nullish(),
-  container: z.object({ channel_id: z.string(), message_ts: z.string().optional(), thread_ts: z.string().optional() }),
+  container: z.object({ channel_id: SlackId, message_ts: z.string().optional(), thread_ts: z.string().optional() }),
   actions: z.array(z.object({ value: z.string().optional() })).min(1),
 })
 
 export const SlashPayload = z.object({
   text: z.string().default(''),
-  user_id: z.string(),
+  user_id: SlackId,
   user_name: z.string().default(''),
   team_id: z.string().optional(),
   trigger_id: z.string(),

@@ -2,7 +2,7 @@
 export type Position = { since: string; read: ReadonlyMap<string, string> }
 
 const MOST_CONVERSATIONS = 50
-const TS = /^\d{1,12}\.\d{6}$/
+const TS = /^\d{10}\.\d{6}$/
 
 /** Our clock and that of Slack may differ by this much. */
 const CLOCK_SKEW_S = 60
@@ -10,9 +10,12 @@ const CLOCK_SKEW_S = 60
 export const startAt = (now: number): Position => ({ since: `${Math.floor(now / 1000) - CLOCK_SKEW_S}.000000`, read: new Map() })
 
 /** Newest last. Those that fall out are older than `since` afterwards. */
-export function advance({ since, read }: Position, channel: string, ts: string): Position {
+export function advance({ since, read }: Position, { channel, ts }: { channel: string; ts: string }, now: number): Position {
   const before = read.get(channel)
-  if (before !== undefined && before >= ts) return { since, read }
+  const present = `${Math.floor(now / 1000) + CLOCK_SKEW_S}.000000`
+  // After a time in the future, nothing that is written until then would be read. If the last one was later too, our clock is wrong.
+  const isFuture = ts > present && (before ?? since) <= present
+  if (isFuture || (before !== undefined && before >= ts)) return { since, read }
   const entries = [...read].filter(([id]) => id !== channel)
   entries.push([channel, ts])
   const dropped = entries.splice(0, Math.max(0, entries.length - MOST_CONVERSATIONS))

@@ -15,6 +15,7 @@ import {
   readText,
   sentAtOf,
   sharedIn,
+  SlackId,
   SlackMessage,
   SlashPayload,
   type ServedFile,
@@ -23,7 +24,8 @@ import type { Names } from './names.ts'
 import type { SlackApi } from './web-api.ts'
 
 /** The bot user of the app, and the workspace in which it is installed. */
-export type Account = { userId: string; teamId: string }
+export const Account = z.object({ userId: SlackId, teamId: SlackId })
+export type Account = z.infer<typeof Account>
 
 /**
  * What an envelope is about. `removed`: the app may have lost its token. `failed`: it cannot be read now, and is not acknowledged, so

@@ -6,7 +6,7 @@ import { pauseAfter, trouble } from '../service-calls.ts'
 import { catchUp } from './catch-up.ts'
 import { createNames } from './names.ts'
 import { advance, readPosition, startAt, writePosition } from './position.ts'
-import { readEnvelope, type Account, type ReadEnvelope, type Reading } from './read-incoming.ts'
+import { Account, readEnvelope, type ReadEnvelope, type Reading } from './read-incoming.ts'
 import { openSocketMode, type SocketMode } from './socket-mode.ts'
 import type { SlackApi, Trouble } from './web-api.ts'
 
@@ -41,8 +41,9 @@ export function receive(deps: ReceiveDeps, position: string | null): Promise<voi
     const result = await api.call('auth.test', {}, { signal: closing })
     if (!result.ok) return result
     const { user_id: userId, team_id: teamId } = result.value
-    if (typeof userId !== 'string' || typeof teamId !== 'string') return api.notUnderstood()
-    account = { userId, teamId }
+    const found = Account.safeParse({ userId, teamId })
+    if (!found.success) return api.notUnderstood()
+    account = found.data
     return null
   }
 
@@ -61,7 +62,7 @@ export function receive(deps: ReceiveDeps, position: string | null): Promise<voi
     if (content.type === 'failed') return false
     const id = content.type === 'message' ? content.message.externalId : null
     if (id !== null && remembered.has(id)) return true
-    const after = content.type === 'message' && content.at !== null ? advance(read, content.at.channel, content.at.ts) : read
+    const after = content.type === 'message' && content.at !== null ? advance(read, content.at, clock.now()) : read
     const place = writePosition(after)
     const incoming: Incoming =
       content.type === 'press' ? { type: 'press', press: content.press, position: place } : { ...content, position: place }

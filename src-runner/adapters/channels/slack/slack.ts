@@ -8,7 +8,7 @@ import type { Identified } from '../../../domain/channels/channels.ts'
 import { nameForPeople } from '../../../domain/channels/people.ts'
 import type { ChannelAccess } from '../../../domain/channels/channel-access.ts'
 import type { ChannelDriver, Connection, RunnerOfChannel } from '../channel.ts'
-import { readChatId, readMessageId } from './events.ts'
+import { readChatId, readMessageId, SlackId } from './events.ts'
 import { readPressId } from './read-incoming.ts'
 import { receive } from './receive.ts'
 import { escapeText } from './rich-text.ts'
@@ -33,7 +33,7 @@ export function createSlackDriver(deps: SlackDeps): ChannelDriver {
   }
 }
 
-const Whoami = z.object({ user_id: z.string(), user: z.string(), team_id: z.string(), team: z.string(), bot_id: z.string().optional() })
+const Whoami = z.object({ user_id: SlackId, user: z.string(), team_id: SlackId, team: z.string(), bot_id: z.string().optional() })
 
 const BotInfo = z.object({ bot: z.object({ app_id: z.string() }) })
 

@@ -131,7 +131,7 @@ function createGetFile(api: BotApi, closing: AbortSignal): GetFile {
     const options = { signal: AbortSignal.any([signal, closing]) }
     const found = await api.call((bot, ending) => bot.getFile(fileId, ending), options)
     if (!found.ok) return { problem: englishText(found.problem) }
-    const path = (found.value as { file_path?: unknown }).file_path
+    const { file_path: path } = (found.value ?? {}) as { file_path?: unknown }
     if (typeof path !== 'string' || path.split('/').includes('..')) return { problem: 'the service does not say where it is' }
     const file = await api.download(path, { ...options, deadlineMs: FILE_DEADLINE_MS, maxBytes: MAX_DOWNLOAD_BYTES })
     return file.ok ? { bytes: file.value } : { problem: englishText(file.problem) }

@@ -57,8 +57,11 @@ const Message = z.looseObject({
 })
 type Message = z.infer<typeof Message>
 
+/** The service numbers updates with 32 bits. A number beyond would confirm all updates to come, and a negative one most of those that wait. */
+const MAX_UPDATE_ID = 2 ** 31 - 1
+
 const Update = z.object({
-  update_id: z.number().int(),
+  update_id: z.number().int().nonnegative().max(MAX_UPDATE_ID),
   message: Message.optional().catch(undefined),
   callback_query: z
     .object({ id: z.string(), from: User, data: z.string(), message: z.object({ chat: Chat }).optional() })
