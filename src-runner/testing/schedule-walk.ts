@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { OccurrenceState, Schedule } from '../contract/schedules.ts'
 import type { Claim } from '../domain/jobs/claim-job.ts'
-import { and, eq } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
+import type { Db } from '../platform/db/database.ts'
+import { prepareOnce } from '../platform/db/statements.ts'
 import type { OccurrenceRow } from '../domain/schedules/schedules.sql.ts'
 import { occurrences, schedules } from '../domain/schedules/schedules-table.ts'
 import { openScheduleRig, type ScheduleRig } from './schedule-rig.ts'
@@ -455,15 +457,19 @@ function compare(walk: Walk): void {
 }
 
 function runHistoryOf({ records }: ScheduleRig, { id }: Schedule): OccurrenceRow[] {
-  return records.db
+  return ROWS(records.db)
+    .all({ id })
+    .map(({ row }) => row)
+}
+
+const ROWS = prepareOnce((db: Db) =>
+  db
     .select({ row: occurrences })
     .from(occurrences)
     .innerJoin(schedules, eq(schedules.seq, occurrences.scheduleSeq))
-    .where(and(eq(schedules.id, id), eq(occurrences.origin, 'clock')))
-    .orderBy(occurrences.dueAt)
-    .all()
-    .map(({ row }) => row)
-}
+    .where(and(eq(schedules.id, sql.placeholder('id')), eq(occurrences.origin, 'clock')))
+    .orderBy(occurrences.dueAt),
+)
 
 /** What has run does not come again. */
 function firstToDecide(one: ModelSchedule): number {
@@ -485,7 +491,8 @@ function compareRunHistory({ times }: ModelSchedule, rows: OccurrenceRow[]): voi
     assert.equal(covered.length, row.times, 'no due time is in the run history that never was')
     assert.equal(row.dueAt, covered[0]!.dueAt)
     assert.equal(row.untilAt ?? row.dueAt, covered.at(-1)!.dueAt)
-    for (const { state, dueAt } of covered) assert.equal(row.state, state, `what became of ${new Date(dueAt).toISOString()}`)
+    const other = covered.find(({ state }) => state !== row.state)
+    if (other !== undefined) assert.equal(row.state, other.state, `what became of ${new Date(other.dueAt).toISOString()}`)
     seen += row.times
   }
   assert.equal(seen, times.length, 'no due time is lost')
