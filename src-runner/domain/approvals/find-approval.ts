@@ -1,5 +1,6 @@
 import { eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Approval } from '../../contract/approvals.ts'
 import { agents } from '../agents/agents-table.ts'
 import { jobs } from '../jobs/jobs-table.ts'
@@ -27,8 +28,10 @@ export const ofJob = eq(jobs.seq, approvals.jobSeq)
 export const ofAgent = eq(agents.id, jobs.agentId)
 
 export function findApproval(db: Db, approvalId: string): Approval | null {
-  return selectApprovals(db).where(eq(approvals.id, approvalId)).get() ?? null
+  return BY_ID(db).get({ approvalId }) ?? null
 }
+
+const BY_ID = prepareOnce((db: Db) => selectApprovals(db).where(eq(approvals.id, sql.placeholder('approvalId'))))
 
 /** Written out, because a bound value would not match the condition of the partial indices. */
 export const isPending = sql`${approvals.status} = 'pending'`

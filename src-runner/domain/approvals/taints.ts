@@ -1,5 +1,6 @@
 import { and, eq, inArray, lt, notInArray, sql, type SQL } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
 import type { JobChannel } from '../../contract/jobs.ts'
 import { NO_TAINTS, type Taint, type TaintSource, type Taints } from '../../contract/rules.ts'
 import { createMessage, quote } from '../../lib/messages.ts'
@@ -80,6 +81,8 @@ function selectJobs(db: Db) {
   return db.select(JOB).from(jobs).innerJoin(jobTexts, eq(jobTexts.jobSeq, jobs.seq))
 }
 
+const JOB_BY_ID = prepareOnce((db: Db) => selectJobs(db).where(eq(jobs.id, sql.placeholder('jobId'))))
+
 type TaintedJob = NonNullable<ReturnType<ReturnType<typeof selectJobs>['get']>>
 
 /**
@@ -88,7 +91,7 @@ type TaintedJob = NonNullable<ReturnType<ReturnType<typeof selectJobs>['get']>>
  * origin with a connected account.
  */
 export function readTaints(db: Db, jobId: string, besides: string | null = null): Taints {
-  const job = selectJobs(db).where(eq(jobs.id, jobId)).get()
+  const job = JOB_BY_ID(db).get({ jobId })
   if (job === undefined) return NO_TAINTS
   const inherited: Taints[] = hasPromptMemories(db, jobId) ? [MEMORY_IN_PROMPT] : []
   const ofCursor = readCursorTaints(db, jobId)

@@ -168,7 +168,7 @@ export function postponePoll(tx: Tx, authorizationId: string, next: { pollInterv
 
 /** Forgets the ones that have ended long ago. */
 export function pruneAuthorizations(tx: Tx, now: number): void {
-  tx.delete(authorizations)
-    .where(lt(authorizations.expiresAt, now - KEPT_MS))
-    .run()
+  PRUNE(tx).run({ before: now - KEPT_MS })
 }
+
+const PRUNE = prepareOnce((tx: Tx) => tx.delete(authorizations).where(lt(authorizations.expiresAt, sql.placeholder('before'))))

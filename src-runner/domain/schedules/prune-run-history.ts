@@ -1,5 +1,6 @@
 import { and, desc, eq, gt, lt, lte, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
 import { occurrences, schedules } from './schedules-table.ts'
 
 /** What the run history keeps for each schedule, whichever is less. */
@@ -12,8 +13,7 @@ const BATCH = { schedules: 50, rows: 500 }
  * last schedule. `now` is the trusted clock.
  */
 export function pruneRunHistory(tx: Tx, { afterSeq, now }: { afterSeq: number; now: number }): number {
-  const { seq, lastRunSeq } = schedules
-  const batch = tx.select({ seq, lastRunSeq }).from(schedules).where(gt(seq, afterSeq)).orderBy(seq).limit(BATCH.schedules).all()
+  const batch = NEXT_SCHEDULES(tx).all({ afterSeq })
   for (const schedule of batch) {
     const isOld = and(eq(occurrences.scheduleSeq, schedule.seq), lt(occurrences.dueAt, firstKept(tx, schedule.seq, now)))
     tx.delete(occurrences)
@@ -22,6 +22,16 @@ export function pruneRunHistory(tx: Tx, { afterSeq, now }: { afterSeq: number; n
   }
   return batch.length < BATCH.schedules ? 0 : batch.at(-1)!.seq
 }
+
+const NEXT_SCHEDULES = prepareOnce((db: Db) => {
+  const { seq, lastRunSeq } = schedules
+  return db
+    .select({ seq, lastRunSeq })
+    .from(schedules)
+    .where(gt(seq, sql.placeholder('afterSeq')))
+    .orderBy(seq)
+    .limit(BATCH.schedules)
+})
 
 /** This batch keeps all rows from this due time on. Rows ahead of the clock are not counted. */
 function firstKept(db: Db, scheduleSeq: number, now: number): number {

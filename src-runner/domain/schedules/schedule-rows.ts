@@ -1,5 +1,6 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Occurrence, Schedule, ScheduleLastStatus } from '../../contract/schedules.ts'
 import { toUsd } from '../../lib/micros.ts'
 import { isTimezone, localDayStart, nextLocalDayStart } from '../../lib/zone-offsets.ts'
@@ -15,8 +16,15 @@ import { readVia } from './notify-via.ts'
 export type Waiting = Pick<OccurrenceRow, 'seq' | 'dueAt' | 'notedAt'> & { id: string }
 
 export function findRow(db: Db, scheduleId: string): ScheduleRow | null {
-  return db.select().from(schedules).where(eq(schedules.id, scheduleId)).get() ?? null
+  return BY_ID(db).get({ scheduleId }) ?? null
 }
+
+const BY_ID = prepareOnce((db: Db) =>
+  db
+    .select()
+    .from(schedules)
+    .where(eq(schedules.id, sql.placeholder('scheduleId'))),
+)
 
 export function findWaiting(db: Db, scheduleSeq: number): Waiting | null {
   const { seq, dueAt, notedAt, id } = occurrences
@@ -68,6 +76,13 @@ export function occurrenceOf(row: OccurrenceWithJob): Occurrence {
   }
 }
 
+const AGENT_NAME = prepareOnce((db: Db) =>
+  db
+    .select({ name: agents.name })
+    .from(agents)
+    .where(eq(agents.id, sql.placeholder('agentId'))),
+)
+
 /** A schedule as it is shown. `moneyNow`: the trusted time, whose day the budget is for. */
 export function scheduleOf(db: Db, row: ScheduleRow, { now, moneyNow }: { now: number; moneyNow: number }): Schedule {
   const { id, entityId, agentId, name, cron, timezone, task, dailyBudgetUsd, notifyOnSuccess, notifyVia, status, createdAt, updatedAt } =
@@ -80,7 +95,7 @@ export function scheduleOf(db: Db, row: ScheduleRow, { now, moneyNow }: { now: n
   return {
     ...{ id, entityId, agentId, name, cron, timezone, task, dailyBudgetUsd, notifyOnSuccess, status, createdAt, updatedAt },
     notifyVia: readVia(notifyVia),
-    agentName: db.select({ name: agents.name }).from(agents).where(eq(agents.id, agentId)).get()!.name,
+    agentName: AGENT_NAME(db).get({ agentId })!.name,
     catchUpHours: row.catchUpMs / 3_600_000,
     lastStatus: lastStatusOf(row, live),
     nextDueAt: isReadable ? nextDueOf(row, now) : null,
