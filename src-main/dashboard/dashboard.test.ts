@@ -475,9 +475,10 @@ describe('the request gate', () => {
   it('asks in the language of the person to open the page again', async () => {
     await serve('local-trust', { language: 'de' })
     const { status, body } = await dashboard.openAgainPage()
+    const page = (body as Buffer).toString()
     expect(status).toBe(403)
-    expect(body).toContain('<html lang="de">')
-    expect(body).toContain('Um Deckhand zu öffnen, klicke in die Adresszeile und drücke die Eingabetaste.')
+    expect(page).toContain('<html lang="de">')
+    expect(page).toContain('Um Deckhand zu öffnen, klicke in die Adresszeile und drücke die Eingabetaste.')
   })
 
   it('lets no page of another origin embed a response', async () => {

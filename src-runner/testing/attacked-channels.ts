@@ -67,7 +67,7 @@ export async function startTelegram() {
         ...(replyTo === undefined ? {} : { replyTo: Number(replyTo) }),
         ...(forwardedFrom === undefined ? {} : { forwardedFrom: user(forwardedFrom) }),
       }),
-    press: (who, action) => void server.press(user(who), action),
+    press: (who, action) => server.press(user(who), action),
     notes: () => server.notes.map(({ text }) => text),
     sent: () =>
       server.sent.map(({ chatId, text, buttons, messageId }) => ({
