@@ -151,7 +151,8 @@ export async function startSlack() {
     sent: () =>
       server.sent.map(({ channel, text, buttons, ts }) => ({ to: channel, text, id: ts, actions: buttons.map(({ value }) => value) })),
     chatOf: (who) => server.directOf(user(who)),
-    rename: (who, name, handle) => Object.assign(user(who), { realName: name, name: handle ?? name }),
+    // The name that people see, which anybody may choose.
+    rename: (who, name) => Object.assign(user(who), { realName: name, name }),
     until: server.until,
     options: {},
     connect: async (runner, { id: agentId }) => {

@@ -162,7 +162,7 @@ export function listConversationsOf(db: Db, personId: string): string[] {
 
 const MOST_NAME_CHARS = 64
 /** Characters that change the writing direction, join others, or show nothing. */
-const INVISIBLE = /[\p{Cf}\p{Co}]/gu
+const INVISIBLE = /[\p{Cf}\p{Co}\p{DI}\u2800]/gu
 const BREAKS = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\s]+/gu
 
 /** Makes a name that a stranger chose safe to show within our text. */

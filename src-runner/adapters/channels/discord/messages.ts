@@ -150,7 +150,7 @@ async function wordsOf({ content, mentions, sticker_items: stickers }: Content, 
   const channels = new Map<string, string>()
   for (const [, id] of [...words.matchAll(/<#(\d{1,20})>/g)].slice(0, MOST_NAMES))
     channels.set(id!, (await places.channelName(id!)) ?? 'channel')
-  const people = new Map(mentions.map(({ id, global_name: name, username }) => [id, name ?? username]))
+  const people = new Map(mentions.map(({ id, global_name: name, username }) => [id, nameForPeople(name ?? username)]))
   const readable = words
     .replace(/<@!?(\d{1,20})>/g, (_all, id: string) => `@${people.get(id) ?? 'somebody'}`)
     .replace(/<@&(\d{1,20})>/g, (_all, id: string) => `@${guild?.roles.get(id) ?? 'role'}`)

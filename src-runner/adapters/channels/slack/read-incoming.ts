@@ -110,7 +110,7 @@ async function readNamedText({ names, account, knownChats }: Reading, source: st
   const isKnown = ids.length > 0 && knownChats().some((chatId) => readChatId(chatId).channel === channel)
   for (const id of isKnown ? ids.slice(0, MOST_NAMES_IN_TEXT) : []) {
     const person = await names.person(id)
-    if (person !== null) found.set(id, person.name)
+    if (person !== null) found.set(id, nameForPeople(person.name))
   }
   return readText(source, account.userId, (id) => found.get(id) ?? null)
 }
