@@ -146,7 +146,7 @@ export async function startSlack() {
       if (inGroup) server.mention(user(who), group, `<@${server.botUserId}> ${text}`, thread)
       else server.say(user(who), text, { ...thread, ...(forwardedFrom === undefined ? {} : { forwardedFrom: user(forwardedFrom) }) })
     },
-    press: (who, action) => void server.press(user(who), action),
+    press: (who, action) => server.press(user(who), action),
     notes: () => server.ephemerals.map(({ text }) => text),
     sent: () =>
       server.sent.map(({ channel, text, buttons, ts }) => ({ to: channel, text, id: ts, actions: buttons.map(({ value }) => value) })),
