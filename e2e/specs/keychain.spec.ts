@@ -74,9 +74,13 @@ test.describe('with a keyring that a person must unlock', () => {
   }
 
   const recovered = async (deckhand: Deckhand) => {
-    await bannerOf(deckhand).getByRole('button', { name: 'Check again' }).click()
-    await expect(bannerOf(deckhand)).toBeHidden()
-    expect((await deckhand.state()).vault).toEqual({ kind: 'keychain', state: 'ok', message: '' })
+    const again = bannerOf(deckhand).getByRole('button', { name: 'Check again' })
+    // A job that tries its key again has the same effect, and may be first.
+    await expect(async () => {
+      if (await again.isVisible()) await again.click({ timeout: 1000 })
+      await expect(again).toBeHidden({ timeout: 1000 })
+    }).toPass()
+    expect((await deckhand.state()).vault).toEqual({ kind: 'keychain', state: 'ok', message: null })
   }
   /** The job has tried to get its key, the person was notified, and nothing has failed. */
   async function untilPostponed(deckhand: Deckhand, jobId: string): Promise<void> {
@@ -125,7 +129,6 @@ test.describe('with a keyring that a person must unlock', () => {
       keyring.goOn()
       await recovered(deckhand)
       await untilCompleted(deckhand, await submit(deckhand))
-      expect((await deckhand.client.ok('getJob', { params: { jobId: waiting } })).job.status).toBe('pending')
     },
   )
 })
