@@ -198,7 +198,7 @@ describe.runIf(process.platform === 'linux')('sharing on the network', () => {
     const squatter = createServer().listen(ports().runner, '127.0.0.2')
     await once(squatter, 'listening')
     expect(await host.share(true)).toBe('done')
-    expect(host.sharing().problem).toContain('EADDRINUSE')
+    expect(JSON.stringify(host.sharing().problem)).toContain('EADDRINUSE')
     expect(await ask(ports().runner)).toMatchObject({ status: 401 })
     squatter.close()
   })
