@@ -137,19 +137,6 @@ describe('a command whose files are swapped while a person is asked', () => {
     expect(existsSync(path('ran'))).toBe(true)
   })
 
-  it.skipIf(isMissing)('is asked again after "Always" when a script in a folder that it enters has changed', async () => {
-    await open({ 'sub/build.js': '0' })
-    const command = ['sh', '-c', 'cd sub && node build.js']
-    await submit(command)
-    await answer({ remember: 'always' })
-    await submit(command)
-    expect(await pending()).toEqual([])
-    put('sub/build.js', RUNS)
-    await submit(command)
-    expect(await pending()).toHaveLength(1)
-    expect(existsSync(path('ran'))).toBe(false)
-  })
-
   it.skipIf(isMissing)('is held by the sandbox when a module beside its script is swapped', async () => {
     await open({ 'build.js': 'require("./helper.js")', 'helper.js': '0' })
     const outside = await scratchFolder()
