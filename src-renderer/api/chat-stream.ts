@@ -17,6 +17,8 @@ type Pause = (ms: number, signal: AbortSignal) => Promise<void>
  * Throws an `ApiError` when the turn was not accepted.
  */
 export async function* streamChat(client: Client, turn: ChatTurn, signal: AbortSignal, wait: Pause = pause): AsyncGenerator<TurnEvent> {
+  // Before the turn is sent: after an update, a page that is still open may not find it.
+  await loadParser()
   let jobId: string | null = null
   try {
     for await (const event of eventsOf(await client.open('chatStream', { body: turn }, { signal }))) {
@@ -53,8 +55,11 @@ export async function* streamJob(client: Client, jobId: string, signal: AbortSig
   }
 }
 
+/** Its schemas take long to make, and the first screen does not need them. */
+const loadParser = () => import('./parse-chat-event.ts')
+
 async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<ChatStreamEvent> {
-  const { parseChatEvent } = await import('./parse-chat-event.ts')
+  const { parseChatEvent } = await loadParser()
   for await (const message of readSse(body)) {
     const event = parseChatEvent(message)
     if (event !== null) yield event

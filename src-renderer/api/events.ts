@@ -35,11 +35,10 @@ export function followEvents(client: Client, listener: EventStreamListener, wait
     try {
       restartTimer()
       // Its schemas take long to make, and the first screen does not wait for an event.
-      const parser = import('./parse-event.ts')
+      const { parseEvent } = await import('./parse-event.ts')
       const body = await client.open('streamEvents', {}, { signal: connection.signal, lastEventId })
       onOpen()
       listener.onConnection('open')
-      const { parseEvent } = await parser
       for await (const raw of readSse(body, restartTimer)) {
         if (raw.id !== undefined) lastEventId = raw.id
         const event = parseEvent(raw)
