@@ -34,11 +34,11 @@ export function followEvents(client: Client, listener: EventStreamListener, wait
     }
     try {
       restartTimer()
-      // Its schemas take long to make, and the first screen does not wait for an event.
-      const { parseEvent } = await import('./parse-event.ts')
       const body = await client.open('streamEvents', {}, { signal: connection.signal, lastEventId })
       onOpen()
       listener.onConnection('open')
+      // Its schemas take long to make: neither the first screen nor the stream waits for them, only the first event.
+      const { parseEvent } = await import('./parse-event.ts')
       for await (const raw of readSse(body, restartTimer)) {
         if (raw.id !== undefined) lastEventId = raw.id
         const event = parseEvent(raw)
@@ -47,6 +47,8 @@ export function followEvents(client: Client, listener: EventStreamListener, wait
       }
     } finally {
       clearTimeout(timer)
+      // The stream is still open if its parser could not be loaded.
+      abort()
       whole.signal.removeEventListener('abort', abort)
     }
   }
