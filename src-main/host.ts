@@ -12,7 +12,7 @@ import { createBrowserLink, createBrowserProof } from './dashboard/browser-proof
 import { createOneTimeToken, createOneTimeTokens } from './dashboard/one-time-tokens.ts'
 import { createDashboard, type Dashboard } from './dashboard/dashboard.ts'
 import type { DashboardServer } from './dashboard/server.ts'
-import { createServing } from './dashboard/serving.ts'
+import { createServing, type Serving } from './dashboard/serving.ts'
 import { collectDiagnostics, summarizeDiagnostics, type DiagnosticsSource } from './diagnostics/diagnostics.ts'
 import { keepCrashReport } from './diagnostics/crash-reports.ts'
 import { englishText } from './log/english-text.ts'
@@ -109,13 +109,7 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
   const linkKey = randomBytes(32).toString('base64url')
   const tokens = createOneTimeTokens(linkKey)
   const secret = createWorkerSecret({ vault, given: environment.workerSecret, authMode, log })
-  const serving = createServing(
-    () => ({
-      ...{ dashboard, host: sharing.dashboardHost(), port: ports.dashboard(), tls: sharing.tls() },
-      ...{ authMode, appUrl: environment.appUrl, interfaces: network?.interfaces, log },
-    }),
-    log,
-  )
+  const serving = createServing(() => ({ ...placeOf(environment, sharing, ports), dashboard, interfaces: network?.interfaces, log }), log)
   serving.onState((state) => {
     if (state.state === 'ready') writeLinkFile(dataDir, { url: state.dashboardUrl, key: linkKey })
   })
@@ -134,12 +128,21 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     await serving.settled()
     return {
       ...configOf(environment, sharing, serving.server()),
-      ...{ workerSecret, safeMode, port: ports.runner(), logLevel: level(), language: language(), hostTrash: trash !== undefined },
+      workerSecret,
+      safeMode,
+      port: ports.runner(),
+      logLevel: level(),
+      language: language(),
+      hostTrash: trash !== undefined,
     }
   }
 
   const supervisor = createSupervisor({
-    ...{ spawn, configure, vault, trash, log },
+    spawn,
+    configure,
+    vault,
+    trash,
+    log,
     crashed: (crash) => void reportCrash(log, { logsDir: logsDirOf(dataDir), appVersion }, crash),
     resolveUser: resolveUserIn(signIn),
     output: (line) => process.stderr.write(`${line}\n`),
@@ -153,7 +156,8 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     secret: secret.known,
     signIn,
     browserProof: createBrowserProof({ tokens, secret: secret.known }),
-    ...{ tokens, replaceSecret: rotateSecret },
+    tokens,
+    replaceSecret: rotateSecret,
     createSignInToken: (authorizationId) => createOneTimeToken(linkKey, `sign_in:${authorizationId}`),
     speech: async () => ({ t: createTranslate(language(), await loadCatalogue[language()]()), locale: language() }),
     log,
@@ -168,13 +172,6 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     await serving.start()
     return supervisor.changeAccess()
   }
-
-  const diagnosticsSource = (): DiagnosticsSource => ({
-    logsDir: logsDirOf(dataDir),
-    ...{ environment, appVersion, electronVersion: process.versions['electron'] ?? null, settings: settings.current() },
-    state: { runner: describeState(supervisor.state()), dashboard: serving.state().state, vault: vault.state().state },
-    runner: supervisor.endpoint(),
-  })
 
   return {
     environment,
@@ -200,8 +197,7 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
       return url !== null && authMode() === 'local-trust' ? createBrowserLink(url, linkKey) : url
     },
     startServer,
-    collectDiagnostics: () => collectDiagnostics(diagnosticsSource()),
-    summarizeDiagnostics: () => summarizeDiagnostics(diagnosticsSource()),
+    ...createDiagnostics({ environment, appVersion, settings, supervisor, serving, vault }),
     async replaceDatabase(replacement) {
       await supervisor.restart({ replaceDatabase: replacement })
       await signIn.reloadRestored()
@@ -250,7 +246,8 @@ function openSharing({ environment, settings, signIn, vault, log, apply, network
       [...new Set([localName(), hostname().toLowerCase()])]
         .filter(isHostName)
         .concat(lanAddresses((network?.interfaces ?? networkInterfaces)())),
-    ...{ vault, log },
+    vault,
+    log,
   })
   const { hasOwner, endSessions } = signIn
   return createSharing({ environment, settings, hasOwner, endSessions, certificates, apply, log, ...network })
@@ -266,6 +263,11 @@ function createPorts({ runnerPort, dashboardPort }: Environment, { current }: Pi
       if (port !== undefined) chosen[which] = port
     },
   }
+}
+
+/** Where the dashboard's server listens, and how it judges requests. */
+function placeOf({ appUrl }: Environment, sharing: NetworkSharing, ports: ReturnType<typeof createPorts>) {
+  return { host: sharing.dashboardHost(), port: ports.dashboard(), tls: sharing.tls(), authMode: sharing.authMode, appUrl }
 }
 
 /** What the environment, the network and the dashboard's server say about the runner. */
@@ -284,6 +286,24 @@ function configOf(environment: Environment, sharing: NetworkSharing, server: Das
     clockAheadMs: environment.clockAheadMs,
     messengerBridge: environment.messengerBridgeEnabled,
     testMessenger: environment.testMessenger,
+  }
+}
+
+type DiagnosticsParts = Pick<Host, 'environment' | 'settings' | 'supervisor' | 'vault'> & { appVersion: string; serving: Serving }
+
+function createDiagnostics({ environment, appVersion, settings, supervisor, serving, vault }: DiagnosticsParts) {
+  const source = (): DiagnosticsSource => ({
+    environment,
+    appVersion,
+    logsDir: logsDirOf(environment.dataDir),
+    electronVersion: process.versions['electron'] ?? null,
+    settings: settings.current(),
+    state: { runner: describeState(supervisor.state()), dashboard: serving.state().state, vault: vault.state().state },
+    runner: supervisor.endpoint(),
+  })
+  return {
+    collectDiagnostics: () => collectDiagnostics(source()),
+    summarizeDiagnostics: () => summarizeDiagnostics(source()),
   }
 }
 

@@ -13,8 +13,9 @@ import { notificationText } from './desktop/notification-text.ts'
 import { createLinkFollower } from './desktop/open-deep-link.ts'
 import { createQuit, type Quit } from './desktop/quit.ts'
 import { startFailureText } from './desktop/start-failure.ts'
-import { questionOf, speechOf } from './desktop/language.ts'
+import { questionOf, type Speech, speechOf } from './desktop/language.ts'
 import { createTray } from './desktop/tray.ts'
+import type { TrayAction } from './desktop/tray-menu.ts'
 import { hasTray } from './desktop/tray-support.ts'
 import { createHost, logsDirOf } from './host.ts'
 import { messageOf } from './log/log.ts'
@@ -30,7 +31,7 @@ import { StartError } from './settings/start-error.ts'
 import { serveAppScheme } from './window/app-scheme.ts'
 import { createAppUpdates } from './updates/app-updates.ts'
 import { testFeed } from './updates/feed.ts'
-import { createMainWindow } from './window/main-window.ts'
+import { createMainWindow, type MainWindow } from './window/main-window.ts'
 import { menuTemplate } from './window/menu.ts'
 
 /** This module is a chunk of its own, which lies deeper. */
@@ -63,7 +64,10 @@ export async function main(deps: MainDeps): Promise<void> {
 
 async function start({ spawn, links: early }: MainDeps): Promise<void> {
   const environment = readEnvironment({
-    ...{ env: process.env, platform: process.platform, home: homedir(), cwd: process.cwd() },
+    env: process.env,
+    platform: process.platform,
+    home: homedir(),
+    cwd: process.cwd(),
     // A test build talks to a local WhatsApp. It has no other test hooks.
     isTest: isTest || (app.isPackaged && isTestBuild(join(app.getAppPath(), 'package.json'))),
   })
@@ -78,7 +82,10 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
   if (isResetPending(dataDir)) await finishReset(environment)
   const assets = openAssets(join(here, '../renderer'))
   const host = createHost({
-    ...{ appVersion: app.getVersion(), environment, spawn, trash },
+    appVersion: app.getVersion(),
+    environment,
+    spawn,
+    trash,
     preferredLanguages: () => app.getPreferredSystemLanguages(),
     assets,
   })
@@ -95,7 +102,10 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
   const abilities: Abilities = isTest ? (await import('./testing/e2e-hooks.ts')).stubAbilities(dataDir) : createAbilities(window.current)
   const openLink = (url: string) => openLinkAsking(abilities, url, speech())
   const updates = createAppUpdates({
-    ...{ host, resources, isPackaged: app.isPackaged, appPath: app.getAppPath() },
+    host,
+    resources,
+    isPackaged: app.isPackaged,
+    appPath: app.getAppPath(),
     version: app.getVersion(),
     appImage: process.env['APPIMAGE'] ?? null,
     testFeed: isTest ? testFeed(process.env['DECKHAND_TEST_UPDATES']) : null,
@@ -168,16 +178,7 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
     supervisor,
     speech,
     onSettings: settings.onChange,
-    act(action) {
-      if (action.do === 'quit') quit.ask()
-      else if (action.do === 'openInBrowser') openInBrowser()
-      else if (action.do === 'stop') supervisor.cancelJob(action.jobId)
-      else if (action.do === 'answer') supervisor.answerApproval(action)
-      else if (action.do === 'pauseAll') void setPauseAll(abilities, supervisor, action.on, speech())
-      else if (action.do === 'tunnel') supervisor.setTunnel(action.program, action.on)
-      else if (action.path === undefined) window.show()
-      else window.command({ command: 'go', path: action.path })
-    },
+    act: actFromTray({ quit, supervisor, window, abilities, speech, openInBrowser }),
   })
   trayIsSeen = await hasTray()
   if (!trayIsSeen) window.show()
@@ -187,6 +188,29 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
       body: renderMessage(speech().t, settings.notice),
       onClick: window.show,
     })
+}
+
+type TrayTargets = {
+  quit: Quit
+  supervisor: Supervisor
+  window: MainWindow
+  abilities: Abilities
+  speech: () => Speech
+  openInBrowser: () => void
+}
+
+/** What the items of the tray's menu do. */
+function actFromTray({ quit, supervisor, window, abilities, speech, openInBrowser }: TrayTargets) {
+  return (action: TrayAction): void => {
+    if (action.do === 'quit') quit.ask()
+    else if (action.do === 'openInBrowser') openInBrowser()
+    else if (action.do === 'stop') supervisor.cancelJob(action.jobId)
+    else if (action.do === 'answer') supervisor.answerApproval(action)
+    else if (action.do === 'pauseAll') void setPauseAll(abilities, supervisor, action.on, speech())
+    else if (action.do === 'tunnel') supervisor.setTunnel(action.program, action.on)
+    else if (action.path === undefined) window.show()
+    else window.command({ command: 'go', path: action.path })
+  }
 }
 
 function infoOf(dataDir: string) {

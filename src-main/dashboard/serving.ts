@@ -4,6 +4,8 @@ import { messageOf, type Log } from '../log/log.ts'
 import { suggestPort } from '../net/address.ts'
 import { PortTakenError, startDashboardServer, type DashboardServer, type DashboardServerOptions } from './server.ts'
 
+export type Serving = ReturnType<typeof createServing>
+
 /** The server of the dashboard, at its present place. Starts come one after the other. */
 export function createServing(place: () => DashboardServerOptions, log: Log) {
   let server: DashboardServer | null = null

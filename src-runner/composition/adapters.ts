@@ -47,13 +47,14 @@ const ARCHIVE_MS = 150_000
 
 /** Everything that faces the outside: HTTP, the scheduler, webhooks, channels, notifications, the host. */
 export function createAdapters(core: Core, storage: Storage, connections: Connections, agents: Agents) {
-  const { options, access, clock, log, dataDir, disposables } = core
-  const { db, hub, schedules, rules } = storage
+  const { options, access, clock, log, disposables } = core
+  const { db, hub, schedules } = storage
   const { worker } = agents
   const alarm = options.alarm ?? createSystemAlarm(() => clock.now())
   const scheduler = createScheduler({ db, clock, alarm, schedules, log })
   const addresses = createPublicAddresses({
-    ...{ ...core, db },
+    ...core,
+    db,
     async openServer(port) {
       const intake: typeof webhooks.handle = (req, res) => webhooks.handle(req, res) || clientMetadata.handle(req, res)
       const server = await openWebhookServer(intake, port, options.deadlines)
@@ -68,28 +69,18 @@ export function createAdapters(core: Core, storage: Storage, connections: Connec
   const clientMetadata = createClientMetadata({ ...core, db, publicUrl: addresses.chosenUrl, redirectUriOf })
   const webhooks: Webhooks = createWebhooks({ ...core, ...storage, probe: addresses.isProbe })
   disposables.add(webhooks.stop)
-  const { messengerBridge: hasMessenger = true, testMessenger: testServer = null } = core.config
-  const channels = createChannelConnections({
-    ...{ ...core, ...storage },
-    closedFolders: (agentId) => [dataDir, ...closedFoldersOf(rules.read(), agentId)],
-    drivers: [
-      createTelegramDriver(core),
-      createDiscordDriver(core),
-      createSlackDriver(core),
-      ...(hasMessenger ? [createWhatsAppDriver({ ...core, testServer })] : []),
-    ],
-  })
-  const pairings =
-    hasMessenger && !core.safeMode ? createPairings({ ...{ ...core, ...storage }, testServer, refresh: channels.refresh }) : null
+  const { channels, pairings } = createChannels(core, storage)
   const outbox = createOutboxSender({ ...core, ...storage, deliver: channels.deliver })
   const dailyBackup = createDailyBackup({ ...core, ...storage })
   const retention = createRetention({ ...core, ...storage, ...agents })
   const skills = createSkillInstaller({ ...core, ...storage, fetch: createToolFetch(core, db, { totalMs: ARCHIVE_MS }) })
   const http = createHttpServer({
-    ...{ clock, log },
+    clock,
+    log,
     handlers: createHandlers(
       createHandlerDeps(core, storage, agents, {
-        ...{ ...connections, clientMetadata },
+        ...connections,
+        clientMetadata,
         scheduler,
         addresses,
         webhooks,
@@ -102,7 +93,7 @@ export function createAdapters(core: Core, storage: Storage, connections: Connec
     ),
     auth: access,
     limited: {
-      identify: createIdentify({ ...{ ...core, db }, resolveUser: options.resolveUser ?? (async () => null) }),
+      identify: createIdentify({ ...core, db, resolveUser: options.resolveUser ?? (async () => null) }),
       confine: (route, input, entityId) => confineInput(db, route, input, entityId),
     },
     gate: gateOf(access, options.internet?.ownAddresses ?? addressesOfThisMachine),
@@ -127,7 +118,8 @@ export function createAdapters(core: Core, storage: Storage, connections: Connec
     () => pairings?.stop(),
   )
   const reports: RunningReports = createRunningReports({
-    ...{ ...core, ...storage },
+    ...core,
+    ...storage,
     reach: addresses.reach,
     hasListener: core.reports.hasListener,
     send: core.reports.send,
@@ -167,6 +159,24 @@ export function createAdapters(core: Core, storage: Storage, connections: Connec
   }
 }
 
+/** `pairings` is null where WhatsApp is off. */
+function createChannels(core: Core, storage: Storage) {
+  const { messengerBridge: hasMessenger = true, testMessenger: testServer = null } = core.config
+  const channels = createChannelConnections({
+    ...core,
+    ...storage,
+    closedFolders: (agentId) => [core.dataDir, ...closedFoldersOf(storage.rules.read(), agentId)],
+    drivers: [
+      createTelegramDriver(core),
+      createDiscordDriver(core),
+      createSlackDriver(core),
+      ...(hasMessenger ? [createWhatsAppDriver({ ...core, testServer })] : []),
+    ],
+  })
+  const pairings = hasMessenger && !core.safeMode ? createPairings({ ...core, ...storage, testServer, refresh: channels.refresh }) : null
+  return { channels, pairings }
+}
+
 type ForHandlers = Pick<
   HandlerDeps,
   | 'authorizations'
@@ -191,7 +201,10 @@ function createHandlerDeps(core: Core, storage: Storage, agents: Agents, { sched
   const closedFolders = () => [dataDir, ...listAgentFolders(db)]
   const codingPrograms = createCodingPrograms({ ...core, closedFolders })
   return {
-    ...{ ...core, ...storage, ...agents, ...parts },
+    ...core,
+    ...storage,
+    ...agents,
+    ...parts,
     tick: scheduler.tick,
     simulate: (call) => simulateCall({ ...storage, ...agents }, call),
     previewChange: (approvalId) => previewChange({ ...storage, tools, dataDir }, approvalId),
@@ -210,7 +223,9 @@ function createHandlerDeps(core: Core, storage: Storage, agents: Agents, { sched
     checkCodingProgram: codingPrograms.check,
     examine: () =>
       examine({
-        ...{ ...core, ...storage, ...agents },
+        ...core,
+        ...storage,
+        ...agents,
         findPrograms: programs.examine,
         hasTrash: options.trash !== undefined,
         nextDueAt: () => schedules.nextAt(db),

@@ -51,18 +51,8 @@ export function createAuthorizations(deps: AuthorizationsDeps) {
   const storeAccount = createStoreAccount({ ...deps, findConnector: findService })
   const endings = createEndings(deps)
   const devices = createDeviceSignIns({ ...deps, endings, storeAccount })
+  const { providerOf, redirectUriOf } = createRedirects({ ...deps, findConnector: findService })
   let stop = () => {}
-
-  /** The segment of the redirect address. An MCP server has its own, so that no server gets the answer of another one. */
-  function providerOf({ connector, mcpServerId }: Pick<AuthorizationRow, 'connector' | 'mcpServerId'>): string {
-    if (connector === MCP_CONNECTOR) return `mcp-${mcpServerId}`
-    const known = findService(connector)
-    return known !== null && isGeneral(known) ? known.kind : connector
-  }
-
-  function redirectUriOf(subject: Pick<AuthorizationRow, 'connector' | 'mcpServerId'>): string {
-    return `${deps.appUrl().replace(/\/+$/, '')}/api/oauth/${providerOf(subject)}/callback`
-  }
 
   async function create(input: CreateAuthorization): Promise<Authorization> {
     const mcpServerId = input.mcpServerId ?? null
@@ -164,7 +154,12 @@ export function createAuthorizations(deps: AuthorizationsDeps) {
   }
 
   return {
-    ...{ create, begin, finish, finishPasted, cancel, redirectUriOf },
+    create,
+    begin,
+    finish,
+    finishPasted,
+    cancel,
+    redirectUriOf,
     disconnect: (credentialId: string) => disconnectAccount(deps, credentialId),
     read: (authorizationId: string) => getAuthorization(db, authorizationId),
     start(): void {
@@ -180,6 +175,22 @@ export function createAuthorizations(deps: AuthorizationsDeps) {
       stop()
     },
   }
+}
+
+/** Where services send people back. */
+function createRedirects({ appUrl, findConnector }: Required<Pick<AuthorizationsDeps, 'appUrl' | 'findConnector'>>) {
+  /** The segment of the redirect address. An MCP server has its own, so that no server gets the answer of another one. */
+  function providerOf({ connector, mcpServerId }: Pick<AuthorizationRow, 'connector' | 'mcpServerId'>): string {
+    if (connector === MCP_CONNECTOR) return `mcp-${mcpServerId}`
+    const known = findConnector(connector)
+    return known !== null && isGeneral(known) ? known.kind : connector
+  }
+
+  function redirectUriOf(subject: Pick<AuthorizationRow, 'connector' | 'mcpServerId'>): string {
+    return `${appUrl().replace(/\/+$/, '')}/api/oauth/${providerOf(subject)}/callback`
+  }
+
+  return { providerOf, redirectUriOf }
 }
 
 function unexpected(): AppError {
