@@ -10,7 +10,7 @@ export default defineConfig({
   retries: 0,
   forbidOnly: Boolean(process.env.CI),
   // Limits only end a test that hangs, however busy the machine is.
-  timeout: 300_000,
+  timeout: process.env['EVERY_PICTURE'] === '1' ? 1_200_000 : 300_000,
   expect: { timeout: 30_000 },
   reporter: [['list'], ...(process.env['PLAYWRIGHT_JSON_OUTPUT_FILE'] ? [['json'] as const] : [])],
   use: { trace: 'off' },
