@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { transact } from '../platform/db/database.ts'
 import { createEventHub } from '../platform/events/event-hub.ts'
 import { silentLog } from '../lib/log.ts'
-import { openRecordsRig, type RecordsRig } from '../testing/records-rig.ts'
+import { openRecordsRig, type RecordsRig } from '../testing/domain-rig.ts'
 import { createDamageWatch, type DamageWatch } from './damage-watch.ts'
 
 const MINUTE = 60_000

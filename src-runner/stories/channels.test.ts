@@ -1,4 +1,4 @@
-import { saying } from '../testing/saying.ts'
+import { saying } from '../testing/message-matching.ts'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -8,7 +8,7 @@ import type { CodeTask } from '../contract/code-tasks.ts'
 import { changeCodeTask, insertCodeTask } from '../domain/code-tasks/code-tasks.ts'
 import { builtChild } from '../testing/built-children.ts'
 import { createGitRig } from '../testing/git-rig.ts'
-import { openRecordsRig } from '../testing/records-rig.ts'
+import { openRecordsRig } from '../testing/domain-rig.ts'
 
 const CHILD = builtChild('code-kill-child')
 /** `npm run test:long` kills before every change. */

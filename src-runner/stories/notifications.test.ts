@@ -5,7 +5,7 @@ import { startBotApiServer, type BotApiServer } from '../testing/bot-api-server/
 import { changeCodeTask, insertCodeTask } from '../domain/code-tasks/code-tasks.ts'
 import { insertCredential, requireSignIn } from '../domain/credentials/credentials.ts'
 import { createMessage, englishText, quote } from '../lib/messages.ts'
-import { saying } from '../testing/saying.ts'
+import { saying } from '../testing/message-matching.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import { createHandClock, type HandClock } from '../testing/hand-clock.ts'
 

@@ -9,7 +9,7 @@ import type { PublicAddress, TunnelProgram, UpdatePublicAddress } from '../contr
 import type { MessageCode } from '../contract/messages.ts'
 import { ROUTES, type Route } from '../contract/routes.ts'
 import { createMessage } from '../lib/messages.ts'
-import { saying } from '../testing/saying.ts'
+import { saying } from '../testing/message-matching.ts'
 import { createTestRunner, TEST_SECRET, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
 import { findFreePort } from '../testing/free-port.ts'
 import { sendRaw, toBytes } from '../testing/raw-http.ts'

@@ -1,4 +1,4 @@
-import { saying } from '../testing/saying.ts'
+import { saying } from '../testing/message-matching.ts'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import type { Agent, CreateAgent } from '../contract/agents.ts'
 import type { Job } from '../contract/jobs.ts'

@@ -1,5 +1,5 @@
 import { createMessage, quote } from '../lib/messages.ts'
-import { saying } from '../testing/saying.ts'
+import { saying } from '../testing/message-matching.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Limits } from '../contract/agents.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'

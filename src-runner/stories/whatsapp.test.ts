@@ -8,7 +8,7 @@ import { quote } from '../lib/messages.ts'
 import { createMemoryVault, type Vault } from '../lib/vault.ts'
 import { createHandClock } from '../testing/hand-clock.ts'
 import { readAsMember } from '../testing/read-as-member.ts'
-import { saying } from '../testing/saying.ts'
+import { saying } from '../testing/message-matching.ts'
 import { createPostTool } from '../testing/post-tool.ts'
 import { useWhatsAppRig } from '../testing/whatsapp-server/whatsapp-rig.ts'
 

@@ -6,7 +6,7 @@ import { createIds } from '../lib/ids.ts'
 import { createAgent, findDefaultAgent } from '../domain/agents/agents.ts'
 import { findDefaultEntity } from '../domain/entities/entities.ts'
 import { createJobStore } from '../domain/jobs/job-store.ts'
-import { replyOf } from './records-rig.ts'
+import { replyOf } from './domain-rig.ts'
 
 /**
  * A process to be killed: it creates and runs jobs as fast as it can. It prints each id as soon as it is stored, not before:

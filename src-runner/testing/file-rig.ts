@@ -13,7 +13,7 @@ import { factsOf, type Tool, type ToolContext, type ToolOutput } from '../agent/
 import type { CallFacts } from '../contract/rules.ts'
 import { createFileJournal, resolveStartedChanges } from '../execution/file-journal.ts'
 import { createJobFiles, type JobFiles } from '../execution/job-files.ts'
-import { openRecordsRig, replyOf, type RecordsRig } from './records-rig.ts'
+import { openRecordsRig, replyOf, type RecordsRig } from './domain-rig.ts'
 
 export type FileRig = {
   records: RecordsRig

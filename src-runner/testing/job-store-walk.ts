@@ -8,7 +8,7 @@ import { deleteConversation } from '../domain/conversations/conversations.ts'
 import type { Claim } from '../domain/jobs/claim-job.ts'
 import type { AttemptOutcome } from '../domain/jobs/settle-job.ts'
 import { createJobStore } from '../domain/jobs/job-store.ts'
-import { openRecordsRig, replyOf, type RecordsRig } from './records-rig.ts'
+import { openRecordsRig, replyOf, type RecordsRig } from './domain-rig.ts'
 import { StaleClaimError } from '../lib/errors.ts'
 
 /**

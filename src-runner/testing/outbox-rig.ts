@@ -13,7 +13,7 @@ import { listOutbox } from '../domain/outbox/outbox.ts'
 import type { OnPart, OutgoingMessage, SendResult } from '../domain/outbox/outgoing.ts'
 import { moveGivingUp } from '../domain/outbox/send-message.ts'
 import { writeOutbound } from '../domain/outbox/write-message.ts'
-import { openRecordsRig, type RecordsRig } from './records-rig.ts'
+import { openRecordsRig, type RecordsRig } from './domain-rig.ts'
 
 /** A try that has reached the service, which the test plays. */
 export type Try = {

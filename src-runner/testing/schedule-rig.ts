@@ -7,7 +7,7 @@ import { changeSettings } from '../domain/settings/settings.ts'
 import type { ExhaustedSchedule } from '../domain/schedules/schedule-deps.ts'
 import { createScheduleStore, type ScheduleStore } from '../domain/schedules/schedule-store.ts'
 import { createHandClock, type HandClock } from './hand-clock.ts'
-import { openRecordsRig, replyOf, type RecordsRig } from './records-rig.ts'
+import { openRecordsRig, replyOf, type RecordsRig } from './domain-rig.ts'
 
 /** Schedules and jobs with a real database, without a timer: a test says when to check. */
 export type ScheduleRig = {

@@ -3,7 +3,7 @@ import { createSkillFolders, type SkillFolders } from '../domain/skills/skill-fo
 import { createGuardedFetch, type GuardedFetch } from '../platform/net/guarded-fetch.ts'
 import { silentLog } from '../lib/log.ts'
 import { createSkillInstaller, type SkillInstaller } from '../adapters/skills/skill-installer.ts'
-import { openRecordsRig, type RecordsRig } from './records-rig.ts'
+import { openRecordsRig, type RecordsRig } from './domain-rig.ts'
 
 export type SkillRig = Omit<RecordsRig, 'close'> & {
   installer: SkillInstaller

@@ -3,7 +3,7 @@ import { transact } from '../../platform/db/database.ts'
 import { createEventHub } from '../../platform/events/event-hub.ts'
 import { insertChannel } from '../../domain/channels/channels.ts'
 import { addRequest, setConversation, setPersonRole } from '../../domain/channels/people.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
+import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
 import { createTyping, type Typing } from './typing.ts'
 
 let rig: RecordsRig

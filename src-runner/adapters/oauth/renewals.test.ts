@@ -8,7 +8,7 @@ import { createMemoryVault, type Vault } from '../../lib/vault.ts'
 import { getCredential } from '../../domain/credentials/credentials.ts'
 import { builtChild } from '../../testing/built-children.ts'
 import { startOAuthServer, type OAuthServer } from '../../testing/oauth-server/oauth-server.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
+import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
 import { createFileVault, openRenewalRig } from '../../testing/renewal-rig.ts'
 
 const CHILD = builtChild('renewal-kill-child')

@@ -1,4 +1,4 @@
-import { saying } from '../../testing/saying.ts'
+import { saying } from '../../testing/message-matching.ts'
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -7,7 +7,7 @@ import { createDeliveryLog } from '../../domain/triggers/delivery-log.ts'
 import { acceptDeliveries, type AcceptResult } from '../../domain/triggers/accept-deliveries.ts'
 import { readIndexedTrigger, type IndexedTrigger } from '../../domain/triggers/trigger-index.ts'
 import { createTrigger } from '../../domain/triggers/triggers.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
+import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
 import { createGroupCommit } from './deliveries.ts'
 
 let rig: RecordsRig

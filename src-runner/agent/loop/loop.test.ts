@@ -1,4 +1,4 @@
-import { saying } from '../../testing/saying.ts'
+import { saying } from '../../testing/message-matching.ts'
 import { quote } from '../../lib/messages.ts'
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-import { saying } from '../../testing/saying.ts'
+import { saying } from '../../testing/message-matching.ts'
 import { englishText, quote } from '../../lib/messages.ts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createOutbound } from '../../platform/net/outbound.ts'

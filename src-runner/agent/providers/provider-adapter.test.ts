@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { saying } from '../../testing/saying.ts'
+import { saying } from '../../testing/message-matching.ts'
 import { englishText } from '../../lib/messages.ts'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createOutbound, type Outbound } from '../../platform/net/outbound.ts'

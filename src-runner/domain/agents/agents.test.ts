@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { transact, type Tx } from '../../platform/db/database.ts'
 import { Agent, DEFAULT_LIMITS, type CreateAgent, type UpdateAgent } from '../../contract/agents.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
+import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
 import { deleteAgent } from '../../execution/delete-agent.ts'
 import { findDefaultEntity } from '../entities/entities.ts'
 import {

@@ -2,7 +2,7 @@ import { quote } from '../../lib/messages.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { transact, type Tx } from '../../platform/db/database.ts'
 import type { ChannelKind, ChannelRole } from '../../contract/channels.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
+import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
 import { deleteAgent } from '../../execution/delete-agent.ts'
 import { deleteConversation } from '../conversations/conversations.ts'
 import {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { transact } from '../../platform/db/database.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
+import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
 import { pruneJobs, START } from '../retention/prune-jobs.sql.ts'
 import { changeCodeTask, findCodeTask, findCodingTurn, getCodeTask, insertCodeTask, listCodeTasks } from './code-tasks.ts'
 

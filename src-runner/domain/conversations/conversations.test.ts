@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { transact, type Tx } from '../../platform/db/database.ts'
 import { Conversation } from '../../contract/conversations.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
+import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
 import { deleteConversation, getConversation, listConversations, listMessages } from './conversations.ts'
 
 let rig: RecordsRig

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { transact, type Tx } from '../../platform/db/database.ts'
 import { JOB_CHANNELS, JOB_STATUSES, Job, JobSummary, type JobStatus } from '../../contract/jobs.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
+import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
 import type { JobFilter } from './list-jobs.sql.ts'
 import { createJobSearch, listTerms, searchExpressionFor } from './search-jobs.sql.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { commitSoon, transact, type Tx } from '../../platform/db/database.ts'
 import type { Log } from '../../lib/log.ts'
-import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/records-rig.ts'
+import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/domain-rig.ts'
 import type { NewJob } from './enqueue-job.ts'
 import { AttemptStopped, type Attempt } from './attempts.ts'
 import { createWorker, type Worker } from './worker.ts'

@@ -3,7 +3,7 @@ import { listEventsAfter } from '../../platform/events/event-log.sql.ts'
 import { transact, type Tx } from '../../platform/db/database.ts'
 import { Memory } from '../../contract/memory.ts'
 import { createApprovals } from '../approvals/approvals.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
+import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
 import { hasPromptMemories, listJobMemories, recordJobMemories } from './job-memories.ts'
 import {
   createMemory,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { transact, type Tx } from '../../platform/db/database.ts'
 import { DEFAULT_SETTINGS } from '../../contract/settings.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
+import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
 import { createAgent, updateAgent } from '../agents/agents.ts'
 import { findPrice, setPrice } from '../prices/prices.ts'
 import { changeSettings, readSettings } from '../settings/settings.ts'

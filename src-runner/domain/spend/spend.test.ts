@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { transact, type Tx } from '../../platform/db/database.ts'
 import { SpendRow, type SpendBy } from '../../contract/spend.ts'
 import { createHandClock } from '../../testing/hand-clock.ts'
-import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/records-rig.ts'
+import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/domain-rig.ts'
 import type { Claim } from '../jobs/claim-job.ts'
 import { readSpend } from './spend.sql.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { transact } from '../../platform/db/database.ts'
 import { createMachineTime } from '../../platform/time/machine-time.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
+import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
 import { listDeliveries } from './deliveries.ts'
 import { createDeliveryLog } from './delivery-log.ts'
 import { acceptDeliveries, type AcceptResult } from './accept-deliveries.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createGit } from '../../platform/git/create-git.ts'
 import { silentLog } from '../../lib/log.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
+import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
 import { createLivePrograms } from './live-programs.ts'
 import { createWorkKeeper } from './work-keeper.ts'
 

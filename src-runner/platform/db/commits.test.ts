@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from 'vitest'
 import type { StoredEvent } from '../../contract/events.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
+import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
 import { commitSoon, transact, type Tx } from './database.ts'
 
 let rig: RecordsRig

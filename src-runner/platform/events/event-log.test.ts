@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
+import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
 import { transact } from '../db/database.ts'
 import { createEventHub } from './event-hub.ts'
 import { findEventBounds, listEventsAfter, pruneEvents } from './event-log.sql.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createHandClock } from '../../testing/hand-clock.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/records-rig.ts'
+import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
 import { transact } from '../db/database.ts'
 import type { ClockState } from '../db/trusted-clock-table.ts'
 import { createTrustedClock, advance, type TrustedClock } from './trusted-clock.ts'

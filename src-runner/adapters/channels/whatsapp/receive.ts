@@ -1,7 +1,7 @@
 import type { WAMessage } from '@whiskeysockets/baileys'
 import type { Clock } from '../../../lib/clock.ts'
 import type { IncomingMessage, RunnerOfChannel } from '../channel.ts'
-import { notKept, pauseAfter } from './endings.ts'
+import { notKept, pauseAfter } from './connection-failures.ts'
 import { numberIn, type Library } from './library.ts'
 import type { LinkSocket } from './link-socket.ts'
 import type { createMedia } from './media.ts'

@@ -1,7 +1,7 @@
 import type { WAMessage } from '@whiskeysockets/baileys'
 import type { Message } from '../../../contract/messages.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { endingOf, notKept, pauseAfter, type Ending } from './endings.ts'
+import { endingOf, notKept, pauseAfter, type Ending } from './connection-failures.ts'
 import { readCreds, type Library, type TestServer } from './library.ts'
 import { DEVICE_NAME, openLinkSocket, type LinkSocket } from './link-socket.ts'
 import type { LinkState } from './link-state.ts'
