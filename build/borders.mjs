@@ -170,7 +170,7 @@ export default {
     never('keychain-behind-the-vault', 'Only the vault reads the keychain.', { pathNot: [TESTS, '^src-main/vault/'] }, npm('keytar')),
     never(
       'updater-in-updates',
-      'New versions have one door, which checks addresses and signatures.',
+      'New versions come through one folder, which checks addresses and signatures.',
       { pathNot: [TESTS, '^src-main/updates/'] },
       npm('electron-updater'),
     ),
@@ -193,7 +193,7 @@ export default {
       '^(node:)?child_process$',
     ),
     never(
-      'git-by-its-door',
+      'git-by-its-interface',
       'Git is run with limits and settings that only platform/git sets, so the rest of it is its own.',
       { path: '^src-runner/', pathNot: [TESTS, '^src-runner/platform/git/'] },
       { path: '^src-runner/platform/git/', pathNot: '/(create-git|git-failed)\\.ts$', dependencyTypesNot: ['type-only'] },

@@ -97,7 +97,7 @@ const VIOLATIONS: Array<[rule: string, file: string, code: string]> = [
     `import { spawn } from 'node:child_process'\nexport const i5 = spawn`,
   ],
   [
-    'git-by-its-door',
+    'git-by-its-interface',
     'src-runner/execution/i51.ts',
     `import { createGitRunner } from '../platform/git/run-git.ts'\nexport const i51 = createGitRunner`,
   ],

@@ -14,9 +14,9 @@ export async function setup() {
 }
 
 async function bundleChildren() {
-  const found = (folder, ending) =>
+  const found = (folder, extension) =>
     readdirSync(join(root, folder), { recursive: true })
-      .filter((name) => name.endsWith(ending))
+      .filter((name) => name.endsWith(extension))
       .map((name) => join(root, folder, name))
   const files = [...found(TESTING, '-child.ts'), ...found(THREADS, '-thread.ts')]
   // The kill tests import this file in vitest too, where nothing is left to bundle.

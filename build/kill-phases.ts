@@ -111,10 +111,10 @@ export async function runKillPhases({ each, phase: only, tell = () => {}, signal
       for (let round = 0; round < each; round++) {
         const token = `phase-${phase.number}-${round}`
         signal?.throwIfAborted()
-        const oneEnding = await killOnce(agents, phase, round, token).catch((error: Error) => [`${token}: ${error.message}`])
-        found.push(...oneEnding)
+        const faults = await killOnce(agents, phase, round, token).catch((error: Error) => [`${token}: ${error.message}`])
+        found.push(...faults)
         // It may still have to die.
-        if (oneEnding.length > 0 && isAlive(running.child)) await died('SIGKILL')
+        if (faults.length > 0 && isAlive(running.child)) await died('SIGKILL')
         if (!isAlive(running.child)) await boot()
       }
       broken.push(...found)

@@ -137,8 +137,8 @@ export async function runKillTest({
     submitting = false
     await Promise.all(submitters)
     await untilDrained(client).catch((error: Error) => broken.push(error.message))
-    const ending = await endProcess(runner, 'SIGTERM')
-    if (ending !== 0) broken.push(`SIGTERM ended the runner with ${ending}`)
+    const outcome = await endProcess(runner, 'SIGTERM')
+    if (outcome !== 0) broken.push(`SIGTERM ended the runner with ${outcome}`)
     broken.push(...(await inspect(dataDir, finished)))
     for (const jobId of accepted.keys()) if (!finished.has(jobId)) broken.push(`accepted job ${jobId} has not come to an end`)
     const outcomes = [...finished.values()]
@@ -147,8 +147,8 @@ export async function runKillTest({
       kills,
       accepted: accepted.size,
       delivered,
-      completed: outcomes.filter((ending) => ending.startsWith('completed')).length,
-      crashLoop: outcomes.filter((ending) => ending.startsWith('failed:crash_loop')).length,
+      completed: outcomes.filter((outcome) => outcome.startsWith('completed')).length,
+      crashLoop: outcomes.filter((outcome) => outcome.startsWith('failed:crash_loop')).length,
       healthyP50: Math.round(healthy[Math.floor(healthy.length * 0.5)] ?? 0),
       healthyP99: Math.round(healthy[Math.floor(healthy.length * 0.99)] ?? 0),
       broken: [...new Set(broken)].slice(0, 50),
@@ -187,10 +187,10 @@ export async function runKillTest({
           if (tasks.has(task)) found.push(`job ${job.id} is there twice`)
           tasks.add(task)
           found.push(...faultsOf(job.id, job.status, steps))
-          const ending = `${job.status}:${job.error ?? ''}:${job.result ?? ''}:${job.finishedAt}:${steps.length}`
+          const outcome = `${job.status}:${job.error ?? ''}:${job.result ?? ''}:${job.finishedAt}:${steps.length}`
           const before = known.get(job.id)
-          if (before !== undefined && before !== ending) found.push(`job ${job.id} had ended and changed: ${before} → ${ending}`)
-          if (isEnded(job.status)) known.set(job.id, ending)
+          if (before !== undefined && before !== outcome) found.push(`job ${job.id} had ended and changed: ${before} → ${outcome}`)
+          if (isEnded(job.status)) known.set(job.id, outcome)
           if (job.status === 'failed' && job.error !== 'crash_loop')
             found.push(`job ${job.id} failed: ${job.error} ${job.errorMessage === null ? '' : englishText(job.errorMessage)}`)
         }

@@ -13,7 +13,7 @@ const INSTALLED = '/opt/Deckhand'
 const DATA = `/home/${USER}/.local/share/deckhand`
 const LIMIT_MS = 15 * 60_000
 
-/** What must not open a door in an installed app, and what it would show if it did. */
+/** What an installed app must refuse, and what it would show if it did. */
 const HOSTILE = [
   { args: ['--remote-debugging-port=0', 'deckhand://open/chat'], code: 2, mayNotSay: 'DevTools listening' },
   { args: ['deckhand://open/chat', '--no-sandbox'], code: 2, mayNotSay: 'never' },

@@ -106,7 +106,7 @@ function refuseUnfit() {
   const present = installedElectron()
   if (present !== wanted) throw new Stop(`a release needs Electron ${wanted}; here is ${present}, which is for development and tests only`)
   if (!existsSync(join(root, 'node_modules/keytar/build/Release/keytar.node')))
-    throw new Stop('a release needs keytar, the door to the keychain; it is not built')
+    throw new Stop('a release needs keytar, which reads the keychain; it is not built')
   if (findRepository() === null) throw new Stop('a release needs to know where it is published: DECKHAND_REPOSITORY=owner/name')
   if (!/^[A-Za-z0-9+/]{59}=$/.test(process.env.DECKHAND_UPDATE_KEY ?? ''))
     throw new Stop('a release needs DECKHAND_UPDATE_KEY, the public key of its updates: node build/update-metadata.mjs --new-key')

@@ -1,4 +1,4 @@
-// Starting programs, and saying what is going on, for the scripts in this folder. No dependencies: these run on a fresh
+// Starting programs, and reporting progress, for the scripts in this folder. No dependencies: these run on a fresh
 // clone, before node_modules exists, and on whatever Node the machine has. All of them import this file, so an old Node
 // is refused here, before anything else runs.
 import { spawn } from 'node:child_process'

@@ -14,7 +14,7 @@ it('a search of a scenario that was just written finds its newest job', () => {
   const seed = openSeed(folder, Date.UTC(2026, 0, 1))
   const agent = seed.agent({ name: 'Ada' })
   seed.together(() => {
-    for (let n = 1; n <= MORE_THAN_A_SEARCH_INDEXES; n++) seed.job({ agent, task: `Look at parcel ${n}.`, turns: [], ending: 'pending' })
+    for (let n = 1; n <= MORE_THAN_A_SEARCH_INDEXES; n++) seed.job({ agent, task: `Look at parcel ${n}.`, turns: [], outcome: 'pending' })
   })
   seed.close()
 

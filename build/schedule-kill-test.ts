@@ -231,7 +231,7 @@ class Plan {
     })
   }
 
-  /** Rows of each schedule for due times in this stretch: what became of them. */
+  /** Rows of each schedule for due times in this range: what became of them. */
   outcomes(fromMs: number, toMs: number): Map<string, { dueAt: number; state: string; jobs: number }[]> {
     return this.#with((db) => {
       const rows = db

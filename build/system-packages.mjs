@@ -25,7 +25,7 @@ const anyFont = () => existsSync('/usr/share/fonts') && readdirSync('/usr/share/
 
 /** Per use: what to look for, and the Debian packages that bring it, the newest name first. The first that apt knows is taken. */
 const NEEDS = {
-  /** keytar, the door to the keychain, is compiled where its ready-made binary cannot be fetched. */
+  /** keytar, which reads the keychain, is compiled where its ready-made binary cannot be fetched. */
   compile: [
     [command('python3'), ['python3']],
     [command('make'), ['make']],

@@ -176,7 +176,7 @@ describe('the runner process', () => {
     })
 
     it.each<[string, object, string, number]>([
-      ['an open door', { authMode: 'local-trust', host: '0.0.0.0' }, 'config_invalid', 2],
+      ['an address of all networks without sign-in', { authMode: 'local-trust', host: '0.0.0.0' }, 'config_invalid', 2],
       ['an address of another machine', { host: '192.0.2.1' }, 'config_invalid', 2],
       ['a data folder that is a file', { dataDir: ENTRY }, 'data_dir_unusable', 1],
     ])('reports why it cannot start: %s', async (_what, changes, code, exitCode) => {
@@ -261,7 +261,7 @@ describe('the runner process', () => {
       ['a secret that is too short', { WORKER_SECRET: 'canary' }, /^WORKER_SECRET .*\n$/],
       ['no secret where one is needed', { AUTH_MODE: 'local-auth' }, /^WORKER_SECRET .*\n$/],
       ['a log level that is none', { LOG_LEVEL: 'loud' }, /^LOG_LEVEL .*\n$/],
-      ['an open door', { RUNNER_HOST: '0.0.0.0' }, /^RUNNER_HOST .*\n$/],
+      ['an address of all networks without sign-in', { RUNNER_HOST: '0.0.0.0' }, /^RUNNER_HOST .*\n$/],
     ])('exits with 2 and one line about a wrong setting: %s', async (_what, env, line) => {
       const { text, closed } = alone({ DECKHAND_DATA_DIR: join(home, 'data'), RUNNER_PORT: '0', LOG_LEVEL: 'silent', ...env })
       expect(await closed).toBe(2)

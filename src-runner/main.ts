@@ -42,10 +42,10 @@ function runUnderHost(host: HostChannel): void {
   const trash = createHostTrash({ send: (message) => void host.send(message), clock: systemClock })
   const users = createHostUsers({ send: (message) => void host.send(message), clock: systemClock })
   let started: LoggedRunner | null = null
-  let ending: Promise<void> | null = null
+  let stopping: Promise<void> | null = null
 
   function end(graceMs: number): void {
-    ending ??= (async () => {
+    stopping ??= (async () => {
       await started?.stop(graceMs)
       await host.send({ type: 'stopped' })
       process.exit(0)

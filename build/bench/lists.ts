@@ -137,7 +137,7 @@ function fillOthers(dataDir: string): void {
     const facts = { subject: 'the shell', summary: 'Run a program', effect: 'once' as const, runsCode: true }
     const calls = [{ name: 'run_command', args: { command: 'make' }, facts }]
     for (let n = 0; n < APPROVALS; n++)
-      seed.job({ agent: fay, task: `Build part ${n}.`, turns: [{ text: 'I build it.', calls }], ending: 'waiting' })
+      seed.job({ agent: fay, task: `Build part ${n}.`, turns: [{ text: 'I build it.', calls }], outcome: 'waiting' })
   })
   const automations = seedAutomations(seed, [fay])
   const trigger = automations.trigger({ name: 'Orders', agentId: fay.id, slug: 'orders', taskTemplate: 'Order {id}' })

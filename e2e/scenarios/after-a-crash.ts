@@ -12,9 +12,9 @@ export function fillAfterACrash(dataDir: string, now: number): void {
     task: 'What files are in my folder?',
     title: 'Crashed after a step',
     turns: [{ text: 'I look.', calls: [{ name: 'list_files', args: {}, output: 'notes.md' }] }],
-    ending: 'running',
+    outcome: 'running',
   })
-  seed.job({ agent, task: 'Hello again.', title: 'Crashed before its first step', turns: [], ending: 'running' })
-  seed.job({ agent, task: 'Thank you.', title: 'Was waiting in the queue', turns: [], ending: 'pending' })
+  seed.job({ agent, task: 'Hello again.', title: 'Crashed before its first step', turns: [], outcome: 'running' })
+  seed.job({ agent, task: 'Thank you.', title: 'Was waiting in the queue', turns: [], outcome: 'pending' })
   seed.close()
 }

@@ -90,7 +90,7 @@ export function fillAutomations(dataDir: string, now: number): void {
     if (runs % 9 === 5) {
       return {
         ...done('I read the list.'),
-        ending: { error: 'model_unavailable' as const, message: createMessage('model_late', { provider: 'Anthropic', status: '504' }) },
+        outcome: { error: 'model_unavailable' as const, message: createMessage('model_late', { provider: 'Anthropic', status: '504' }) },
       }
     }
     return done('Small gears last until Thursday; everything else is fine.', 21_000)
@@ -139,7 +139,7 @@ export function fillAutomations(dataDir: string, now: number): void {
       looks++
       return looks % 4 === 0
         ? done('It has left the depot in Lyon.', 3_000)
-        : { ...done('Still at the same place.', 2_000), ending: 'no_op' as const }
+        : { ...done('Still at the same place.', 2_000), outcome: 'no_op' as const }
     }
     return job.scheduleId === prices.id ? done('Two are cheaper, by four percent.', 190_000) : goOn(job)
   }
@@ -165,7 +165,7 @@ export function fillAutomations(dataDir: string, now: number): void {
               costMicros: 18_000,
             },
           ],
-          ending: 'waiting',
+          outcome: 'waiting',
         }
       : goOnToday(job),
   )

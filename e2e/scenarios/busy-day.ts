@@ -91,7 +91,7 @@ export function fillBusyDay(dataDir: string, now: number): void {
         costMicros: 5_200,
       },
     ],
-    ending: {
+    outcome: {
       error: 'model_unavailable',
       message: createMessage('job_after_tries', {
         problem: createMessage('model_overloaded', { provider: 'Anthropic', status: '529' }),
@@ -186,7 +186,7 @@ export function fillBusyDay(dataDir: string, now: number): void {
     agent: cleo,
     task: 'Read the whole archive and list every invoice.',
     turns: [{ text: 'I have read 40 of 212 files so far: 9 invoices.' }],
-    ending: 'cancelled',
+    outcome: 'cancelled',
   })
   seed.close()
 }

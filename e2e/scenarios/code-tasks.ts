@@ -54,11 +54,11 @@ export function fillCodeTasks(dataDir: string, now: number): void {
   add('opencode', 'Rename money helpers', {}, { ...CHANGES, result: 'discarded', ...isGone })
   add('claude', 'Make the build reproducible', {}, { ...CHANGES, result: 'applied' })
   add('codex', 'Find out why the nightly build is slow', { turns: [{ text: 'It waits for the network.' }] }, { result: 'none' })
-  add('gemini', 'Translate the shop into Portuguese', { ending: 'cancelled' }, { ...CHANGES, result: 'ready' })
+  add('gemini', 'Translate the shop into Portuguese', { outcome: 'cancelled' }, { ...CHANGES, result: 'ready' })
   add(
     'codex',
     'Move to the new payment interface',
-    { ending: { error: 'internal', message: quote('Codex ended before it was done.') } },
+    { outcome: { error: 'internal', message: quote('Codex ended before it was done.') } },
     {},
   )
   add('claude', 'Round prices half to even', {}, { ...CHANGES, result: 'ready', ...isGone })
@@ -67,7 +67,7 @@ export function fillCodeTasks(dataDir: string, now: number): void {
     { path: 'vendor/prices/rates.json', reason: 'submodule' as const },
   ]
   add('claude', 'Fix the total of an empty cart, and write a test for it', {}, { ...CHANGES, leftOut, result: 'ready' })
-  add('gemini', 'Add a search field to the list of orders', { turns: waitingWork(), ending: 'waiting' }, {})
+  add('gemini', 'Add a search field to the list of orders', { turns: waitingWork(), outcome: 'waiting' }, {})
   seed.close()
 }
 

@@ -26,7 +26,7 @@ export function fillManyJobs(dataDir: string, now: number): void {
           agent: agents[n % agents.length]!,
           task: `Look at ${topic} (${n}) and say what is new.`,
           turns: [{ text: `Number ${n}: nothing unusual in ${topic}.`, costMicros: 900 + (n % 700) }],
-          ending:
+          outcome:
             n % 50 === 0
               ? { error: 'model_unavailable', message: createMessage('model_late', { provider: 'Anthropic', status: '504' }) }
               : 'completed',

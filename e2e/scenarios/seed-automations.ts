@@ -12,7 +12,7 @@ import { createTrigger, setTriggerStatus } from '../../src-runner/domain/trigger
 import type { Seed, SeededJob } from './seed.ts'
 
 type Headers = Record<string, string>
-type Run = Pick<SeededJob, 'turns' | 'model' | 'ending'>
+type Run = Pick<SeededJob, 'turns' | 'model' | 'outcome'>
 
 /** Seeds webhooks and schedules through the product's own stores. */
 export type SeededAutomations = {

@@ -63,7 +63,7 @@ export type SeededJob = {
   }>
   model?: ModelRef
   /** `waiting`: for approvals of the calls without an output. `budget`: for a higher spending limit. */
-  ending?:
+  outcome?:
     | 'completed'
     | 'cancelled'
     | 'running'
@@ -87,7 +87,7 @@ export type Seed = {
   rule(rule: RuleText): void
   job(job: SeededJob): Job
   /** Plays a job that a webhook or a schedule has made. */
-  play(job: Job, planned: Pick<SeededJob, 'agent' | 'turns' | 'model' | 'ending'>): Job
+  play(job: Job, planned: Pick<SeededJob, 'agent' | 'turns' | 'model' | 'outcome'>): Job
   /** The stores for seeding automations. */
   parts: SeedParts
   /** Seeds many jobs in one transaction, because each commit waits for the disk. */
@@ -168,21 +168,21 @@ export function openSeed(dataDir: string, startAt: number): Seed {
     jobs.recordToolResult(tx, claim, { callId, name, ok, output, addsTaint, leftMachine: decided?.facts.leavesMachine, durationMs: 300 })
   }
 
-  function play(job: Job, planned: Pick<SeededJob, 'agent' | 'turns' | 'model' | 'ending'>): Job {
-    const { ending = 'completed' } = planned
+  function play(job: Job, planned: Pick<SeededJob, 'agent' | 'turns' | 'model' | 'outcome'>): Job {
+    const { outcome = 'completed' } = planned
     clock.advance(200)
-    if (ending === 'pending') return job
+    if (outcome === 'pending') return job
     // In its own transaction, because working time counts from the commit of the claim.
     const claimed = write((tx) => jobs.claim(tx, job.id, NO_LIMIT))
     if (claimed === null) throw new Error(`"${job.title}" cannot run: an earlier job of its conversation is unfinished`)
     return write((tx) => {
       playTurns(tx, claimed.claim, planned)
-      if (ending === 'running') return jobs.getJob(tx, job.id)
-      if (typeof ending === 'object' && 'budget' in ending) {
-        const args = { scope: ending.budget.scope, owner: job.id, period: '' }
-        approvals.ask(tx, claimed.claim, { kind: 'budget', args, budget: ending.budget, taints: NO_TAINTS })
+      if (outcome === 'running') return jobs.getJob(tx, job.id)
+      if (typeof outcome === 'object' && 'budget' in outcome) {
+        const args = { scope: outcome.budget.scope, owner: job.id, period: '' }
+        approvals.ask(tx, claimed.claim, { kind: 'budget', args, budget: outcome.budget, taints: NO_TAINTS })
       }
-      jobs.settle(tx, claimed.claim, settledAs(ending, planned.turns.at(-1)?.text ?? ''))
+      jobs.settle(tx, claimed.claim, settledAs(outcome, planned.turns.at(-1)?.text ?? ''))
       clock.advance(MINUTE)
       return jobs.getJob(tx, job.id)
     })
@@ -242,8 +242,8 @@ export function openSeed(dataDir: string, startAt: number): Seed {
   }
 }
 
-function settledAs(ending: Exclude<NonNullable<SeededJob['ending']>, 'running' | 'pending'>, text: string): AttemptOutcome {
-  if (ending === 'waiting' || (typeof ending === 'object' && 'budget' in ending)) return { kind: 'waiting', status: 'awaiting_approval' }
-  if (ending === 'no_op') return { kind: 'completed', text, noOp: true }
-  return typeof ending === 'object' ? { kind: 'failed', ...ending } : { kind: ending, text }
+function settledAs(outcome: Exclude<NonNullable<SeededJob['outcome']>, 'running' | 'pending'>, text: string): AttemptOutcome {
+  if (outcome === 'waiting' || (typeof outcome === 'object' && 'budget' in outcome)) return { kind: 'waiting', status: 'awaiting_approval' }
+  if (outcome === 'no_op') return { kind: 'completed', text, noOp: true }
+  return typeof outcome === 'object' ? { kind: 'failed', ...outcome } : { kind: outcome, text }
 }

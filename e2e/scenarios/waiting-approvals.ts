@@ -84,7 +84,7 @@ export function fillWaitingApprovals(dataDir: string, now: number): void {
         ],
       },
     ],
-    ending: 'waiting',
+    outcome: 'waiting',
   })
   seed.clock.advance(HOUR)
   seed.job({
@@ -124,7 +124,7 @@ export function fillWaitingApprovals(dataDir: string, now: number): void {
         costMicros: 7_100,
       },
     ],
-    ending: 'waiting',
+    outcome: 'waiting',
   })
   seed.job({
     agent: bruno,
@@ -156,7 +156,7 @@ export function fillWaitingApprovals(dataDir: string, now: number): void {
         costMicros: 5_300,
       },
     ],
-    ending: 'waiting',
+    outcome: 'waiting',
   })
   seed.clock.advance(2 * HOUR)
   seed.job({
@@ -164,7 +164,7 @@ export function fillWaitingApprovals(dataDir: string, now: number): void {
     task: 'Read all the papers of the house purchase and list what is still open.',
     model: SONNET,
     turns: [{ text: 'I have read 31 of 58 papers.', costMicros: 1_980_000 }],
-    ending: { budget: { scope: 'job', limitUsd: 2, spentUsd: 1.98, extensionUsd: 2 } },
+    outcome: { budget: { scope: 'job', limitUsd: 2, spentUsd: 1.98, extensionUsd: 2 } },
   })
   seed.job({
     agent: ada,
@@ -197,7 +197,7 @@ export function fillWaitingApprovals(dataDir: string, now: number): void {
         costMicros: 4_100,
       },
     ],
-    ending: 'waiting',
+    outcome: 'waiting',
   })
   seed.clock.advance(HOUR / 2)
   seed.job({
@@ -230,7 +230,7 @@ export function fillWaitingApprovals(dataDir: string, now: number): void {
         costMicros: 3_900,
       },
     ],
-    ending: 'waiting',
+    outcome: 'waiting',
   })
   seed.close()
 }

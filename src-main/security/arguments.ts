@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { StartError } from '../settings/start-error.ts'
 
-/** Arguments of Chromium and Node that open a door to keys and pages, or take a wall away. */
+/** Arguments of Chromium and Node that expose keys and pages, or turn a protection off. */
 const UNSAFE = new Set(
   (
     'inspect inspect-brk inspect-brk-node inspect-port inspect-publish-uid inspect-wait debug debug-brk debug-port ' +

@@ -261,14 +261,14 @@ describe.skipIf(process.platform !== 'linux')('an update from a real server', ()
     ['deb', 'amd64.deb'],
     ['rpm', 'x86_64.rpm'],
     ['archive', 'x64.tar.gz'],
-  ] as const)('names the file that a person installs: %s', async (kind, ending) => {
+  ] as const)('names the file that a person installs: %s', async (kind, extension) => {
     server.publish('1.3.0', NEW, {
       change: (it) => ({
         ...it,
         files: ['amd64.deb', 'x86_64.rpm', 'x64.tar.gz'].map((end) => ({ ...it.files[0]!, url: `Deckhand-1.3.0-linux-${end}` })),
       }),
     })
-    expect(await open({ kind, appImage: null }).check('stable')).toMatchObject({ kind, file: `Deckhand-1.3.0-linux-${ending}` })
+    expect(await open({ kind, appImage: null }).check('stable')).toMatchObject({ kind, file: `Deckhand-1.3.0-linux-${extension}` })
   })
 })
 

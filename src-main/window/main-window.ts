@@ -115,7 +115,7 @@ export function createMainWindow({ preload, placeFile, log, staysHidden, mayLose
       const again = decideRestart(crashes, now).restart
       log.error({ reason, exitCode, again }, 'the page crashed')
       const next = !again ? `data:text/html;charset=utf-8,${encodeURIComponent(GIVEN_UP)}` : isOwnPage(address) ? address : PAGE_URL
-      // Not synchronously: Chromium is still ending the old process, and would crash when it loads a page now.
+      // Not synchronously: Chromium is still shutting down the old process, and would crash when it loads a page now.
       setImmediate(() => made.isDestroyed() || load(made, next))
     })
     made.webContents.on('unresponsive', () => log.warn({}, 'the page does not respond'))

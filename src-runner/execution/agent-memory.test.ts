@@ -2,16 +2,16 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { transact } from '../platform/db/database.ts'
 import { listJobMemories } from '../domain/memory/job-memories.ts'
 import { createMemory } from '../domain/memory/memories.ts'
-import { openRecordsRig, type RecordsRig } from '../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../testing/domain-rig.ts'
 import { forget } from '../agent/tools/forget/forget.ts'
 import { recall } from '../agent/tools/recall/recall.ts'
 import { remember } from '../agent/tools/remember/remember.ts'
 import { factsOf, type Tool, type ToolContext } from '../agent/tools/tool.ts'
 import { createAgentMemory, takePromptMemories } from './agent-memory.ts'
 
-let rig: RecordsRig
+let rig: DomainRig
 beforeEach(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
 })
 afterEach(() => rig.close())
 

@@ -16,7 +16,7 @@ import { AttemptStopped, type Attempt } from '../domain/jobs/attempts.ts'
 import { createRuleBook } from '../domain/rules/rules.ts'
 import { changeSettings } from '../domain/settings/settings.ts'
 import { ask, call, fail, finish, hangAfter, PRICE, say, text, tool, type Turn } from '../testing/loop-rig.ts'
-import { openRecordsRig } from '../testing/domain-rig.ts'
+import { openDomainRig } from '../testing/domain-rig.ts'
 import type { ModelRequest, PromptMessage } from '../agent/providers/model.ts'
 import { ALL_TOOLS } from '../agent/tools/all-tools.ts'
 import { createParkedCalls } from './parked-calls.ts'
@@ -28,7 +28,7 @@ afterEach(() => closers.splice(0).forEach((close) => close()))
 
 /** Real records over a real file; only the model is scripted. */
 function openWork(options: { turns?: Turn[]; agent?: UpdateAgent; deps?: Partial<AgentWorkDeps> } = {}) {
-  const rig = openRecordsRig()
+  const rig = openDomainRig()
   closers.push(rig.close)
   const { clock, ids } = rig
   const agent = rig.addAgent('Ada')

@@ -3,16 +3,16 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { transact } from '../platform/db/database.ts'
 import { createEventHub } from '../platform/events/event-hub.ts'
 import { silentLog } from '../lib/log.ts'
-import { openRecordsRig, type RecordsRig } from '../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../testing/domain-rig.ts'
 import { createDamageWatch, type DamageWatch } from './damage-watch.ts'
 
 const MINUTE = 60_000
 const WEEK = 7 * 24 * 60 * MINUTE
 
-let rig: RecordsRig
+let rig: DomainRig
 let watch: DamageWatch | null
 beforeEach(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
   watch = null
 })
 afterEach(() => {

@@ -12,7 +12,7 @@ import { moveFile } from '../agent/tools/move-file/move-file.ts'
 import type { Tool } from '../agent/tools/tool.ts'
 import { writeFile } from '../agent/tools/write-file/write-file.ts'
 
-const states = (rig: FileRig) => listChanges(rig.records.db, rig.job.id).map(({ op, state }) => `${op} ${state}`)
+const states = (rig: FileRig) => listChanges(rig.domain.db, rig.job.id).map(({ op, state }) => `${op} ${state}`)
 
 /** The process dies at this point of a call: what comes behind it never happens. */
 class Died extends Error {}
@@ -155,7 +155,7 @@ it('keeps the former content on disk before it touches the file', async () => {
 
 it('an attempt without its claim begins no change', async () => {
   const rig = openFileRig()
-  transact(rig.records.db, (tx) => rig.records.store.failStuck(tx, -1))
+  transact(rig.domain.db, (tx) => rig.domain.store.failStuck(tx, -1))
   expect(await rig.call(writeFile, { path: 'Docs/a', content: 'x' })).toEqual({
     ok: false,
     output: expect.stringContaining('is not the current one'),
@@ -282,7 +282,7 @@ describe('the facts of a change', () => {
 it('only the owner can read kept contents', async () => {
   const rig = openFileRig()
   await rig.call(writeFile, { path: 'Docs/a', content: 'secret' })
-  const kept = join(rig.records.folder, 'files')
+  const kept = join(rig.domain.folder, 'files')
   const [first] = readdirSync(kept)
   const [blob] = readdirSync(join(kept, first!))
   expect(statSync(join(kept, first!, blob!)).mode & 0o777).toBe(0o600)

@@ -5,7 +5,7 @@ import type { SandboxState } from '../platform/sandbox/sandbox-types.ts'
 import type { HealthCheck } from '../contract/doctor.ts'
 import type { PublicAddress } from '../contract/public-address.ts'
 import { createMemoryVault } from '../lib/vault.ts'
-import { openRecordsRig, type RecordsRig } from '../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../testing/domain-rig.ts'
 import { examine, type HealthCheckDeps, type FoundPrograms } from './health-checks.ts'
 
 const network = { works: true, reason: null, advice: null }
@@ -18,9 +18,9 @@ const DAY = 24 * HOUR
 const contains = (text: string) => expect.stringContaining(text) as string
 
 describe('the health checks', () => {
-  let rig: RecordsRig
+  let rig: DomainRig
   beforeEach(() => {
-    rig = openRecordsRig()
+    rig = openDomainRig()
   })
   afterEach(() => rig.close())
 

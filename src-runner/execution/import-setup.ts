@@ -26,7 +26,7 @@ export type ImportDeps = Pick<Services, 'db' | 'clock' | 'ids' | 'time'> & {
 }
 
 /**
- * Checks the first line of an export file. Throws AppError import_refused, saying what does not fit, and AppError
+ * Checks the first line of an export file. Throws AppError import_refused with what does not fit, and AppError
  * folder_not_usable.
  */
 export async function readImport(head: typeof ExportHead._output, deps: Pick<ImportDeps, 'requireFolders'>): Promise<Setup> {

@@ -198,7 +198,7 @@ describe('a diff', () => {
       await expect(undo(rig, path, true), path).rejects.toMatchObject({ code: 'file_not_written' })
     }
     await expect(diff(rig, 'Docs/a', 'nope')).rejects.toMatchObject({ code: 'file_not_written' })
-    await expect(rig.files.diff(rig.records.ids.next(), 'Docs/a')).rejects.toMatchObject({ code: 'job_not_found' })
+    await expect(rig.files.diff(rig.domain.ids.next(), 'Docs/a')).rejects.toMatchObject({ code: 'job_not_found' })
     // A link that was laid where the file stood shows what the job wrote, not what it leads to.
     await rm(join(rig.docs, 'a'))
     symlinkSync(join(rig.outside, 'secret'), join(rig.docs, 'a'))
@@ -216,7 +216,7 @@ describe('undoing', () => {
     rig.endJob()
     expect(await undo(rig, 'Docs/run.sh')).toMatchObject({ path: 'Docs/run.sh', change: 'modified', undone: true, undoable: false })
     expect([await rig.read('run.sh'), (await stat(join(rig.docs, 'run.sh'))).mode & 0o777]).toEqual(['old', 0o750])
-    expect(listEventsAfter(rig.records.db, 0).at(-1)).toMatchObject({
+    expect(listEventsAfter(rig.domain.db, 0).at(-1)).toMatchObject({
       type: 'files.undone',
       payload: { jobId: rig.job.id, path: 'Docs/run.sh' },
     })
@@ -263,7 +263,7 @@ describe('undoing', () => {
     expect(await rig.read('a')).toBe('by a person')
     await undo(rig, 'Docs/a', true)
     expect(await rig.read('a')).toBe('old')
-    const marks = rig.records.db.prepare<{ before_mark: string }>("SELECT before_mark FROM file_changes WHERE op = 'undo'").all()
+    const marks = rig.domain.db.prepare<{ before_mark: string }>("SELECT before_mark FROM file_changes WHERE op = 'undo'").all()
     expect((await rig.blobs.read(marks[0]!.before_mark))!.toString()).toBe('by a person')
   })
 

@@ -5,7 +5,7 @@ import type { CallFacts } from '../contract/rules.ts'
 import { createApprovals, type ApprovalStore } from '../domain/approvals/approvals.ts'
 import type { Claim } from '../domain/jobs/claim-job.ts'
 import { createRuleBook } from '../domain/rules/rules.ts'
-import { openRecordsRig, replyOf, type RecordsRig } from '../testing/domain-rig.ts'
+import { openDomainRig, replyOf, type DomainRig } from '../testing/domain-rig.ts'
 import type { PolicyVerdict } from '../agent/loop/loop-types.ts'
 import { defineTool } from '../agent/tools/tool.ts'
 import { createDelegation } from './delegation.ts'
@@ -30,13 +30,13 @@ const send = defineTool({
 })
 
 describe('the policy', () => {
-  let rig: RecordsRig
+  let rig: DomainRig
   let approvals: ApprovalStore
   let claim: Claim
   let policy: ToolPolicy
 
   beforeEach(() => {
-    rig = openRecordsRig()
+    rig = openDomainRig()
     const agent = rig.addAgent('Ada')
     const job = transact(rig.db, (tx) => rig.store.enqueue(tx, { agentId: agent.id, channel: 'api', task: 'Go' }))
     claim = transact(rig.db, (tx) => rig.store.claim(tx, job.id, 4))!.claim

@@ -238,7 +238,7 @@ describe('an approval', () => {
       ['a script that is not there yet', ['sh', 'later.sh']],
       ['a module', ['python3', '-m', 'tool']],
       ['the main file of a folder', ['python3', 'pkg']],
-      ['a file whose ending the program adds', ['node', 'tool']],
+      ['a file whose extension the program adds', ['node', 'tool']],
       ['the package of a folder', ['node', './pkg']],
       ['a program text', ['python3', '-c', 'import tool']],
       ['a program text of one word', ['python3', '-cimport\ttool']],

@@ -1,4 +1,4 @@
-import { saying } from '../testing/message-matching.ts'
+import { messageMatching } from '../testing/message-matching.ts'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -162,7 +162,7 @@ describe('Telegram', () => {
     rig.bot.say(BEN, 'Whom does Anna like?')
     await untilSaid(BEN, 'My owner will read my reply before it is sent to you.')
     const held = async () => (await rig.runner.client.ok('listOutbox', { query: { limit: 50, state: 'undeliverable' } })).messages
-    expect(await held()).toMatchObject([{ kind: 'reply', text: 'The person likes Carl.', problem: saying('guest') }])
+    expect(await held()).toMatchObject([{ kind: 'reply', text: 'The person likes Carl.', problem: messageMatching('guest') }])
     expect((await rig.runner.client.ok('listAttention')).items).toMatchObject([{ kind: 'message_undeliverable' }])
     expect(said(BEN)).not.toContain('The person likes Carl.')
     await rig.runner.client.ok('retryOutbound', { params: { messageId: (await held())[0]!.id } })
@@ -408,14 +408,14 @@ describe('Telegram', () => {
     rig.bot.say(ANNA, 'Hello')
     await expect
       .poll(async () => (await rig.runner.client.ok('listOutbox', { query: { limit: 50, state: 'undeliverable' } })).messages)
-      .toMatchObject([{ kind: 'reply', text: 'Nobody reads this.', problem: saying('blocked'), tries: 1 }])
+      .toMatchObject([{ kind: 'reply', text: 'Nobody reads this.', problem: messageMatching('blocked'), tries: 1 }])
   })
 
   it('shows no delivery problem of a stranger', async () => {
     await beginConnected()
     rig.bot.block(BEN)
     rig.bot.say(BEN, 'Hello?')
-    await expect.poll(() => rig.outbox()).toMatchObject([{ kind: 'notification', state: 'not_sent', problem: saying('blocked') }])
+    await expect.poll(() => rig.outbox()).toMatchObject([{ kind: 'notification', state: 'not_sent', problem: messageMatching('blocked') }])
     expect(await personOf(BEN)).toMatchObject({ role: 'requested' })
     expect((await rig.runner.client.ok('listAttention')).items.map(({ kind }) => kind)).toEqual(['channel_request'])
     expect(rig.runner.notifications.map(({ kind }) => kind)).not.toContain('delivery_impossible')
@@ -425,7 +425,7 @@ describe('Telegram', () => {
     const channel = await beginConnected()
     await letIn(ANNA)
     rig.bot.revokeToken()
-    await expect.poll(channelNow).toMatchObject({ status: 'logged_out', problem: saying('@BotFather') })
+    await expect.poll(channelNow).toMatchObject({ status: 'logged_out', problem: messageMatching('@BotFather') })
     await expect.poll(() => rig.runner.notifications.map(({ kind }) => kind)).toContain('channel_logged_out')
     const params = { channelId: channel.id }
     expect(await rig.runner.client.ok('testChannel', { params })).toMatchObject({ ok: false })

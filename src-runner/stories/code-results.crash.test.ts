@@ -8,7 +8,7 @@ import type { CodeTask } from '../contract/code-tasks.ts'
 import { changeCodeTask, insertCodeTask } from '../domain/code-tasks/code-tasks.ts'
 import { builtChild } from '../testing/built-children.ts'
 import { createGitRig } from '../testing/git-rig.ts'
-import { openRecordsRig } from '../testing/domain-rig.ts'
+import { openDomainRig } from '../testing/domain-rig.ts'
 
 const CHILD = builtChild('code-kill-child')
 /** `npm run test:long` kills before every change. */
@@ -19,20 +19,20 @@ const TEST_MS = isLong ? 900_000 : 120_000
 async function createKillRig() {
   const git = await createGitRig()
   const task = await git.addTask()
-  const records = openRecordsRig()
-  const { id: agentId } = records.addAgent('Coder')
-  const jobId = transact(records.db, (tx) => {
-    const job = records.store.enqueue(tx, { agentId, channel: 'api', task: 'Code' })
+  const domain = openDomainRig()
+  const { id: agentId } = domain.addAgent('Coder')
+  const jobId = transact(domain.db, (tx) => {
+    const job = domain.store.enqueue(tx, { agentId, channel: 'api', task: 'Code' })
     const { repository, branch, folder } = task
     insertCodeTask(tx, job.id, { cli: 'gemini', repository, branch, baseCommit: git.base, baseBranch: 'main', internet: false })
     changeCodeTask(tx, job.id, { folder })
-    records.store.cancel(tx, job.id)
+    domain.store.cancel(tx, job.id)
     return job.id
   })
-  records.db.close()
+  domain.db.close()
   const file = git.scratch.at('deckhand.db')
-  copyFileSync(records.file, file)
-  rmSync(records.folder, { recursive: true })
+  copyFileSync(domain.file, file)
+  rmSync(domain.folder, { recursive: true })
   const readme = readFileSync(join(git.repository, 'README.md'), 'utf8')
   await task.write('README.md', readme.replace('One.', '1.'))
   await task.write('deep/er/new.txt', 'new\n')

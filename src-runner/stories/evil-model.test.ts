@@ -588,12 +588,12 @@ describe('the evil model', { timeout: 180_000 }, () => {
   it.each([
     [200, 'runs 32 of them', { status: 'completed' }, 32],
     [10_000, 'runs none of them', { status: 'failed' }, 0],
-  ])('given %d calls in one reply, %s', async (count, _what, ending, run) => {
+  ])('given %d calls in one reply, %s', async (count, _what, outcome, run) => {
     const world = await openWorld('on_its_own')
     const many = Array.from({ length: count }, (_, n) => ({ id: `c${n}`, name: 'web_fetch', args: { url: `http://evil.test/${n}` } }))
     world.script = [{ toolCalls: many }, { text: ['Done.'] }]
     const jobId = await start('api', world)
-    expect(await runner.ended(jobId)).toMatchObject(ending)
+    expect(await runner.ended(jobId)).toMatchObject(outcome)
     expect(world.heard.length).toBe(run)
   })
 

@@ -159,7 +159,7 @@ describe.skipIf(probe === null)(`a disk that is really full${REASON}`, () => {
     held.release()
     disk.free()
     let ended = false
-    const ending = runner.ended(jobId).then((job) => ((ended = true), job))
+    const done = runner.ended(jobId).then((job) => ((ended = true), job))
     let seconds = 0
     for (; !ended && seconds < 5; seconds++) {
       clock.advance(1000)
@@ -169,7 +169,7 @@ describe.skipIf(probe === null)(`a disk that is really full${REASON}`, () => {
         .toBe(true)
         .catch(() => {})
     }
-    expect(await ending).toMatchObject({ status: 'completed' })
+    expect(await done).toMatchObject({ status: 'completed' })
     expect(seconds).toBeLessThanOrEqual(5)
     clock.advance(1000)
     expect(await runner.client.ask('health')).toMatchObject({ status: 200 })

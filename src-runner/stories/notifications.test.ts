@@ -5,7 +5,7 @@ import { startBotApiServer, type BotApiServer } from '../testing/bot-api-server/
 import { changeCodeTask, insertCodeTask } from '../domain/code-tasks/code-tasks.ts'
 import { insertCredential, requireSignIn } from '../domain/credentials/credentials.ts'
 import { createMessage, englishText, quote } from '../lib/messages.ts'
-import { saying } from '../testing/message-matching.ts'
+import { messageMatching } from '../testing/message-matching.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import { createHandClock, type HandClock } from '../testing/hand-clock.ts'
 
@@ -43,7 +43,12 @@ describe('notifications', () => {
     runner.write((tx) => insertCredential(tx, { clock }, { ...account, hosts: ['shop.example'], scopes: [], agents: [] }))
     runner.write((tx) => requireSignIn(tx, id, quote('It expired.')))
     const expected = [
-      { kind: 'credential_refused', title: saying('Sign in to Shop again'), body: quote('It expired.'), path: `/connections/${id}` },
+      {
+        kind: 'credential_refused',
+        title: messageMatching('Sign in to Shop again'),
+        body: quote('It expired.'),
+        path: `/connections/${id}`,
+      },
     ]
     expect(runner.notifications).toMatchObject(expected)
     await runner.client.ok('updateCredential', { params: { credentialId: id }, body: { name: 'Shop' } })
@@ -72,7 +77,7 @@ describe('notifications', () => {
     expect(runner.notifications).toMatchObject([
       {
         kind: 'approval_waiting',
-        title: saying('Ada has a question'),
+        title: messageMatching('Ada has a question'),
         body: quote('Which one?'),
         path: `/approvals?id=${approvals[0]!.id}`,
       },
@@ -106,7 +111,7 @@ describe('notifications', () => {
     await expect.poll(titles).toHaveLength(6)
     expect(runner.notifications.at(-1)).toMatchObject({
       kind: 'job_failed',
-      title: saying('12 jobs failed'),
+      title: messageMatching('12 jobs failed'),
       path: '/activity?status=failed',
     })
     // The burst continues and ends.
@@ -137,7 +142,12 @@ describe('notifications', () => {
     expect(runner.notifications).toEqual([])
     clock.advance(2 * MINUTE)
     expect(runner.notifications).toMatchObject([
-      { kind: 'approval_waiting', title: createMessage('notify_several'), body: saying('1 approval is waiting. 2 jobs failed'), path: '/' },
+      {
+        kind: 'approval_waiting',
+        title: createMessage('notify_several'),
+        body: messageMatching('1 approval is waiting. 2 jobs failed'),
+        path: '/',
+      },
     ])
   })
 
@@ -169,7 +179,12 @@ describe('notifications', () => {
     const jobId = await work({ channel: 'api' }, 'ready')
     await work({ channel: 'delegation', parentJobId: jobId }, 'ready')
     expect(runner.notifications).toMatchObject([
-      { kind: 'code_ready', title: quote('Fix the cart'), body: saying('Codex changed 2 files. Ready to review.'), path: `/jobs/${jobId}` },
+      {
+        kind: 'code_ready',
+        title: quote('Fix the cart'),
+        body: messageMatching('Codex changed 2 files. Ready to review.'),
+        path: `/jobs/${jobId}`,
+      },
     ])
   })
 
@@ -206,8 +221,8 @@ describe('notifications', () => {
         .toMatchObject([
           {
             kind: 'channel_request',
-            title: saying('Someone wants to talk to Ada'),
-            body: saying('Bo wrote on Telegram and waits for your decision.'),
+            title: messageMatching('Someone wants to talk to Ada'),
+            body: messageMatching('Bo wrote on Telegram and waits for your decision.'),
             path: '/channels',
           },
         ])
@@ -223,7 +238,7 @@ describe('notifications', () => {
       expect(runner.notifications).toMatchObject([
         {
           kind: 'channel_logged_out',
-          title: saying('Ada is logged out of Telegram'),
+          title: messageMatching('Ada is logged out of Telegram'),
           body: { code: 'chat_token_refused' },
           path: '/channels',
         },

@@ -9,7 +9,7 @@ import type { PublicAddress, TunnelProgram, UpdatePublicAddress } from '../contr
 import type { MessageCode } from '../contract/messages.ts'
 import { ROUTES, type Route } from '../contract/routes.ts'
 import { createMessage } from '../lib/messages.ts'
-import { saying } from '../testing/message-matching.ts'
+import { messageMatching } from '../testing/message-matching.ts'
 import { createTestRunner, TEST_SECRET, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
 import { findFreePort } from '../testing/free-port.ts'
 import { sendRaw, toBytes } from '../testing/raw-http.ts'
@@ -115,7 +115,7 @@ describe('the webhook-only listener', () => {
     const mine = await findFreePort()
     await update({ ingressPort: mine })
     const taken = await listening(createServer())
-    const problem = saying(`Port ${taken} is `)
+    const problem = messageMatching(`Port ${taken} is `)
     const detail = { code: 'port_taken', params: { port: String(taken) } }
     expect(await runner.client.ask('updatePublicAddress', { body: { ingressPort: taken } })).toEqual({
       status: 400,
@@ -395,7 +395,7 @@ describe('the public address', () => {
     proxy.answerWith((_req, res) => answer(res))
     await update({ url: proxy.url })
     await expect.poll(stateOfCheck).toBe('unreachable')
-    expect((await read()).check.problem).toEqual(saying(words))
+    expect((await read()).check.problem).toEqual(messageMatching(words))
     proxy.work()
     expect(await checkNow()).toMatchObject({ state: 'reachable', problem: null })
   })
@@ -411,7 +411,7 @@ describe('the public address', () => {
     for (const [url, words] of unreachable) {
       await update({ url })
       await expect.poll(stateOfCheck).toBe('unreachable')
-      expect((await read()).check.problem).toEqual(saying(words))
+      expect((await read()).check.problem).toEqual(messageMatching(words))
     }
   })
 
@@ -438,7 +438,7 @@ describe('the public address', () => {
     await expect.poll(stateOfCheck).toBe('unreachable')
     expect(asked).toBeGreaterThanOrEqual(2)
     await expect.poll(told).toHaveLength(1)
-    expect(told()[0]).toMatchObject({ title: createMessage('address_unreachable'), body: saying('502') })
+    expect(told()[0]).toMatchObject({ title: createMessage('address_unreachable'), body: messageMatching('502') })
     const askedUntilNow = asked
     await expect.poll(() => asked).toBeGreaterThan(askedUntilNow + 2)
     expect(told()).toHaveLength(1)
@@ -626,7 +626,7 @@ describe('a tunnel', () => {
     standIns.behave(program, { mode: 'signed_out' })
     await startTunnel(program)
     await expect.poll(tunnelState).toBe('failed')
-    expect((await read()).tunnel!.problem).toEqual(saying(words))
+    expect((await read()).tunnel!.problem).toEqual(messageMatching(words))
     expect(standIns.starts(program)).toHaveLength(starts)
     expect(JSON.stringify([await read(), runner.logLines])).not.toContain('canary')
   })
@@ -656,7 +656,7 @@ describe('a tunnel', () => {
     const taken = await listening(createServer())
     await open({ config: { ingressPort: taken } })
     const { publicAddress } = await startTunnel('ngrok')
-    expect(publicAddress.tunnel).toMatchObject({ state: 'failed', problem: saying(`Port ${taken} is `) })
+    expect(publicAddress.tunnel).toMatchObject({ state: 'failed', problem: messageMatching(`Port ${taken} is `) })
     expect(standIns.starts('ngrok')).toHaveLength(2)
   })
 

@@ -1,4 +1,4 @@
-import { saying } from '../testing/message-matching.ts'
+import { messageMatching } from '../testing/message-matching.ts'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import type { Agent, CreateAgent } from '../contract/agents.ts'
 import type { Job } from '../contract/jobs.ts'
@@ -390,7 +390,7 @@ describe('a schedule', () => {
     ] as const) {
       const answer = await preview(cron, timezone)
       expect(answer).toMatchObject({ valid: false, next: [], isWatcher: false })
-      expect(answer.problem).toEqual(saying(/\w{3}/))
+      expect(answer.problem).toEqual(messageMatching(/\w{3}/))
     }
   })
 

@@ -48,7 +48,7 @@ describe('the taints of a job', () => {
     expect(tainted(taints)).toEqual([true, true])
   })
 
-  const question = { id: 'a', name: 'ask_person', args: { question: 'What is the code of the door?' } }
+  const question = { id: 'a', name: 'ask_person', args: { question: 'What is the code of the safe?' } }
 
   it('count a person’s answer as private where somebody else’s text started the job', async () => {
     const { said, taints } = await taintsAfter([question], 'webhook', { decision: 'approve', words: '4711' })

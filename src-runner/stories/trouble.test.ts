@@ -1,5 +1,5 @@
 import { createMessage, quote } from '../lib/messages.ts'
-import { saying } from '../testing/message-matching.ts'
+import { messageMatching } from '../testing/message-matching.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Limits } from '../contract/agents.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
@@ -141,7 +141,7 @@ describe('trouble with a model', () => {
     runner.modelServer.play({ fault: { kind: 'status', status: 401, error: { message: 'bad key' } } })
     const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Hello', agentId: agent.id } })
     const job = await runner.ended(jobId)
-    expect(job).toMatchObject({ status: 'failed', error: 'model_auth', errorMessage: saying('Test server') })
+    expect(job).toMatchObject({ status: 'failed', error: 'model_auth', errorMessage: messageMatching('Test server') })
     expect(runner.modelServer.received.filter((request) => request.method === 'POST')).toHaveLength(1)
     const told = { kind: 'job_failed', title: quote(job.title), body: job.errorMessage }
     expect(runner.notifications).toEqual([{ ...told, path: `/jobs/${jobId}` }])
@@ -178,6 +178,6 @@ describe('trouble with a model', () => {
     await runner.client.ok('updateAgent', { params: { agentId: agent.id }, body: { limits: { maxTurns: 1 } } })
     const events = await runner.client.ask('checkProvider', { params: { providerId: agent.model!.providerId } })
     expect(events).toMatchObject({ status: 200, body: { ok: false, models: 0 } })
-    expect(events.body).toMatchObject({ message: saying('Test server') })
+    expect(events.body).toMatchObject({ message: messageMatching('Test server') })
   })
 })

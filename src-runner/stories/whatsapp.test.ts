@@ -8,7 +8,7 @@ import { quote } from '../lib/messages.ts'
 import { createMemoryVault, type Vault } from '../lib/vault.ts'
 import { createHandClock } from '../testing/hand-clock.ts'
 import { readAsMember } from '../testing/read-as-member.ts'
-import { saying } from '../testing/message-matching.ts'
+import { messageMatching } from '../testing/message-matching.ts'
 import { createPostTool } from '../testing/post-tool.ts'
 import { useWhatsAppRig } from '../testing/whatsapp-server/whatsapp-rig.ts'
 
@@ -236,7 +236,7 @@ describe('WhatsApp', () => {
     expect(states()).toEqual([before.id])
     rig.server.unlink()
     await expect.poll(async () => (await channelNow()).status).toBe('logged_out')
-    expect((await channelNow()).problem).toEqual(saying(/removed from the linked devices.*Link it again/))
+    expect((await channelNow()).problem).toEqual(messageMatching(/removed from the linked devices.*Link it again/))
     expect(await pairing()).toMatchObject({ status: 'logged_out', qr: null })
     await expect.poll(states).toEqual([])
     const again = await link()
@@ -332,7 +332,7 @@ describe('WhatsApp', () => {
       writeFileSync(file, bytes)
       await rig.runner.client.ok('updateChannel', { params: { channelId: id }, body: { enabled: true } })
       await expect.poll(async () => (await channelNow()).status).toBe('logged_out')
-      expect((await channelNow()).problem).toEqual(saying(/not linked.*Link it again/))
+      expect((await channelNow()).problem).toEqual(messageMatching(/not linked.*Link it again/))
     }
     expect((await link()).status).toBe('open')
   })
@@ -346,7 +346,7 @@ describe('WhatsApp', () => {
     await expect.poll(async () => (await otherPairing()).status).toBe('qr_pending')
     rig.server.scan((await otherPairing()).qr!)
     await expect.poll(async () => (await otherPairing()).status, { timeout: 5000 }).toBe('failed')
-    expect((await otherPairing()).problem).toEqual(saying(/already connected to the agent “Ada”/))
+    expect((await otherPairing()).problem).toEqual(messageMatching(/already connected to the agent “Ada”/))
     expect(states()).toHaveLength(1)
   })
 
@@ -366,7 +366,7 @@ describe('WhatsApp', () => {
       )
       .toBe('expired')
     expect(codes.size).toBeGreaterThan(1)
-    expect(await pairing()).toMatchObject({ qr: null, problem: saying(/expired. Start again/) })
+    expect(await pairing()).toMatchObject({ qr: null, problem: messageMatching(/expired. Start again/) })
     expect(states()).toEqual([])
     await rig.runner.client.ok('startPairing', { body: { agentId: agent.id } })
     await expect.poll(async () => (await pairing()).status).toBe('qr_pending')

@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { OutgoingMessage, SendResult } from '../domain/outbox/outgoing.ts'
 import { createHandClock, type HandClock } from './hand-clock.ts'
-import { saying } from './message-matching.ts'
+import { messageMatching } from './message-matching.ts'
 import { MAX_MESSAGES } from '../adapters/channels/message-parts.ts'
 import type { ChannelAccess } from '../domain/channels/channel-access.ts'
 import type { ButtonPress, ChannelDriver, Connection, Incoming, IncomingMessage } from '../adapters/channels/channel.ts'
@@ -117,7 +117,7 @@ export function describeChannelDriver(
       test('refuses a wrong token without repeating it', async () => {
         const token = service.access.token.replace(/.{6}$/, 'abcdef')
         const identified = await driver.identify({ ...service.access, token }, never)
-        expect(identified).toMatchObject({ state: 'refused', problem: saying(/token/) })
+        expect(identified).toMatchObject({ state: 'refused', problem: messageMatching(/token/) })
         expect(JSON.stringify(identified)).not.toContain(token)
       })
 

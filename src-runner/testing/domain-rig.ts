@@ -14,7 +14,7 @@ import type { NewReply } from '../domain/jobs/record-steps.ts'
 import { openTestDatabase } from './open-test-database.ts'
 import { createHandClock, type HandClock } from './hand-clock.ts'
 
-export type RecordsRig = {
+export type DomainRig = {
   folder: string
   file: string
   db: Database
@@ -32,8 +32,8 @@ export type RecordsRig = {
 }
 
 /** The domain with a real database file in a folder of its own, and a hand clock. */
-export function openRecordsRig(clock: HandClock = createHandClock()): RecordsRig {
-  const folder = mkdtempSync(join(tmpdir(), 'deckhand-records-'))
+export function openDomainRig(clock: HandClock = createHandClock()): DomainRig {
+  const folder = mkdtempSync(join(tmpdir(), 'deckhand-domain-'))
   const file = join(folder, 'deckhand.db')
   const ids = createIds(() => clock.now())
   const logged: string[] = []
@@ -48,7 +48,7 @@ export function openRecordsRig(clock: HandClock = createHandClock()): RecordsRig
       store: createJobStore({ db, clock, ids, bootId: ids.next(), liveStreams, hooks: { ended: withdrawApprovals } }),
     }
   }
-  const rig: RecordsRig = {
+  const rig: DomainRig = {
     folder,
     file,
     clock,

@@ -13,10 +13,10 @@ import { factsOf, type Tool, type ToolContext, type ToolOutput } from '../agent/
 import type { CallFacts } from '../contract/rules.ts'
 import { createFileJournal, resolveStartedChanges } from '../execution/file-journal.ts'
 import { createJobFiles, type JobFiles } from '../execution/job-files.ts'
-import { openRecordsRig, replyOf, type RecordsRig } from './domain-rig.ts'
+import { openDomainRig, replyOf, type DomainRig } from './domain-rig.ts'
 
 export type FileRig = {
-  records: RecordsRig
+  domain: DomainRig
   blobs: Blobs
   files: JobFiles
   /** The agent's folder `Docs`. */
@@ -44,23 +44,23 @@ export type FileRig = {
 
 /** A running job with a real database, journal and folder. */
 export function openFileRig(options: { trash?: Trash } = {}): FileRig {
-  const records = openRecordsRig()
+  const domain = openDomainRig()
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'deckhand-files-')))
   const [docs, outside] = [join(base, 'Docs'), join(base, 'outside')]
   mkdirSync(docs)
   mkdirSync(outside)
   onTestFinished(() => {
-    records.close()
+    domain.close()
     rmSync(base, { recursive: true, force: true })
   })
-  const blobs = createBlobs(join(records.folder, 'files'))
+  const blobs = createBlobs(join(domain.folder, 'files'))
   const agents = new Map<string, string>()
   let claim!: Claim
   let agentId!: string
   let calls = 0
 
-  const closedFolders = [records.folder]
-  const deps = () => ({ db: records.db, clock: records.clock, ids: records.ids, blobs, jobs: records.store, closedFolders })
+  const closedFolders = [domain.folder]
+  const deps = () => ({ db: domain.db, clock: domain.clock, ids: domain.ids, blobs, jobs: domain.store, closedFolders })
   const contextFor = (callId: string, folders: string[] = [docs]): ToolContext => ({
     jobId: claim.jobId,
     agentId,
@@ -72,12 +72,12 @@ export function openFileRig(options: { trash?: Trash } = {}): FileRig {
     trash: rig.trash,
   })
   const claimed = () => {
-    claim = transact(records.db, (tx) => records.store.claim(tx, rig.job.id, 10_000))!.claim
+    claim = transact(domain.db, (tx) => domain.store.claim(tx, rig.job.id, 10_000))!.claim
     rig.journal = createFileJournal(deps(), { claim, agentId })
   }
 
   const rig: FileRig = {
-    records,
+    domain,
     blobs,
     get files() {
       return createJobFiles(deps())
@@ -104,17 +104,17 @@ export function openFileRig(options: { trash?: Trash } = {}): FileRig {
     },
     facts: async (tool, args, folders) => factsOf(tool, tool.args.parse(args), contextFor('facts', folders)),
     nextJob(agent = 'Ada') {
-      agentId = agents.get(agent) ?? records.addAgent(agent).id
+      agentId = agents.get(agent) ?? domain.addAgent(agent).id
       agents.set(agent, agentId)
-      rig.job = transact(records.db, (tx) => records.store.enqueue(tx, { agentId, channel: 'api', task: 'Write' }))
+      rig.job = transact(domain.db, (tx) => domain.store.enqueue(tx, { agentId, channel: 'api', task: 'Write' }))
       claimed()
     },
-    endJob: () => transact(records.db, (tx) => void records.store.settle(tx, claim, { kind: 'completed', text: 'done' }, replyOf('done'))),
+    endJob: () => transact(domain.db, (tx) => void domain.store.settle(tx, claim, { kind: 'completed', text: 'done' }, replyOf('done'))),
     async crash() {
       // A job without progress between two crashes would be given up.
-      transact(records.db, (tx) => void records.store.recordReply(tx, claim, replyOf('getting on')))
-      records.reboot()
-      transact(records.db, (tx) => records.store.rescue(tx))
+      transact(domain.db, (tx) => void domain.store.recordReply(tx, claim, replyOf('getting on')))
+      domain.reboot()
+      transact(domain.db, (tx) => domain.store.rescue(tx))
       claimed()
       await resolveStartedChanges(deps(), rig.job.id)
     },

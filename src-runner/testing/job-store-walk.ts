@@ -8,7 +8,7 @@ import { deleteConversation } from '../domain/conversations/conversations.ts'
 import type { Claim } from '../domain/jobs/claim-job.ts'
 import type { AttemptOutcome } from '../domain/jobs/settle-job.ts'
 import { createJobStore } from '../domain/jobs/job-store.ts'
-import { openRecordsRig, replyOf, type RecordsRig } from './domain-rig.ts'
+import { openDomainRig, replyOf, type DomainRig } from './domain-rig.ts'
 import { StaleClaimError } from '../lib/errors.ts'
 
 /**
@@ -44,7 +44,7 @@ type ModelJob = {
 }
 
 type Walk = {
-  rig: RecordsRig
+  rig: DomainRig
   agents: string[]
   jobs: ModelJob[]
   conversations: string[]
@@ -100,7 +100,7 @@ const anyStep = fc.record({
 
 /** Throws with the shortest walk that breaks a promise. Returns how many steps were taken. */
 export function walkJobStore({ runs, length, seed }: { runs: number; length: number; seed?: number }): number {
-  const rig = openRecordsRig()
+  const rig = openDomainRig()
   const agents = Array.from({ length: AGENTS }, (_, i) => rig.addAgent(`Agent ${i}`).id)
   let taken = 0
   try {
@@ -123,7 +123,7 @@ export function walkJobStore({ runs, length, seed }: { runs: number; length: num
   return taken
 }
 
-function empty({ db }: RecordsRig): void {
+function empty({ db }: DomainRig): void {
   for (const table of [
     'messages',
     'search_queue',
@@ -277,10 +277,10 @@ function toolResult(walk: Walk, a: number, b: number): void {
   if (job !== null) Object.assign(job, { steps: job.steps + 1, toolCalls: job.toolCalls + 1, crashes: 0, lastSign: walk.rig.clock.now() })
 }
 
-function settleWith(ending: AttemptOutcome) {
+function settleWith(outcome: AttemptOutcome) {
   return (walk: Walk, a: number) => {
-    const job = attempt(walk, a, (tx, claim) => walk.rig.store.settle(tx, claim, ending))
-    if (job !== null) settled(job, ending)
+    const job = attempt(walk, a, (tx, claim) => walk.rig.store.settle(tx, claim, outcome))
+    if (job !== null) settled(job, outcome)
   }
 }
 
@@ -293,13 +293,13 @@ function completeWithReply(walk: Walk, a: number): void {
   settled(job, { kind: 'completed', text: 'the answer' })
 }
 
-function settled(job: ModelJob, ending: AttemptOutcome): void {
-  if (ending.kind === 'completed') end(job, 'completed', ending.text)
-  else if (ending.kind === 'cancelled' || job.stopAsked) end(job, 'cancelled')
-  else if (ending.kind === 'failed') end(job, 'failed', null, ending.error)
-  else if (ending.kind === 'released') Object.assign(job, { status: 'pending', woken: false })
-  else if (ending.kind === 'postponed') Object.assign(job, { status: 'pending', woken: false, crashes: 0 })
-  else Object.assign(job, { status: job.woken ? 'pending' : ending.status, woken: false, crashes: 0 })
+function settled(job: ModelJob, outcome: AttemptOutcome): void {
+  if (outcome.kind === 'completed') end(job, 'completed', outcome.text)
+  else if (outcome.kind === 'cancelled' || job.stopAsked) end(job, 'cancelled')
+  else if (outcome.kind === 'failed') end(job, 'failed', null, outcome.error)
+  else if (outcome.kind === 'released') Object.assign(job, { status: 'pending', woken: false })
+  else if (outcome.kind === 'postponed') Object.assign(job, { status: 'pending', woken: false, crashes: 0 })
+  else Object.assign(job, { status: job.woken ? 'pending' : outcome.status, woken: false, crashes: 0 })
 }
 
 function end(job: ModelJob, status: JobStatus, text: string | null = null, error: string | null = null): void {
@@ -456,7 +456,7 @@ function compare(walk: Walk): void {
     if (row.boot_id !== null) boots.add(row.boot_id)
   })
   assert.ok(boots.size <= 1, 'no job belongs to a boot that is over')
-  compareLanes(walk)
+  compareQueues(walk)
   compareSums(walk, rows)
   compareConversations(walk)
 }
@@ -502,12 +502,12 @@ function compareRow(job: ModelJob, row: Row): void {
   assert.equal(frozen, job.frozen, 'a finished job never changes')
 }
 
-function compareLanes(walk: Walk): void {
+function compareQueues(walk: Walk): void {
   const running = walk.jobs.filter((job) => job.status === 'running')
   assert.ok(running.length <= LIMIT)
-  for (const lane of ['conversation', 'schedule'] as const) {
-    const names = running.map((job) => job[lane]).filter((name) => name !== null)
-    assert.equal(new Set(names).size, names.length, `one at a time in a ${lane}`)
+  for (const queue of ['conversation', 'schedule'] as const) {
+    const names = running.map((job) => job[queue]).filter((name) => name !== null)
+    assert.equal(new Set(names).size, names.length, `one at a time in a ${queue}`)
   }
 }
 

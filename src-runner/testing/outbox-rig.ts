@@ -13,7 +13,7 @@ import { listOutbox } from '../domain/outbox/outbox.ts'
 import type { OnPart, OutgoingMessage, SendResult } from '../domain/outbox/outgoing.ts'
 import { moveGivingUp } from '../domain/outbox/send-message.ts'
 import { writeOutbound } from '../domain/outbox/write-message.ts'
-import { openRecordsRig, type RecordsRig } from './domain-rig.ts'
+import { openDomainRig, type DomainRig } from './domain-rig.ts'
 
 /** A try that has reached the service, which the test plays. */
 export type Try = {
@@ -24,7 +24,7 @@ export type Try = {
   answer(result: SendResult): void
 }
 
-export type OutboxRig = RecordsRig & {
+export type OutboxRig = DomainRig & {
   agentId: string
   /** Tries in the order in which they reached the service. */
   tries: Try[]
@@ -55,15 +55,15 @@ export async function turn(): Promise<void> {
 
 /** The outbox with a real database, and a service that the test plays. */
 export function openOutboxRig(): OutboxRig {
-  const records = openRecordsRig()
-  const agentId = records.addAgent('Ada').id
+  const domain = openDomainRig()
+  const agentId = domain.addAgent('Ada').id
   const tries: Try[] = []
   let taken = 0
   const watchers = new Set<() => void>()
   let channels = 0
   let messages = 0
-  const times = createTrustedClock({ db: records.db, clock: records.clock, time: createMachineTime(records.clock, null) })
-  transact(records.db, (tx) => times.adjust(tx))
+  const times = createTrustedClock({ db: domain.db, clock: domain.clock, time: createMachineTime(domain.clock, null) })
+  transact(domain.db, (tx) => times.adjust(tx))
 
   const startSender = (): OutboxSender => {
     const deliver = (message: OutgoingMessage, signal: AbortSignal, part: OnPart = () => true) =>
@@ -72,15 +72,15 @@ export function openOutboxRig(): OutboxRig {
         tries.push({ message, signal, part, answer: resolve })
         for (const look of [...watchers]) look()
       })
-    const hub = createEventHub({ db: records.db })
+    const hub = createEventHub({ db: domain.db })
     // As in the runner. The timers of a crashed sender find its database closed.
-    const clock = guardTimers(records.clock, () => {})
-    const sender = createOutboxSender({ db: records.db, hub, clock, times, log: silentLog, speech: records.speech, deliver })
+    const clock = guardTimers(domain.clock, () => {})
+    const sender = createOutboxSender({ db: domain.db, hub, clock, times, log: silentLog, speech: domain.speech, deliver })
     sender.start()
     return sender
   }
 
-  const rig: OutboxRig = Object.assign(records, {
+  const rig: OutboxRig = Object.assign(domain, {
     agentId,
     tries,
     sender: startSender(),
@@ -95,10 +95,10 @@ export function openOutboxRig(): OutboxRig {
         look()
       }),
     addChannel(status: ChannelStatus = 'open') {
-      const id = records.ids.next()
+      const id = domain.ids.next()
       const account = { accountId: `${++channels}`, name: `@bot${channels}`, link: null }
       transact(rig.db, (tx) => {
-        insertChannel(tx, { clock: records.clock }, { id, agentId, kind: 'telegram', account, baseUrl: null })
+        insertChannel(tx, { clock: domain.clock }, { id, agentId, kind: 'telegram', account, baseUrl: null })
         setChannelStatus(tx, id, status, null)
       })
       return id
@@ -106,7 +106,7 @@ export function openOutboxRig(): OutboxRig {
     setStatus: (channelId: string, status: ChannelStatus) => transact(rig.db, (tx) => setChannelStatus(tx, channelId, status, null)),
     write(channelId: string, chatId: string, text: string) {
       const key = `message:${++messages}`
-      const to = { channelId, personId: records.ids.next(), chatId }
+      const to = { channelId, personId: domain.ids.next(), chatId }
       transact(rig.db, (tx) => writeOutbound(tx, rig, { key, kind: 'notification', agentId, jobId: null, text, to }))
       return listOutbox(rig.db, { limit: 1 }).messages[0]!.id
     },

@@ -11,5 +11,5 @@ for (let round = 0; ; round++) {
   const started = [0, 1, 2].map((one) =>
     runSandboxed({ sandbox, command: ['/bin/sleep', '300'], folder, writable: [folder], network: one === 0, timeoutMs: 300 + round }),
   )
-  await Promise.all(started.map(({ ending }) => ending))
+  await Promise.all(started.map(({ outcome }) => outcome))
 }

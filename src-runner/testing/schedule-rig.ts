@@ -7,11 +7,11 @@ import { changeSettings } from '../domain/settings/settings.ts'
 import type { ExhaustedSchedule } from '../domain/schedules/schedule-deps.ts'
 import { createScheduleStore, type ScheduleStore } from '../domain/schedules/schedule-store.ts'
 import { createHandClock, type HandClock } from './hand-clock.ts'
-import { openRecordsRig, replyOf, type RecordsRig } from './domain-rig.ts'
+import { openDomainRig, replyOf, type DomainRig } from './domain-rig.ts'
 
 /** Schedules and jobs with a real database, without a timer: a test says when to check. */
 export type ScheduleRig = {
-  records: RecordsRig
+  domain: DomainRig
   clock: HandClock
   jobs: JobStore
   schedules: ScheduleStore
@@ -28,7 +28,7 @@ export type ScheduleRig = {
   /** The unfinished jobs of a schedule. */
   live(schedule: Schedule): string[]
   /** Claims a job, and ends it or lets it wait. */
-  end(jobId: string, ending?: AttemptOutcome, costMicros?: number): void
+  end(jobId: string, outcome?: AttemptOutcome, costMicros?: number): void
   /** The agent spends this in another job. */
   spend(costMicros: number, agentId?: string): void
   setPauseAll(on: boolean): void
@@ -41,11 +41,11 @@ const COMPLETED: AttemptOutcome = { kind: 'completed', text: 'Done.' }
 
 export function openScheduleRig(startAt?: number): ScheduleRig {
   const clock = createHandClock(startAt)
-  const records = openRecordsRig(clock)
+  const domain = openDomainRig(clock)
   const told: ExhaustedSchedule[] = []
 
   function wire(safeMode: boolean): { jobs: JobStore; schedules: ScheduleStore } {
-    const { db, ids, liveStreams } = records
+    const { db, ids, liveStreams } = domain
     const jobs: JobStore = createJobStore({
       ...{ db, clock, ids, liveStreams, bootId: ids.next() },
       hooks: { ended: (tx, job) => schedules.jobEnded(tx, job), waiting: (tx, job) => schedules.jobWaits(tx, job) },
@@ -56,9 +56,9 @@ export function openScheduleRig(startAt?: number): ScheduleRig {
   }
 
   const rig: ScheduleRig = {
-    ...{ records, clock, told, agentId: records.addAgent('Ada').id },
+    ...{ domain, clock, told, agentId: domain.addAgent('Ada').id },
     ...wire(false),
-    write: (work) => transact<unknown>(records.db, work) as never,
+    write: (work) => transact<unknown>(domain.db, work) as never,
     create: (fields = {}) =>
       rig.write((tx) =>
         rig.schedules.create(tx, {
@@ -67,12 +67,12 @@ export function openScheduleRig(startAt?: number): ScheduleRig {
           ...fields,
         }),
       ),
-    read: ({ id }) => rig.schedules.get(records.db, id),
-    runHistory: ({ id }) => rig.schedules.listOccurrences(records.db, { scheduleId: id, limit: 100_000 }).occurrences.reverse(),
+    read: ({ id }) => rig.schedules.get(domain.db, id),
+    runHistory: ({ id }) => rig.schedules.listOccurrences(domain.db, { scheduleId: id, limit: 100_000 }).occurrences.reverse(),
     look() {
       if (rig.schedules.isClockBehind()) rig.write((tx) => rig.schedules.followClockBack(tx))
       const start = { at: -1, seq: 0 }
-      const { db } = records
+      const { db } = domain
       const lists = [
         () => rig.schedules.listToResume(db),
         () => rig.schedules.listFreed(db),
@@ -83,14 +83,14 @@ export function openScheduleRig(startAt?: number): ScheduleRig {
       return decisions.filter(({ ran }) => ran).length
     },
     live: ({ id }) =>
-      records.db
+      domain.db
         .prepare<{ id: string }>("SELECT id FROM agent_jobs WHERE schedule_id = ? AND status NOT IN ('completed', 'failed', 'cancelled')")
         .all(id)
         .map((job) => job.id),
-    end(jobId, ending = COMPLETED, costMicros = 0) {
+    end(jobId, outcome = COMPLETED, costMicros = 0) {
       rig.write((tx) => {
         const { claim } = rig.jobs.claim(tx, jobId, 1000)!
-        rig.jobs.settle(tx, claim, ending, replyOf('Done.', { costMicros }))
+        rig.jobs.settle(tx, claim, outcome, replyOf('Done.', { costMicros }))
       })
     },
     spend(costMicros, agentId = rig.agentId) {
@@ -99,11 +99,11 @@ export function openScheduleRig(startAt?: number): ScheduleRig {
     },
     setPauseAll: (on) => void rig.write((tx) => changeSettings(tx, { clock }, { pauseAll: on })),
     reboot({ safeMode = false } = {}) {
-      records.reboot()
+      domain.reboot()
       Object.assign(rig, wire(safeMode))
       rig.write((tx) => rig.jobs.rescue(tx))
     },
-    close: () => records.close(),
+    close: () => domain.close(),
   }
   return rig
 }

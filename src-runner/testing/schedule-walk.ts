@@ -94,7 +94,7 @@ const anyStep = fc.record({
 export function walkSchedules({ runs, length, seed }: { runs: number; length: number; seed?: number }): number {
   const rig = openScheduleRig()
   // This tests the logic. The kill tests check that the disk keeps it.
-  rig.records.db.connection.pragma('synchronous = OFF')
+  rig.domain.db.connection.pragma('synchronous = OFF')
   let decided = 0
   try {
     fc.assert(
@@ -126,12 +126,12 @@ function begin(rig: ScheduleRig): Walk {
     'spend_agent_buckets',
     'events',
   ]) {
-    rig.records.db.prepare(`DELETE FROM ${table}`).run()
+    rig.domain.db.prepare(`DELETE FROM ${table}`).run()
   }
   rig.told.length = 0
   rig.clock.jump(START - rig.clock.now())
   rig.reboot()
-  rig.records.db.connection.pragma('synchronous = OFF')
+  rig.domain.db.connection.pragma('synchronous = OFF')
   const schedules = Array.from({ length: SCHEDULES }, (_, i): ModelSchedule => {
     const zone = ZONES[i % 2]!
     const minutes = INTERVALS[1 + i]!
@@ -312,7 +312,7 @@ function jobOf({ rig, schedules }: Walk, a: number): string | undefined {
 }
 
 function statusOf({ rig }: Walk, jobId: string): string {
-  return rig.jobs.getJob(rig.records.db, jobId).status
+  return rig.jobs.getJob(rig.domain.db, jobId).status
 }
 
 function run(walk: Walk, a: number): void {
@@ -422,7 +422,7 @@ function runNow(walk: Walk, a: number): void {
 function crash(walk: Walk): void {
   walk.latest = Infinity
   walk.rig.reboot()
-  walk.rig.records.db.connection.pragma('synchronous = OFF')
+  walk.rig.domain.db.connection.pragma('synchronous = OFF')
 }
 
 /** The process dies in the middle of a decision: it never happened. */
@@ -449,15 +449,15 @@ function compare(walk: Walk): void {
     assert.equal(read.status, one.status)
     const [now, first] = [rig.clock.now(), firstToDecide(one)]
     if (read.nextDueAt !== null) assert.equal(read.nextDueAt, first > now ? first : next(one, now), 'when it is due next')
-    const jobs = rig.records.db.prepare<{ n: number }>('SELECT count(*) AS n FROM agent_jobs WHERE schedule_id = ?').get(id)!.n
+    const jobs = rig.domain.db.prepare<{ n: number }>('SELECT count(*) AS n FROM agent_jobs WHERE schedule_id = ?').get(id)!.n
     const runs = one.times.filter(hasRun).length
     assert.equal(jobs, runs + one.askedFor, 'each run has one job, and nothing else has')
     compareTold(walk, one)
   }
 }
 
-function runHistoryOf({ records }: ScheduleRig, { id }: Schedule): OccurrenceRow[] {
-  return ROWS(records.db)
+function runHistoryOf({ domain }: ScheduleRig, { id }: Schedule): OccurrenceRow[] {
+  return ROWS(domain.db)
     .all({ id })
     .map(({ row }) => row)
 }

@@ -3,9 +3,9 @@ import { createSkillFolders, type SkillFolders } from '../domain/skills/skill-fo
 import { createGuardedFetch, type GuardedFetch } from '../platform/net/guarded-fetch.ts'
 import { silentLog } from '../lib/log.ts'
 import { createSkillInstaller, type SkillInstaller } from '../adapters/skills/skill-installer.ts'
-import { openRecordsRig, type RecordsRig } from './domain-rig.ts'
+import { openDomainRig, type DomainRig } from './domain-rig.ts'
 
-export type SkillRig = Omit<RecordsRig, 'close'> & {
+export type SkillRig = Omit<DomainRig, 'close'> & {
   installer: SkillInstaller
   skillFolders: SkillFolders
   /** Where the files of the version with this digest are. */
@@ -15,7 +15,7 @@ export type SkillRig = Omit<RecordsRig, 'close'> & {
 
 /** The installer of skills with a real database and real folders. */
 export function openSkillRig(fetch: GuardedFetch = createGuardedFetch()): SkillRig {
-  const rig = openRecordsRig()
+  const rig = openDomainRig()
   const skillFolders = createSkillFolders(join(rig.folder, 'skills'))
   const installer = createSkillInstaller({ ...rig, log: silentLog, dataDir: rig.folder, fetch, skillFolders })
   return {

@@ -8,7 +8,7 @@ import type { Approval, ApprovalStatus } from '../../../src-runner/contract/appr
 import { t } from '../../lib/language.ts'
 import type { Icon } from '../../ui/icon.ts'
 import { Time } from '../../ui/Time.tsx'
-import { endingOf } from './approval-text.ts'
+import { outcomeOf } from './approval-text.ts'
 import type { Outcome } from './use-answer.ts'
 
 const LOOKS: Record<ApprovalStatus, { icon: Icon; tone: string }> = {
@@ -26,7 +26,7 @@ export function OutcomeMark(props: { approval: Approval; small?: boolean }): JSX
       class={`inline-flex items-center gap-1.5 font-medium ${props.small ? 'text-xs' : 'text-sm'} ${LOOKS[props.approval.status].tone}`}
     >
       <Dynamic component={LOOKS[props.approval.status].icon} size={props.small ? 13 : 16} aria-hidden="true" />
-      {endingOf(props.approval)}
+      {outcomeOf(props.approval)}
     </span>
   )
 }

@@ -122,7 +122,7 @@ function canLeave({ leavesMachine, readsFrom, runsCode, sandboxed }: CallFacts):
 }
 
 /** The outcome of an approval in a few words. */
-export function endingOf(approval: Pick<Approval, 'kind' | 'status' | 'remember' | 'answer'>): string {
+export function outcomeOf(approval: Pick<Approval, 'kind' | 'status' | 'remember' | 'answer'>): string {
   if (approval.status === 'expired' || approval.status === 'withdrawn') return t(`approvals.done.${approval.status}`)
   const isYes = approval.status === 'approved'
   switch (approval.kind) {

@@ -83,7 +83,7 @@ function RunningOutput(props: { text: string }) {
 }
 
 /** Shorter durations are not shown. */
-const WORTH_SAYING_MS = 100
+const SHORTEST_SHOWN_MS = 100
 
 /** A tool call as one line of text. Unfolded, it shows the exact arguments and the output. */
 export function ToolLine(props: { item: ToolItem; /** The job has ended, so a waiting call does not run any more. */ isOver: boolean }) {
@@ -113,7 +113,7 @@ export function ToolLine(props: { item: ToolItem; /** The job has ended, so a wa
           <span class={`shrink-0 text-xs ${STATE_TONES[props.item.state]}`}>· {stateWord()}</span>
         </Show>
         <span class="ml-auto flex shrink-0 items-center gap-1.5 text-xs text-ink-3">
-          <Show when={(props.item.result?.durationMs ?? 0) >= WORTH_SAYING_MS}>
+          <Show when={(props.item.result?.durationMs ?? 0) >= SHORTEST_SHOWN_MS}>
             <Duration ms={props.item.result!.durationMs} />
           </Show>
           <FoldIcon open={open()} />

@@ -110,9 +110,9 @@ describe('a turn as it is shown', () => {
       ['a', '0 failed', 'b', '0 done'],
     ],
     ['steps that arrive backwards', [steps(result(2, 'c1')), steps(reply(1, 'a', ['c1']))], ['a', 'c1 done']],
-    ['an ending after text was heard', [delta(1, 'Hello'), done('completed', 'Hello')], ['Hello']],
+    ['an outcome after text was heard', [delta(1, 'Hello'), done('completed', 'Hello')], ['Hello']],
     [
-      'an ending of several replies does not repeat them',
+      'an outcome of several replies does not repeat them',
       [delta(1, 'One.'), tool('c1', 'done'), delta(3, 'Two.'), done('completed', 'One. Two.')],
       ['One.', 'c1 done', 'Two.'],
     ],
@@ -121,14 +121,14 @@ describe('a turn as it is shown', () => {
       [delta(1, 'I look.'), tool('c1', 'running'), { type: 'error', error: 'internal', message: quote('It broke.') }],
       ['I look.', 'c1 lost'],
     ],
-    ['an ending without any text heard', [done('completed', 'Hello')], ['Hello']],
+    ['an outcome without any text heard', [done('completed', 'Hello')], ['Hello']],
     ['Stop keeps what was written', [delta(1, 'Half an ans'), done('cancelled', '')], ['Half an ans']],
     [
       'a reply cut off, as recorded',
       [delta(1, 'Half'), done('cancelled'), steps(reply(1, 'Half an', ['c1'], { interrupted: true }))],
       ['Half an (cut off)'],
     ],
-    ['waiting is not an ending', [steps(reply(1, 'May I?', ['c1'])), done('awaiting_approval')], ['May I?', 'c1 asked']],
+    ['waiting is not an outcome', [steps(reply(1, 'May I?', ['c1'])), done('awaiting_approval')], ['May I?', 'c1 asked']],
   ])('%s', (_, inputs, expected) => {
     expect(shown(after(...inputs))).toEqual(expected)
   })
@@ -182,7 +182,7 @@ describe('any job, heard in any way', () => {
       fc.property(job, fc.infiniteStream(fc.nat(9)), ({ moments, last }, dice) => {
         const truth = moments.filter((moment) => 'record' in moment).map((moment) => moment.record)
         const textOf = new Map(truth.filter((step) => step.kind === 'reply').map((step) => [`text:${step.seq}`, step.text]))
-        // An ending that is heard before its step stands in for it.
+        // An outcome that is heard before its step stands in for it.
         textOf.set('text:end', last)
         const recorded: Step[] = []
         let underWay = null as { seq: number; text: string } | null

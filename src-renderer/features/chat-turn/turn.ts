@@ -28,11 +28,11 @@ export type TurnState = {
   /** In the order of arrival. */
   readonly live: readonly (LiveText | LiveTool)[]
   /** The last `done` of the stream: the job ended, or waits. */
-  readonly ending: { status: JobStatus; reply: string; costUsd: number } | null
+  readonly outcome: { status: JobStatus; reply: string; costUsd: number } | null
   readonly error: { code: string; message: Message } | null
 }
 
-export const EMPTY_TURN: TurnState = { steps: [], live: [], ending: null, error: null }
+export const EMPTY_TURN: TurnState = { steps: [], live: [], outcome: null, error: null }
 
 /** Tolerates repeated, late and lost news: recorded steps always win over live news. */
 export function reduceTurn(state: TurnState, input: TurnInput): TurnState {
@@ -44,7 +44,7 @@ export function reduceTurn(state: TurnState, input: TurnInput): TurnState {
     case 'attached':
       return {
         ...state,
-        ending: null,
+        outcome: null,
         error: null,
         // The output of running tools comes again too.
         live: state.live.map((entry) => (entry.kind === 'text' ? { ...entry, replay: true } : { ...entry, output: '' })),
@@ -60,7 +60,7 @@ export function reduceTurn(state: TurnState, input: TurnInput): TurnState {
     case 'done':
       return {
         ...state,
-        ending: { status: input.status, reply: input.reply, costUsd: input.costUsd },
+        outcome: { status: input.status, reply: input.reply, costUsd: input.costUsd },
       }
     case 'error':
       return { ...state, error: { code: input.error, message: input.message } }
@@ -150,7 +150,7 @@ export function turnItems(state: TurnState): TurnItem[] {
 
 /** Whether the stream said that the job has ended. For a failed job, `error` is enough. */
 function isOver(state: TurnState): boolean {
-  return state.error !== null || (state.ending !== null && isTerminal(state.ending.status))
+  return state.error !== null || (state.outcome !== null && isTerminal(state.outcome.status))
 }
 
 function recordedItems(steps: readonly Step[]): TurnItem[] {
@@ -211,10 +211,10 @@ function liveTool(entry: LiveTool): ToolItem {
 }
 
 /** The items after the end: no call is running any more, and without any text the reply of `done` is shown. */
-function endedItems(items: TurnItem[], { ending }: TurnState): TurnItem[] {
+function endedItems(items: TurnItem[], { outcome }: TurnState): TurnItem[] {
   const ended = items.map((item): TurnItem => (item.kind === 'tool' && item.state === 'running' ? { ...item, state: 'lost' } : item))
-  if (ending === null || ending.reply === '' || ended.some((item) => item.kind === 'text')) return ended
-  return [...ended, { ...liveText({ kind: 'text', seq: 0, text: ending.reply, replay: false }, false), key: 'text:end' }]
+  if (outcome === null || outcome.reply === '' || ended.some((item) => item.kind === 'text')) return ended
+  return [...ended, { ...liveText({ kind: 'text', seq: 0, text: outcome.reply, replay: false }, false), key: 'text:end' }]
 }
 
 export type TurnFigures = {

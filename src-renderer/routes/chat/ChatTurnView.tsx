@@ -100,7 +100,7 @@ function Answer(props: ChatTurnViewProps) {
     const recorded = props.turn.job?.status ?? 'pending'
     if (isTerminal(recorded)) return recorded
     if (work.state().error !== null) return 'failed'
-    return work.state().ending?.status ?? (recorded === 'pending' && work.items().length > 0 ? 'running' : recorded)
+    return work.state().outcome?.status ?? (recorded === 'pending' && work.items().length > 0 ? 'running' : recorded)
   }
   const items = createMemo<TurnItem[]>(() => {
     const known = work.items()

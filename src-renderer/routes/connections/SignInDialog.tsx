@@ -88,7 +88,7 @@ export function SignInDialog(props: {
               <LoaderCircle size={28} class="animate-spin text-ink-3" aria-hidden="true" />
               <p class="text-md font-medium text-ink">{t('connections.signIn.waiting')}</p>
               <p class="max-w-sm text-sm text-ink-2">{t('connections.signIn.waitingWhy', { service: props.service })}</p>
-              {/* A service that knows another one refuses without saying which it expects. */}
+              {/* A service that knows another one refuses and does not name the one it expects. */}
               <Show when={authorization()}>
                 {(one) => (
                   <p class="max-w-full text-xs text-ink-3">

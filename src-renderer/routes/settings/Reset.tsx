@@ -11,7 +11,7 @@ import { Panel } from '../../ui/Panel.tsx'
 import { Row } from '../../ui/Row.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 
-/** Deletes everything, after saying what, and after the person typed a word. The desktop asks once more. */
+/** Lists what it deletes, and deletes it when the person has typed a word. The desktop asks once more. */
 export function Reset() {
   const desktop = useDesktop()
   const [isOpen, setOpen] = createSignal(false)

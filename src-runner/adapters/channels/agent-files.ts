@@ -97,11 +97,11 @@ export function cleanFileName(name: string): string {
 /** Keeps the extension, which says how the file is opened. */
 function shorten(name: string): string {
   if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name
-  const ending = /\.[^.\s]{1,12}$/.exec(name)?.[0] ?? ''
+  const extension = /\.[^.\s]{1,12}$/.exec(name)?.[0] ?? ''
   let stem = ''
-  for (const { segment } of new Intl.Segmenter('und').segment(name.slice(0, name.length - ending.length))) {
-    if (Buffer.byteLength(stem + segment + ending) > MAX_NAME_BYTES) break
+  for (const { segment } of new Intl.Segmenter('und').segment(name.slice(0, name.length - extension.length))) {
+    if (Buffer.byteLength(stem + segment + extension) > MAX_NAME_BYTES) break
     stem += segment
   }
-  return stem.trim() + ending
+  return stem.trim() + extension
 }

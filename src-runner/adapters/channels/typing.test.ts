@@ -3,15 +3,15 @@ import { transact } from '../../platform/db/database.ts'
 import { createEventHub } from '../../platform/events/event-hub.ts'
 import { insertChannel } from '../../domain/channels/channels.ts'
 import { addRequest, setConversation, setPersonRole } from '../../domain/channels/people.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { createTyping, type Typing } from './typing.ts'
 
-let rig: RecordsRig
+let rig: DomainRig
 let typing: Typing
 let shown: string[]
 
 beforeEach(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
   shown = []
   typing = createTyping({ ...rig, jobs: rig.store, show: (_channelId, chatId) => void shown.push(chatId) })
   createEventHub({ db: rig.db }).subscribe(typing.onEvent)

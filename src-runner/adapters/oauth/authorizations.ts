@@ -20,7 +20,7 @@ import {
 import { readAuthorizationSecret, signInService, writeAuthorizationSecret, type AuthorizationSecret } from './authorization-secret.ts'
 import { createDeviceSignIns } from './device-sign-ins.ts'
 import { disconnectAccount } from './disconnect-account.ts'
-import { createEndings } from './end-authorizations.ts'
+import { createAuthorizationCleanup } from './end-authorizations.ts'
 import type { OAuthClient } from './oauth-client.ts'
 import { MCP_CONNECTOR, planAuthorization } from './plan-authorization.ts'
 import { createStoreAccount } from './store-account.ts'
@@ -49,8 +49,8 @@ export function createAuthorizations(deps: AuthorizationsDeps) {
   const { db, vault, clock, ids, log, client } = deps
   const findService = deps.findConnector ?? findConnector
   const storeAccount = createStoreAccount({ ...deps, findConnector: findService })
-  const endings = createEndings(deps)
-  const devices = createDeviceSignIns({ ...deps, endings, storeAccount })
+  const cleanup = createAuthorizationCleanup(deps)
+  const devices = createDeviceSignIns({ ...deps, cleanup, storeAccount })
   const { providerOf, redirectUriOf } = createRedirects({ ...deps, findConnector: findService })
   let stop = () => {}
 
@@ -100,7 +100,7 @@ export function createAuthorizations(deps: AuthorizationsDeps) {
     await writeAuthorizationSecret(vault, row.id, secret)
     if (!isAuthorizationOpen(db, row.id)) {
       // It was cancelled meanwhile, and its secret was deleted before it was written.
-      await endings.forgetSecret(row.id)
+      await cleanup.forgetSecret(row.id)
       throw new AppError('authorization_over')
     }
     return { url: url.href, state }
@@ -139,17 +139,17 @@ export function createAuthorizations(deps: AuthorizationsDeps) {
       await storeAccount(row, service, issued.tokens)
       return getAuthorization(db, row.id)
     } catch (error) {
-      endings.fail(row.id, problemOf(error))
+      cleanup.fail(row.id, problemOf(error))
       throw error
     } finally {
-      await endings.forgetSecret(row.id)
+      await cleanup.forgetSecret(row.id)
     }
   }
 
   async function cancel(authorizationId: string): Promise<Authorization> {
     getAuthorization(db, authorizationId)
     transact(db, (tx) => endAuthorization(tx, authorizationId, 'cancelled'))
-    await endings.forgetSecret(authorizationId)
+    await cleanup.forgetSecret(authorizationId)
     return getAuthorization(db, authorizationId)
   }
 
@@ -166,8 +166,8 @@ export function createAuthorizations(deps: AuthorizationsDeps) {
       const inBackground = (work: () => Promise<void>) => () => {
         work().catch((error: unknown) => log.warn({ error: messageOf(error) }, 'could not end old sign-ins this time'))
       }
-      inBackground(endings.endInterrupted)()
-      stop = clock.every(LOOK_EVERY_MS, inBackground(endings.endOld))
+      inBackground(cleanup.endInterrupted)()
+      stop = clock.every(LOOK_EVERY_MS, inBackground(cleanup.endOld))
       devices.plan()
     },
     stop(): void {

@@ -5,14 +5,14 @@ import { createMessage } from '../../lib/messages.ts'
 import type { AuthorizationRow, DeviceCode } from '../../domain/credentials/authorizations.ts'
 import { readAuthorizationSecret, signInService } from './authorization-secret.ts'
 import { createDevicePolls, type PollResult } from './device-polls.ts'
-import type { Endings } from './end-authorizations.ts'
+import type { AuthorizationCleanup } from './end-authorizations.ts'
 import type { OAuthClient, OAuthService } from './oauth-client.ts'
 import { isSafeAddress } from './safe-endpoints.ts'
 import type { StoreAccount } from './store-account.ts'
 
 type DeviceSignInsDeps = Pick<Services, 'db' | 'vault' | 'clock' | 'log'> & {
   client: OAuthClient
-  endings: Endings
+  cleanup: AuthorizationCleanup
   storeAccount: StoreAccount
 }
 
@@ -20,14 +20,14 @@ const MAX_DEVICE_LIVES_MS = 30 * 60_000
 const MAX_POLL_S = 60
 
 /** Sign-ins by a code that a person types on another device (RFC 8628). */
-export function createDeviceSignIns({ client, endings, storeAccount, ...deps }: DeviceSignInsDeps) {
+export function createDeviceSignIns({ client, cleanup, storeAccount, ...deps }: DeviceSignInsDeps) {
   const { vault, clock } = deps
   const polls = createDevicePolls({ ...deps, poll })
 
   async function poll(row: AuthorizationRow): Promise<PollResult> {
     const secret = await readAuthorizationSecret(vault, row.id)
     if (row.expiresAt <= clock.now() || secret?.deviceCode == null) {
-      await endings.endOld()
+      await cleanup.endOld()
       return secret?.deviceCode == null ? endWith(row.id, createMessage('error_authorization_over')) : 'ended'
     }
     const service = signInService(row, secret)
@@ -36,7 +36,7 @@ export function createDeviceSignIns({ client, endings, storeAccount, ...deps }: 
     if (answer.state !== 'issued') return answer.state
     try {
       await storeAccount(row, service, answer.tokens)
-      await endings.forgetSecret(row.id)
+      await cleanup.forgetSecret(row.id)
       return 'ended'
     } catch (error) {
       // The code counts once, so asking again would change nothing.
@@ -45,8 +45,8 @@ export function createDeviceSignIns({ client, endings, storeAccount, ...deps }: 
   }
 
   async function endWith(authorizationId: string, problem: Message): Promise<'ended'> {
-    endings.fail(authorizationId, problem)
-    await endings.forgetSecret(authorizationId)
+    cleanup.fail(authorizationId, problem)
+    await cleanup.forgetSecret(authorizationId)
     return 'ended'
   }
 

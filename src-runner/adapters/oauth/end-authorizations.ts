@@ -6,10 +6,10 @@ import { createMessage } from '../../lib/messages.ts'
 import { authorizationKey } from '../../lib/vault.ts'
 import { endAuthorization, listExpired, listInterrupted, pruneAuthorizations } from '../../domain/credentials/authorizations.ts'
 
-export type Endings = ReturnType<typeof createEndings>
+export type AuthorizationCleanup = ReturnType<typeof createAuthorizationCleanup>
 
 /** Ends sign-ins that came to nothing, and deletes the secrets of those that are over. */
-export function createEndings({ db, vault, clock, log }: Pick<Services, 'db' | 'vault' | 'clock' | 'log'>) {
+export function createAuthorizationCleanup({ db, vault, clock, log }: Pick<Services, 'db' | 'vault' | 'clock' | 'log'>) {
   function fail(authorizationId: string, problem: Message): void {
     transact(db, (tx) => endAuthorization(tx, authorizationId, 'failed', { problem }))
   }

@@ -8,7 +8,7 @@ import { createMemoryVault, type Vault } from '../../lib/vault.ts'
 import { getCredential } from '../../domain/credentials/credentials.ts'
 import { builtChild } from '../../testing/built-children.ts'
 import { startOAuthServer, type OAuthServer } from '../../testing/oauth-server/oauth-server.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { createFileVault, openRenewalRig } from '../../testing/renewal-rig.ts'
 
 const CHILD = builtChild('renewal-kill-child')
@@ -16,31 +16,31 @@ const HOUR_MS = 3_600_000
 const REDIRECT = 'http://127.0.0.1:3000/api/oauth/notes/callback'
 
 let notes: OAuthServer
-let records: RecordsRig
+let domain: DomainRig
 let kept: Vault
 let vault: Vault
 let rig: ReturnType<typeof openRenewalRig>
 
 beforeEach(async () => {
-  records = openRecordsRig()
+  domain = openDomainRig()
   kept = createMemoryVault()
   vault = { get: (key) => kept.get(key), set: (key, value) => kept.set(key, value), delete: (key) => kept.delete(key) }
 })
 afterEach(async () => {
-  records.close()
+  domain.close()
   await notes.stop()
 })
 
 async function open(options: { refreshTokens?: 'rotate' | 'keep' | 'none' } = {}): Promise<string> {
   notes = await startOAuthServer({ redirectUris: [REDIRECT], ...options })
-  rig = openRenewalRig({ db: records.db, vault, clock: records.clock, ids: records.ids }, notes.host, notes)
+  rig = openRenewalRig({ db: domain.db, vault, clock: domain.clock, ids: domain.ids }, notes.host, notes)
   return rig.signIn()
 }
 
 /** An account whose renewal is under way at the service, which answers when it is told. */
 async function openWhileRenewing() {
   const id = await open()
-  records.clock.advance(HOUR_MS)
+  domain.clock.advance(HOUR_MS)
   const { promise: until, resolve: answer } = Promise.withResolvers<void>()
   notes.fail('/token', { kind: 'late', until })
   const late = use(id)
@@ -56,16 +56,16 @@ describe('an access token', () => {
   it('is renewed with one request, however many need it at once, and the next refresh token is stored first', async () => {
     const id = await open()
     const before = await tokensOf(id)
-    records.clock.advance(HOUR_MS - 59_000)
+    domain.clock.advance(HOUR_MS - 59_000)
     const used = await Promise.all(Array.from({ length: 500 }, () => use(id)))
     const after = await tokensOf(id)
     expect(renewals()).toHaveLength(1)
     expect(new Set(used.map(({ headers }) => headers['authorization']))).toEqual(new Set([`Bearer ${after.accessToken}`]))
     expect(after.refreshToken).not.toBe(before.refreshToken)
-    expect(getCredential(records.db, id)).toMatchObject({ status: 'connected', expiresAt: records.clock.now() + HOUR_MS })
+    expect(getCredential(domain.db, id)).toMatchObject({ status: 'connected', expiresAt: domain.clock.now() + HOUR_MS })
     // The service ends a grant whose old refresh token comes again, so the chain proves that each one was stored.
     for (let round = 0; round < 3; round++) {
-      records.clock.advance(HOUR_MS)
+      domain.clock.advance(HOUR_MS)
       await use(id)
     }
     expect(renewals()).toHaveLength(4)
@@ -73,7 +73,7 @@ describe('an access token', () => {
 
   it('is not renewed before it is needed', async () => {
     const id = await open()
-    records.clock.advance(HOUR_MS - 61_000)
+    domain.clock.advance(HOUR_MS - 61_000)
     await use(id)
     expect(renewals()).toEqual([])
   })
@@ -93,16 +93,16 @@ describe('an access token', () => {
     const id = await open({ refreshTokens: 'keep' })
     const { refreshToken } = await tokensOf(id)
     notes.fail('/token', { kind: 'fields', fields: { refresh_token: null } })
-    records.clock.advance(HOUR_MS)
+    domain.clock.advance(HOUR_MS)
     await use(id)
     expect((await tokensOf(id)).refreshToken).toBe(refreshToken)
   })
 
   it('without a refresh token ends with a request to sign in', async () => {
     const id = await open({ refreshTokens: 'none' })
-    records.clock.advance(HOUR_MS)
+    domain.clock.advance(HOUR_MS)
     await expect(use(id)).rejects.toMatchObject({ code: 'credential_refused' })
-    expect(getCredential(records.db, id)).toMatchObject({ status: 'needs_sign_in', problem: { code: 'credential_expired' } })
+    expect(getCredential(domain.db, id)).toMatchObject({ status: 'needs_sign_in', problem: { code: 'credential_expired' } })
   })
 
   it.each([
@@ -114,10 +114,10 @@ describe('an access token', () => {
     ['strange', { kind: 'fields', fields: { expires_in: -1 } }],
   ] as const)('of a service that is %s is asked for again, and nobody is signed out', async (_name, fault) => {
     const id = await open({ refreshTokens: 'keep' })
-    records.clock.advance(HOUR_MS)
+    domain.clock.advance(HOUR_MS)
     notes.fail('/token', fault)
     await expect(use(id)).rejects.toMatchObject({ code: 'credential_refused' })
-    expect(getCredential(records.db, id).status).toBe('connected')
+    expect(getCredential(domain.db, id).status).toBe('connected')
     await expect(use(id)).resolves.toBeDefined()
   })
 
@@ -125,18 +125,18 @@ describe('an access token', () => {
     'that is refused with %s asks the person to sign in, and the service no more',
     async (error) => {
       const id = await open()
-      records.clock.advance(HOUR_MS)
+      domain.clock.advance(HOUR_MS)
       notes.fail('/token', { kind: 'answer', status: 400, body: JSON.stringify({ error }) })
       await expect(use(id)).rejects.toMatchObject({ code: 'credential_refused' })
       for (let i = 0; i < 3; i++) await expect(use(id)).rejects.toMatchObject({ code: 'credential_refused' })
       expect(renewals()).toHaveLength(1)
-      expect(getCredential(records.db, id).status).toBe('needs_sign_in')
+      expect(getCredential(domain.db, id).status).toBe('needs_sign_in')
     },
   )
 
   it('is stored later if the keychain is locked when it comes, without asking the service again', async () => {
     const id = await open()
-    records.clock.advance(HOUR_MS)
+    domain.clock.advance(HOUR_MS)
     const { set } = vault
     vault.set = () => Promise.reject(new Error('locked'))
     await expect(use(id)).rejects.toThrow('locked')
@@ -144,13 +144,13 @@ describe('an access token', () => {
     vault.set = set
     await expect(use(id)).resolves.toBeDefined()
     expect(renewals()).toHaveLength(1)
-    records.clock.advance(HOUR_MS)
+    domain.clock.advance(HOUR_MS)
     await expect(use(id)).resolves.toBeDefined()
   })
 
   it('fails for nobody if the only one who needs it has stopped waiting', async () => {
     const id = await open()
-    records.clock.advance(HOUR_MS)
+    domain.clock.advance(HOUR_MS)
     const tried = Promise.withResolvers<void>()
     vault.set = async () => {
       tried.resolve()
@@ -196,22 +196,22 @@ describe('an access token', () => {
 
   // The child starts from source, which takes seconds on a busy machine.
   it('that was lost with its process, between the answer and the vault, leads to a new sign-in', async () => {
-    const file = join(records.folder, 'vault.json')
+    const file = join(domain.folder, 'vault.json')
     writeFileSync(file, '{}')
     vault = createFileVault(file)
     const id = await open()
     // The child is the only one that has the database open.
-    records.db.close()
-    const child = spawn(process.execPath, [CHILD, records.file, file, notes.host, id])
+    domain.db.close()
+    const child = spawn(process.execPath, [CHILD, domain.file, file, notes.host, id])
     const [, signal] = (await once(child, 'exit')) as [number | null, string | null]
     expect(signal).toBe('SIGKILL')
     expect(renewals()).toHaveLength(1)
-    records.reboot()
+    domain.reboot()
     const clock = shiftClock(systemClock, HOUR_MS)
-    rig = openRenewalRig({ db: records.db, vault, clock, ids: records.ids }, notes.host, notes)
+    rig = openRenewalRig({ db: domain.db, vault, clock, ids: domain.ids }, notes.host, notes)
     await expect(use(id)).rejects.toMatchObject({ code: 'credential_refused' })
     await expect(use(id)).rejects.toMatchObject({ code: 'credential_refused' })
     expect(renewals()).toHaveLength(2)
-    expect(getCredential(records.db, id)).toMatchObject({ status: 'needs_sign_in', problem: { code: 'oauth_refused' } })
+    expect(getCredential(domain.db, id)).toMatchObject({ status: 'needs_sign_in', problem: { code: 'oauth_refused' } })
   })
 })

@@ -41,7 +41,7 @@ export function createOutboxSender({ db, hub, clock, times, log, speech, deliver
   const { deadlines = clock, age = clock } = times ?? {}
   let isStopped = false
   /** Interrupts the tries in progress. */
-  const ending = new AbortController()
+  const stopping = new AbortController()
   /** The message that each channel is sending. */
   const underWay = new Map<string, string>()
   const tries = new Set<Promise<void>>()
@@ -110,7 +110,7 @@ export function createOutboxSender({ db, hub, clock, times, log, speech, deliver
       resolve(failure(message, createMessage('sent_no_answer')))
     })
     try {
-      const signal = AbortSignal.any([ending.signal, late.signal])
+      const signal = AbortSignal.any([stopping.signal, late.signal])
       return await Promise.race([deliver(message, signal, (partsSent, note) => keepPart(message.id, partsSent, note)), tooLate])
     } catch (error) {
       log.error({ error, messageId: message.id }, 'a channel broke while it sent a message')
@@ -135,14 +135,14 @@ export function createOutboxSender({ db, hub, clock, times, log, speech, deliver
     for (;;) {
       try {
         transact(db, (tx) => {
-          if (ending.signal.aborted && result.state === 'failed' && !result.permanent) releaseTry(tx, message.id, result.partsSent)
+          if (stopping.signal.aborted && result.state === 'failed' && !result.permanent) releaseTry(tx, message.id, result.partsSent)
           else recordTry(tx, { clock }, message.id, result)
         })
         return
       } catch (error) {
         log.error({ error, messageId: message.id, state: result.state }, 'could not record the result of sending a message')
-        if (ending.signal.aborted) return
-        await clock.sleep(RECORD_RETRY_MS, ending.signal).catch(() => {})
+        if (stopping.signal.aborted) return
+        await clock.sleep(RECORD_RETRY_MS, stopping.signal).catch(() => {})
       }
     }
   }
@@ -161,7 +161,7 @@ export function createOutboxSender({ db, hub, clock, times, log, speech, deliver
       for (const stop of stops.splice(0)) stop()
       isStopped = true
       cancelCheck()
-      const interrupt = () => ending.abort(new Error('the app stops'))
+      const interrupt = () => stopping.abort(new Error('the app stops'))
       if (graceMs === 0) interrupt()
       const cancelInterrupt = clock.after(graceMs, interrupt)
       await Promise.all(tries)

@@ -41,7 +41,7 @@ afterEach(async () => {
 function start(store: ScheduleStore = rig.schedules): void {
   const collect = (_fields: unknown, message: string) => void logged.push(message)
   const log: Log = { error: collect, warn: collect, info: collect, debug() {} }
-  scheduler = createScheduler({ db: rig.records.db, clock: rig.clock, alarm, schedules: store, log })
+  scheduler = createScheduler({ db: rig.domain.db, clock: rig.clock, alarm, schedules: store, log })
   scheduler.start()
 }
 
@@ -124,7 +124,7 @@ async function tick() {
 
 describe('a check', () => {
   it('decides everything that is due and returns the counts', async () => {
-    const [free, held, spent] = [rig.create(), rig.create(), rig.create({ agentId: rig.records.addAgent('Bob').id, dailyBudgetUsd: 1 })]
+    const [free, held, spent] = [rig.create(), rig.create(), rig.create({ agentId: rig.domain.addAgent('Bob').id, dailyBudgetUsd: 1 })]
     rig.write((tx) => rig.schedules.runNow(tx, held.id))
     rig.spend(1_000_000, rig.read(spent).agentId)
     start()
@@ -270,7 +270,7 @@ describe('a check', () => {
 
   it('skips a schedule whose time zone is unknown', async () => {
     const schedule = rig.create()
-    rig.records.db.prepare("UPDATE schedules SET timezone = 'Mars/Olympus' WHERE id = ?").run(schedule.id)
+    rig.domain.db.prepare("UPDATE schedules SET timezone = 'Mars/Olympus' WHERE id = ?").run(schedule.id)
     start()
     rig.clock.jump(30 * MINUTE)
     expect(await tick()).toEqual({ fired: 0, skipped: 0, exhausted: 0 })

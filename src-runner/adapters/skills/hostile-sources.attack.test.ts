@@ -43,7 +43,7 @@ const ARCHIVES: Record<string, () => Buffer> = {
   'zip: a trailing dot': () => named('a./b'),
   'zip: a trailing space': () => named('a /b'),
   'zip: CON': () => named('con'),
-  'zip: AUX with an ending': () => named('scripts/aux.txt'),
+  'zip: AUX with an extension': () => named('scripts/aux.txt'),
   'zip: COM with a superscript digit': () => named('com¹.md'),
   'zip: the short name of .git': () => named('git~1/hooks/post-checkout'),
   'zip: a twin by case': () => named('skill.md'),

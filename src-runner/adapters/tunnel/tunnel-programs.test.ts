@@ -1,4 +1,4 @@
-import { saying } from '../../testing/message-matching.ts'
+import { messageMatching } from '../../testing/message-matching.ts'
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -44,7 +44,7 @@ describe('the output of tunnel programs', () => {
   ])('ngrok: reports the error %s without the token', (code, words, isFinal) => {
     const err = `failed: something.\nYour authtoken: 2canaryCANARYcanaryCANARYcanary\r\n${code}\r\n`
     const [trouble] = heard('ngrok', JSON.stringify({ lvl: 'eror', msg: 'failed', err }))
-    expect(trouble).toMatchObject({ problem: saying(words), isFinal })
+    expect(trouble).toMatchObject({ problem: messageMatching(words), isFinal })
     expect(JSON.stringify(trouble)).not.toMatch(/canary/i)
   })
 

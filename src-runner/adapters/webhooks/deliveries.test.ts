@@ -7,15 +7,15 @@ import { createDeliveryLog } from '../../domain/triggers/delivery-log.ts'
 import { acceptDeliveries, type AcceptResult } from '../../domain/triggers/accept-deliveries.ts'
 import { readIndexedTrigger, type IndexedTrigger } from '../../domain/triggers/trigger-index.ts'
 import { createTrigger } from '../../domain/triggers/triggers.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { createGroupCommit } from './deliveries.ts'
 
-let rig: RecordsRig
+let rig: DomainRig
 let commit: ReturnType<typeof createGroupCommit>
 let trigger: IndexedTrigger
 let commits: MockInstance
 beforeEach(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
   const time = createMachineTime(rig.clock, null)
   const { id: agentId } = rig.addAgent('Ada')
   const fields = {

@@ -6,7 +6,7 @@ import { createMachineTime } from '../../platform/time/machine-time.ts'
 import { silentLog } from '../../lib/log.ts'
 import { createMemoryVault } from '../../lib/vault.ts'
 import { createTrigger } from '../../domain/triggers/triggers.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { sendRaw } from '../../testing/raw-http.ts'
 import { openDelivery, postWebhook } from '../../testing/webhook-sender.ts'
 import { openWebhookServer, type WebhookServer } from './webhook-server.ts'
@@ -14,7 +14,7 @@ import { createWebhooks, type Webhooks } from './webhooks.ts'
 
 const DEADLINES = { headersMs: 300, requestMs: 300, checkEveryMs: 50 }
 
-let rig: RecordsRig
+let rig: DomainRig
 let webhooks: Webhooks
 let listener: WebhookServer
 let url: string
@@ -22,7 +22,7 @@ let secret: string
 const nonces = new Set<string>()
 
 beforeEach(async () => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
   const { db, clock, ids, store: jobs } = rig
   const time = createMachineTime(clock, null)
   const vault = createMemoryVault()

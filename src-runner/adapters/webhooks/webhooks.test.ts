@@ -5,7 +5,7 @@ import { createMachineTime } from '../../platform/time/machine-time.ts'
 import { silentLog } from '../../lib/log.ts'
 import { createMemoryVault } from '../../lib/vault.ts'
 import { createTrigger } from '../../domain/triggers/triggers.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { postWebhook } from '../../testing/webhook-sender.ts'
 import { openWebhookServer, type WebhookServer } from './webhook-server.ts'
 import { createWebhooks, type Webhooks } from './webhooks.ts'
@@ -13,14 +13,14 @@ import { createWebhooks, type Webhooks } from './webhooks.ts'
 const DEADLINES = { headersMs: 5000, requestMs: 5000, checkEveryMs: 1000 }
 const HOUR = 3_600_000
 
-let rig: RecordsRig
+let rig: DomainRig
 let webhooks: Webhooks
 let listener: WebhookServer | null = null
 let path: string
 let url: string
 
 beforeEach(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
   const { db, clock, ids } = rig
   const agentId = rig.addAgent('Ada').id
   const fields = {

@@ -118,6 +118,6 @@ export type CodingSessionOptions = {
 export type CodingLimits = {
   /** For each answer while it starts. */
   startMs: number
-  /** Between asking it to stop its turn and ending it. */
+  /** Between asking it to stop its turn and killing it. */
   cancelMs: number
 }

@@ -230,7 +230,7 @@ describe("writing outside of the agent's folders", () => {
 
   it("is refused for Deckhand's own folder, even inside an agent's folder", async () => {
     const rig = openFileRig()
-    const { folder } = rig.records
+    const { folder } = rig.domain
     await symlink(folder, join(rig.docs, 'data'))
     const folders = [dirname(folder)]
     const name = folder.split('/').at(-1)!

@@ -1,4 +1,4 @@
-import { saying } from '../../testing/message-matching.ts'
+import { messageMatching } from '../../testing/message-matching.ts'
 import { quote } from '../../lib/messages.ts'
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
@@ -589,7 +589,10 @@ describe('fallbacks', () => {
         spare: [[fail({ kind: 'not_found', retryable: false, message: quote('Acme: no such model.') })]],
       },
     })
-    expect(await rig.outcome).toMatchObject({ error: 'model_auth', message: saying('Acme: the key is wrong. Acme: no such model.') })
+    expect(await rig.outcome).toMatchObject({
+      error: 'model_auth',
+      message: messageMatching('Acme: the key is wrong. Acme: no such model.'),
+    })
   })
 
   it('do not go around a refusal', async () => {

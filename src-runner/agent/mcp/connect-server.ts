@@ -240,9 +240,9 @@ async function openTransport({ way, monotonic, note }: ConnectOptions): Promise<
 
 /** A server keeps a session over HTTP until it is told. One that does not answer holds up nobody. */
 async function endSession(transport: Transport & Partial<Pick<StreamableHTTPClientTransport, 'terminateSession'>>): Promise<void> {
-  const ending = transport.terminateSession?.()
+  const ended = transport.terminateSession?.()
   const { signal } = new AbortController()
-  if (ending !== undefined) await bounded(ending, END_SESSION_MS, signal, () => new Error('no answer')).catch(() => {})
+  if (ended !== undefined) await bounded(ended, END_SESSION_MS, signal, () => new Error('no answer')).catch(() => {})
 }
 
 const CONNECTION_CLOSED = -32_000

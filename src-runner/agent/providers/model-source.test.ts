@@ -1,4 +1,4 @@
-import { saying } from '../../testing/message-matching.ts'
+import { messageMatching } from '../../testing/message-matching.ts'
 import { englishText, quote } from '../../lib/messages.ts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createOutbound } from '../../platform/net/outbound.ts'
@@ -80,7 +80,7 @@ it('reports a deleted provider and an unreadable key', async () => {
   expect(await source().open({ providerId: 'gone', model: 'x' })).toMatchObject({ failure: { kind: 'not_found', retryable: false } })
   const locked = source({ readProvider: () => Promise.reject(new AppError('vault_unavailable', quote('The keychain is locked.'))) })
   expect(await locked.open({ providerId: 'work', model: 'x' })).toMatchObject({
-    failure: { kind: 'key_out_of_reach', retryable: false, message: saying(/keychain/i) },
+    failure: { kind: 'key_out_of_reach', retryable: false, message: messageMatching(/keychain/i) },
   })
 })
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { saying } from '../../testing/message-matching.ts'
+import { messageMatching } from '../../testing/message-matching.ts'
 import { englishText } from '../../lib/messages.ts'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createOutbound, type Outbound } from '../../platform/net/outbound.ts'
@@ -488,7 +488,7 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     expect(failureOf(await whole)).toMatchObject({
       kind: 'timeout',
       retryable: true,
-      message: saying('did not start to answer within 120 seconds'),
+      message: messageMatching('did not start to answer within 120 seconds'),
     })
     await server.untilHungUp()
     expect(clock.sleepers()).toBe(0)
@@ -750,7 +750,7 @@ describe('a server that only says that it is still there', () => {
         expect(await state).toBe(waitedMs === 550_000 ? 'given up' : 'waiting')
       }
       expect(textOf(events)).toBe(text)
-      expect(failureOf(events)).toMatchObject({ kind: 'timeout', retryable: true, message: saying(problem) })
+      expect(failureOf(events)).toMatchObject({ kind: 'timeout', retryable: true, message: messageMatching(problem) })
       expect(clock.sleepers()).toBe(0)
     } finally {
       hanging.close()

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { transact, type Tx } from '../../platform/db/database.ts'
 import { Agent, DEFAULT_LIMITS, type CreateAgent, type UpdateAgent } from '../../contract/agents.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { deleteAgent } from '../../execution/delete-agent.ts'
 import { findDefaultEntity } from '../entities/entities.ts'
 import {
@@ -17,9 +17,9 @@ import {
 } from './agents.ts'
 import { freeSlug, slugFor } from './slugs.ts'
 
-let rig: RecordsRig
+let rig: DomainRig
 beforeEach(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
 })
 afterEach(() => rig.close())
 

@@ -5,7 +5,7 @@ import { isTerminal } from '../../contract/jobs.ts'
 import { NO_TAINTS } from '../../contract/rules.ts'
 import { AppError, StaleClaimError } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
-import { openRecordsRig, replyOf } from '../../testing/domain-rig.ts'
+import { openDomainRig, replyOf } from '../../testing/domain-rig.ts'
 import { walkRuns } from '../../testing/walk-runs.ts'
 import type { Claim } from '../jobs/claim-job.ts'
 import { createApprovals } from './approvals.ts'
@@ -32,7 +32,7 @@ const Happening = fc.oneof(
 it('answers each approval once, keeps no job waiting without one, and keeps none after its job has ended', () => {
   fc.assert(
     fc.property(fc.array(Happening, { minLength: 5, maxLength: 60 }), (happenings) => {
-      const rig = openRecordsRig()
+      const rig = openDomainRig()
       try {
         const agent = rig.addAgent('Ada')
         const jobs = [0, 1, 2].map(

@@ -25,19 +25,19 @@ describe('the attention list', () => {
   afterEach(() => rig.close())
 
   const list = (publicAddress: PublicAddress | null = null): AttentionItem[] =>
-    listAttention(rig.records.db, { now: rig.clock.now(), publicAddress })
+    listAttention(rig.domain.db, { now: rig.clock.now(), publicAddress })
   const kinds = () => list().map(({ kind }) => kind)
   const write = <T>(work: (tx: Tx) => T): T => rig.write(work)
 
   function addChannel(): string {
-    const id = rig.records.ids.next()
+    const id = rig.domain.ids.next()
     const account = { accountId: id, name: '@ada_bot', link: null }
     write((tx) => insertChannel(tx, rig, { id, agentId: rig.agentId, kind: 'telegram', account, baseUrl: null }))
     return id
   }
 
   function addTrigger(): { id: string; refuse(outcome: DeliveryOutcome, times?: number): void } {
-    const { ids, db } = rig.records
+    const { ids, db } = rig.domain
     const id = ids.next()
     const { seq } = db
       .prepare<{ seq: number }>(
@@ -134,12 +134,12 @@ describe('the attention list', () => {
 
   it('lists an undelivered message while a person can still send it', () => {
     const channelId = addChannel()
-    const { db, ids } = rig.records
+    const { db, ids } = rig.domain
     const to = { channelId, personId: ids.next(), chatId: '1' }
-    write((tx) => writeOutbound(tx, rig.records, { key: 'k', kind: 'notification', agentId: rig.agentId, jobId: null, text: 'Hi', to }))
+    write((tx) => writeOutbound(tx, rig.domain, { key: 'k', kind: 'notification', agentId: rig.agentId, jobId: null, text: 'Hi', to }))
     const { id } = db.prepare<{ id: string }>('SELECT id FROM outbox').get()!
     write((tx) => {
-      beginTry(tx, rig.records, id)
+      beginTry(tx, rig.domain, id)
       return recordTry(tx, rig, id, {
         state: 'failed',
         permanent: true,
@@ -157,8 +157,8 @@ describe('the attention list', () => {
   })
 
   it('lists an account that a person must sign in with again, until they have', () => {
-    const id = rig.records.ids.next()
-    const { entityId } = rig.records.db.prepare<{ entityId: string }>('SELECT id AS entityId FROM entities').get()!
+    const id = rig.domain.ids.next()
+    const { entityId } = rig.domain.db.prepare<{ entityId: string }>('SELECT id AS entityId FROM entities').get()!
     const account = { id, entityId, connector: 'shop', kind: 'api_key', name: 'Shop', accountName: null } as const
     write((tx) => insertCredential(tx, rig, { ...account, hosts: ['shop.example'], scopes: [], agents: [] }))
     expect(list()).toEqual([])
@@ -192,7 +192,7 @@ describe('the attention list', () => {
   it('lists an access request until it is answered', () => {
     const channelId = addChannel()
     const sender = { externalId: '7', chatId: '7', displayName: 'Bo', handle: null, isRoom: false }
-    const person = write((tx) => addRequest(tx, rig.records, { id: channelId, agentId: rig.agentId }, sender))!
+    const person = write((tx) => addRequest(tx, rig.domain, { id: channelId, agentId: rig.agentId }, sender))!
     expect(list()).toMatchObject([
       { kind: 'channel_request', subjectId: channelId, title: createMessage('channel_request', { person: 'Bo', agentName: 'Ada' }) },
     ])
@@ -221,7 +221,7 @@ describe('the attention list', () => {
   })
 
   it('uses indexes that contain nothing else', () => {
-    const plans = plansOf(rig.records.db, () => void list())
+    const plans = plansOf(rig.domain.db, () => void list())
     const lines = plans.flatMap(({ plan }) => plan)
     // There are few channels and MCP servers, and an index has found the rows that are grouped.
     expect(

@@ -2,7 +2,7 @@ import { quote } from '../../lib/messages.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { transact, type Tx } from '../../platform/db/database.ts'
 import type { ChannelKind, ChannelRole } from '../../contract/channels.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { deleteAgent } from '../../execution/delete-agent.ts'
 import { deleteConversation } from '../conversations/conversations.ts'
 import {
@@ -29,10 +29,10 @@ import {
 } from './people.ts'
 import { isPairingCode } from './pairing-code.ts'
 
-let rig: RecordsRig
+let rig: DomainRig
 let agentId: string
 beforeEach(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
   agentId = rig.addAgent('Ada').id
 })
 afterEach(() => rig.close())

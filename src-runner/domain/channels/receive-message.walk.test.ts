@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { transact } from '../../platform/db/database.ts'
 import { findEventBounds, listEventsAfter } from '../../platform/events/event-log.sql.ts'
-import { openRecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig } from '../../testing/domain-rig.ts'
 import { walkRuns } from '../../testing/walk-runs.ts'
 import { createApprovals } from '../approvals/approvals.ts'
 import { findConnectable, insertChannel } from './channels.ts'
@@ -73,7 +73,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
  * at most one owner. The request list has each account once, includes senders of the code, and decisions are kept.
  */
 test('keeps every promise in a random walk of messages, roles and crashes', () => {
-  const rig = openRecordsRig()
+  const rig = openDomainRig()
   let runs = 0
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30, size: 'max' }), (steps) => {

@@ -1,20 +1,20 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { saying } from '../../testing/message-matching.ts'
+import { messageMatching } from '../../testing/message-matching.ts'
 import { inEnglish } from '../../lib/messages.ts'
 import { transact, type Tx } from '../../platform/db/database.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { listKnownChats, listPeople } from './people.ts'
 import { insertChannel } from './channels.ts'
 import { decideOnPerson, isHeard, receiveMessage, type ReceivedMessage } from './receive-message.ts'
 import { outbox } from '../outbox/outbox-table.ts'
 import { pairingCodeOf } from './pairing-code.ts'
 
-let rig: RecordsRig
+let rig: DomainRig
 let agentId: string
 let channel: { id: string; agentId: string; kind: 'slack' }
 let number: number
 beforeEach(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
   number = 0
   agentId = rig.addAgent('Ada').id
   const account = { accountId: '1', name: 'ada', link: null }
@@ -62,7 +62,7 @@ describe('a room', () => {
   test('cannot become the owner', () => {
     inRoom('C1/1')
     expect(() => decide(roomNow().id, 'owner')).toThrow(
-      expect.objectContaining({ code: 'invalid_request', detail: saying(/cannot be the owner/) }),
+      expect.objectContaining({ code: 'invalid_request', detail: messageMatching(/cannot be the owner/) }),
     )
   })
 

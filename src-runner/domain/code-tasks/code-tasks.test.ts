@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { transact } from '../../platform/db/database.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { pruneJobs, START } from '../retention/prune-jobs.sql.ts'
 import { changeCodeTask, findCodeTask, findCodingTurn, getCodeTask, insertCodeTask, listCodeTasks } from './code-tasks.ts'
 
-let rig: RecordsRig
-beforeEach(() => (rig = openRecordsRig()))
+let rig: DomainRig
+beforeEach(() => (rig = openDomainRig()))
 afterEach(() => rig.close())
 
 const TASK = { cli: 'gemini', repository: '/home/ada/shop', branch: 'deckhand/x', baseCommit: 'a'.repeat(40), baseBranch: 'main' } as const

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { transact, type Tx } from '../../platform/db/database.ts'
 import { Conversation } from '../../contract/conversations.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { deleteConversation, getConversation, listConversations, listMessages } from './conversations.ts'
 
-let rig: RecordsRig
+let rig: DomainRig
 let agentId: string
 beforeEach(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
   agentId = rig.addAgent('Ada').id
 })
 afterEach(() => rig.close())

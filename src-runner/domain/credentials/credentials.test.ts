@@ -5,7 +5,7 @@ import { silentLog } from '../../lib/log.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { createMemoryVault, type Vault } from '../../lib/vault.ts'
 import { deleteAgent } from '../../execution/delete-agent.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { findDefaultEntity } from '../entities/entities.ts'
 import { entities } from '../entities/entities-table.ts'
 import { writeCredentialSecret, type CredentialSecret } from './credential-secret.ts'
@@ -35,11 +35,11 @@ const TOKENS: CredentialSecret = {
 /** The service refuses to renew. */
 const renew: Renew = async () => ({ state: 'refused', problem: createMessage('credential_expired', { name: 'Shop' }) })
 
-let rig: RecordsRig
+let rig: DomainRig
 let vault: Vault
 let store: CredentialStore
 beforeEach(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
   vault = createMemoryVault()
   store = createCredentialStore({ db: rig.db, vault, clock: rig.clock, log: silentLog, renew })
 })

@@ -2,7 +2,7 @@ import { quote } from '../../lib/messages.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { transact, type Tx } from '../../platform/db/database.ts'
 import type { LiveJobStream, StoredEvent } from '../../contract/events.ts'
-import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, replyOf, type DomainRig } from '../../testing/domain-rig.ts'
 import { deleteAgent } from '../../execution/delete-agent.ts'
 import { deleteConversation, findConversation, getConversation, listMessages } from '../conversations/conversations.ts'
 import type { Claim } from './claim-job.ts'
@@ -11,12 +11,12 @@ import type { NewJob } from './enqueue-job.ts'
 import type { NewReply } from './record-steps.ts'
 import { StaleClaimError } from '../../lib/errors.ts'
 
-let rig: RecordsRig
+let rig: DomainRig
 let agentId: string
 let events: StoredEvent[]
 
 beforeEach(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
   agentId = rig.addAgent('Ada').id
   events = []
   rig.db.onEvents((event) => void events.push(event))

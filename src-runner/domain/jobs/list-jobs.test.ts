@@ -3,11 +3,11 @@ import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { transact, type Tx } from '../../platform/db/database.ts'
 import { JOB_CHANNELS, JOB_STATUSES, Job, JobSummary, type JobStatus } from '../../contract/jobs.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import type { JobFilter } from './list-jobs.sql.ts'
 import { createJobSearch, listTerms, searchExpressionFor } from './search-jobs.sql.ts'
 
-let rig: RecordsRig
+let rig: DomainRig
 const write = <T>(work: (tx: Tx) => T) => transact<unknown>(rig.db, work) as T
 
 const MINUTE = 60_000
@@ -18,7 +18,7 @@ describe('filters and pages', () => {
 
   /** Jobs of all kinds, by a clock that is set back and forth. */
   beforeAll(() => {
-    rig = openRecordsRig()
+    rig = openDomainRig()
     agents = ['Ada', 'Bob'].map((name) => rig.addAgent(name).id)
     const made: string[] = []
     for (let i = 0; i < 60; i++) {
@@ -153,7 +153,7 @@ describe('filters and pages', () => {
 describe('search', () => {
   let agentId: string
   beforeEach(() => {
-    rig = openRecordsRig()
+    rig = openDomainRig()
     agentId = rig.addAgent('Ada').id
   })
   afterEach(() => rig.close())

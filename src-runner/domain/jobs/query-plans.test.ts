@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { transact, type Tx } from '../../platform/db/database.ts'
 import { JOB_STATUSES } from '../../contract/jobs.ts'
 import { plansOf as readPlans, type QueryPlan } from '../../testing/query-plans.ts'
-import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, replyOf, type DomainRig } from '../../testing/domain-rig.ts'
 import { listAgents } from '../agents/agents.ts'
 import { moveExpiry } from '../approvals/answer-approval.ts'
 import { listApprovals } from '../approvals/approvals.ts'
@@ -13,12 +13,12 @@ import { readSpend } from '../spend/spend.sql.ts'
 import type { JobFilter } from './list-jobs.sql.ts'
 import { QUEUED_AGENTS } from './queue.sql.ts'
 
-let rig: RecordsRig
+let rig: DomainRig
 let agentId: string
 let conversationId: string
 
 beforeAll(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
   agentId = rig.addAgent('Ada').id
   conversationId = write((tx) => rig.store.enqueue(tx, { agentId, channel: 'chat', task: 'Hello' })).conversationId!
 })

@@ -29,10 +29,10 @@ export type AttemptOutcome =
   | { kind: 'postponed'; waitMs: number; message: Message; notifiesOwner: boolean }
 
 /** `text` null: the text of the recorded replies. */
-type JobEnding = { status: TerminalStatus; error: JobErrorCode | null; message: Message | null; text: string | null; noOp?: boolean }
+type JobOutcome = { status: TerminalStatus; error: JobErrorCode | null; message: Message | null; text: string | null; noOp?: boolean }
 
 const NO_ERROR = { error: null, message: null }
-const CANCELLED: JobEnding = { ...NO_ERROR, status: 'cancelled', text: null }
+const CANCELLED: JobOutcome = { ...NO_ERROR, status: 'cancelled', text: null }
 
 /**
  * Ends an attempt, and its job unless that waits or is pending again. `lastReply` is recorded in the same transaction. Returns the
@@ -262,7 +262,7 @@ function putToSleep(tx: Tx, deps: JobDeps, job: OpenJob, status: 'awaiting_appro
   return status
 }
 
-function endJob(tx: Tx, deps: JobDeps, job: OpenJob, outcome: JobEnding, cancelRequestedAt: number | null = null): TerminalStatus {
+function endJob(tx: Tx, deps: JobDeps, job: OpenJob, outcome: JobOutcome, cancelRequestedAt: number | null = null): TerminalStatus {
   const at = deps.clock.now()
   const text = outcome.text ?? readReplies(tx, job.seq)
   const result = text === '' && outcome.status !== 'completed' ? null : text

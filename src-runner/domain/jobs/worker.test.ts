@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { commitSoon, transact, type Tx } from '../../platform/db/database.ts'
 import type { Log } from '../../lib/log.ts'
-import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, replyOf, type DomainRig } from '../../testing/domain-rig.ts'
 import type { NewJob } from './enqueue-job.ts'
 import { AttemptStopped, type Attempt } from './attempts.ts'
 import { createWorker, type Worker } from './worker.ts'
 
-let rig: RecordsRig
+let rig: DomainRig
 let agentId: string
 let worker: Worker
 let errors: string[]
 
 beforeEach(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
   agentId = rig.addAgent('Ada').id
   errors = []
 })

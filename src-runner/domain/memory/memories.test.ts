@@ -3,7 +3,7 @@ import { listEventsAfter } from '../../platform/events/event-log.sql.ts'
 import { transact, type Tx } from '../../platform/db/database.ts'
 import { Memory } from '../../contract/memory.ts'
 import { createApprovals } from '../approvals/approvals.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { hasPromptMemories, listJobMemories, recordJobMemories } from './job-memories.ts'
 import {
   createMemory,
@@ -17,11 +17,11 @@ import {
   type NewMemory,
 } from './memories.ts'
 
-let rig: RecordsRig
+let rig: DomainRig
 let ada: string
 let grace: string
 beforeEach(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
   ada = rig.addAgent('Ada').id
   grace = rig.addAgent('Grace').id
 })

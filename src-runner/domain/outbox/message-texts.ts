@@ -31,8 +31,8 @@ export function replyText(t: Translate, { status, result, errorMessage }: EndedJ
   const reply = result?.trim() ?? ''
   if (status === 'completed') return reply === '' ? t('outbound.done') : reply
   const why = isOwner && errorMessage ? ` ${renderMessage(t, errorMessage)}` : ''
-  const ending = status === 'cancelled' ? t('outbound.stopped') : `${t('outbound.failed')}${why}`
-  return reply === '' ? ending : `${reply}\n\n_${isOwner ? plain(ending) : ending}_`
+  const note = status === 'cancelled' ? t('outbound.stopped') : `${t('outbound.failed')}${why}`
+  return reply === '' ? note : `${reply}\n\n_${isOwner ? plain(note) : note}_`
 }
 
 /** Tells the owner that a run of a webhook or a schedule succeeded. */

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { transact, type Tx } from '../../platform/db/database.ts'
 import { DEFAULT_SETTINGS } from '../../contract/settings.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { createAgent, updateAgent } from '../agents/agents.ts'
 import { findPrice, setPrice } from '../prices/prices.ts'
 import { changeSettings, readSettings } from '../settings/settings.ts'
 import { deleteProvider, findProvider, getProvider, insertProvider, listProviders, updateProvider } from './providers.ts'
 
-let rig: RecordsRig
+let rig: DomainRig
 beforeEach(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
 })
 afterEach(() => rig.close())
 

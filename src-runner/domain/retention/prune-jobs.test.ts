@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { transact, type Tx } from '../../platform/db/database.ts'
 import { createHandClock } from '../../testing/hand-clock.ts'
 import { plansOf } from '../../testing/query-plans.ts'
-import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, replyOf, type DomainRig } from '../../testing/domain-rig.ts'
 import type { NewJob } from '../jobs/enqueue-job.ts'
 import { readSpend } from '../spend/spend.sql.ts'
 import { measureRows } from './measure.sql.ts'
@@ -10,10 +10,10 @@ import { pruneConversation, pruneJobs, START, type Place } from './prune-jobs.sq
 
 const DAY_MS = 86_400_000
 
-let rig: RecordsRig
+let rig: DomainRig
 let agentId: string
 beforeEach(() => {
-  rig = openRecordsRig(createHandClock(Date.UTC(2026, 0, 10, 9, 7)))
+  rig = openDomainRig(createHandClock(Date.UTC(2026, 0, 10, 9, 7)))
   agentId = rig.addAgent('Ada').id
 })
 afterEach(() => rig.close())

@@ -54,7 +54,7 @@ describe('a due time', () => {
       ...{ status: 'active', lastStatus: 'running', nextDueAt: at('2026-11-20T11:00:00Z'), liveJobId: occurrence!.jobId },
       lastRun: occurrence,
     })
-    expect(rig.jobs.getJob(rig.records.db, occurrence!.jobId!)).toMatchObject({
+    expect(rig.jobs.getJob(rig.domain.db, occurrence!.jobId!)).toMatchObject({
       ...{ agentId: rig.agentId, channel: 'schedule', scheduleId: schedule.id, occurrenceId: occurrence!.id },
       ...{ title: 'News', task: 'Read the news.', conversationId: null },
       context: {
@@ -69,7 +69,7 @@ describe('a due time', () => {
     goTo('2026-11-20T10:00:00Z')
     rig.end(fired(schedule), { kind: 'completed', text: 'Nothing happened.' })
     goTo('2026-11-20T11:00:00Z')
-    const job = rig.jobs.getJob(rig.records.db, fired(schedule))
+    const job = rig.jobs.getJob(rig.domain.db, fired(schedule))
     expect(job.context).toMatchObject({
       previousRun: { at: at('2026-11-20T10:00:00Z'), status: 'completed', result: 'Nothing happened.' },
     })
@@ -101,10 +101,10 @@ describe('the last status', () => {
     [{ kind: 'completed', text: 'Done.' }, 'success'],
     [{ kind: 'failed', error: 'model_unavailable', message: quote('It does not answer.') }, 'failed'],
     [{ kind: 'cancelled' }, 'cancelled'],
-  ])('%j', (ending, lastStatus) => {
+  ])('%j', (outcome, lastStatus) => {
     const schedule = rig.create()
     goTo('2026-11-20T10:00:00Z')
-    rig.end(fired(schedule), ending)
+    rig.end(fired(schedule), outcome)
     expect(rig.read(schedule)).toMatchObject({ lastStatus, status: 'active', liveJobId: null })
   })
 
@@ -162,7 +162,7 @@ describe('a due time that comes during a run', () => {
       ...{ reason: REASONS.waited },
       decidedAt: at('2026-11-20T11:40:00Z'),
     })
-    expect(rig.jobs.getJob(rig.records.db, last(schedule).jobId!).context).toMatchObject({ lateMs: 40 * MINUTE, caughtUp: false })
+    expect(rig.jobs.getJob(rig.domain.db, last(schedule).jobId!).context).toMatchObject({ lateMs: 40 * MINUTE, caughtUp: false })
   })
 
   it.each([
@@ -266,7 +266,7 @@ describe('a spent budget', () => {
     expect(rig.read(schedule).status).toBe('budget_exhausted')
     // A due time at exactly that moment runs.
     goTo('2026-11-20T23:00:00Z')
-    expect(rig.schedules.nextAt(rig.records.db)).toBe(resumeAt)
+    expect(rig.schedules.nextAt(rig.domain.db)).toBe(resumeAt)
     expect(rig.look()).toBe(1)
     expect(rig.read(schedule)).toMatchObject({ status: 'active', agentSpentTodayUsd: 0 })
   })
@@ -276,7 +276,7 @@ describe('a spent budget', () => {
     rig.spend(3_000_000)
     goTo('2026-11-20T10:00:00Z')
     rig.look()
-    expect(rig.schedules.nextAt(rig.records.db)).toBe(at('2026-11-21T00:00:00Z'))
+    expect(rig.schedules.nextAt(rig.domain.db)).toBe(at('2026-11-21T00:00:00Z'))
     goTo('2026-11-21T00:00:00Z')
     expect(rig.look()).toBe(0)
     expect(rig.read(schedule)).toMatchObject({ status: 'active', lastStatus: 'budget_exhausted' })
@@ -300,7 +300,7 @@ describe('a spent budget', () => {
   })
 
   it('counts all jobs of the agent and of no other agent', () => {
-    const other = rig.records.addAgent('Bob').id
+    const other = rig.domain.addAgent('Bob').id
     const [mine, others] = [rig.create({ dailyBudgetUsd: 1 }), rig.create({ dailyBudgetUsd: 1, agentId: other })]
     rig.spend(999_999)
     goTo('2026-11-20T10:00:00Z')
@@ -394,7 +394,7 @@ describe('missed due times', () => {
     fired(schedule)
     expect(states(schedule)).toEqual([...['10', '11', '12', '13'].map((hour) => `11-20T${hour}:00 missed`), '11-20T14:00 caught_up'])
     expect(rig.runHistory(schedule)[0]!.reason).toEqual(REASONS.missed)
-    expect(rig.jobs.getJob(rig.records.db, last(schedule).jobId!).context).toMatchObject({ caughtUp: true, lateMs: 20 * MINUTE })
+    expect(rig.jobs.getJob(rig.domain.db, last(schedule).jobId!).context).toMatchObject({ caughtUp: true, lateMs: 20 * MINUTE })
     expect(rig.read(schedule).nextDueAt).toBe(at('2026-11-20T15:00:00Z'))
   })
 
@@ -537,7 +537,7 @@ describe('a change', () => {
 
   it('of other fields keeps the next due time', () => {
     const schedule = rig.create({ cron: '0 10 * * *' })
-    const other = rig.records.addAgent('Bob').id
+    const other = rig.domain.addAgent('Bob').id
     const changes = { name: 'Olds', task: 'Read old news.', agentId: other, catchUpHours: 1, notifyOnSuccess: true, scheduleCursor: 'seen' }
     expect(rig.write((tx) => rig.schedules.update(tx, schedule.id, { ...changes, cron: '0 10 * * *' }))).toMatchObject({
       ...changes,
@@ -551,7 +551,7 @@ describe('a change', () => {
     goTo('2026-11-20T10:00:00Z')
     const jobId = fired(schedule)
     rig.write((tx) => rig.schedules.update(tx, schedule.id, { task: 'Something else.', cron: '*/5 * * * *' }))
-    expect(rig.jobs.getJob(rig.records.db, jobId).task).toBe('Read the news.')
+    expect(rig.jobs.getJob(rig.domain.db, jobId).task).toBe('Read the news.')
     goTo('2026-11-20T10:05:00Z')
     expect(rig.look()).toBe(0)
     expect(states(schedule)).toEqual(['11-20T10:00 ran', '11-20T10:05 due'])
@@ -564,7 +564,7 @@ describe('a change', () => {
     rig.look()
     // There the next day begins in an hour, and the spend of this morning counts for the present one.
     expect(rig.write((tx) => rig.schedules.update(tx, schedule.id, { timezone: 'Pacific/Auckland' })).status).toBe('budget_exhausted')
-    expect(rig.schedules.nextAt(rig.records.db)).toBe(at('2026-11-20T11:00:00Z'))
+    expect(rig.schedules.nextAt(rig.domain.db)).toBe(at('2026-11-20T11:00:00Z'))
     // There the spend was yesterday.
     expect(rig.write((tx) => rig.schedules.update(tx, schedule.id, { timezone: 'Pacific/Kiritimati' })).status).toBe('active')
   })

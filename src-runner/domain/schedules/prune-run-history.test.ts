@@ -15,7 +15,7 @@ afterEach(() => rig.close())
 const forget = () => rig.write((tx) => rig.schedules.prune(tx))
 /** Checks every minute for this long. Runs end at once. */
 function runFor(schedule: Schedule, minutes: number): void {
-  rig.records.db.connection.pragma('synchronous = OFF')
+  rig.domain.db.connection.pragma('synchronous = OFF')
   for (let minute = 0; minute < minutes; minute++) {
     rig.clock.advance(MINUTE)
     rig.write((tx) => rig.schedules.decide(tx, [schedule.id]))
@@ -71,7 +71,7 @@ it('prunes every schedule in turn', () => {
   rig.clock.advance(401 * DAY)
   const left = () => schedules.filter((schedule) => rig.runHistory(schedule).length > 0).length
   const seen = [left()]
-  for (let bite = 0; bite < 3; bite++) {
+  for (let batch = 0; batch < 3; batch++) {
     forget()
     seen.push(left())
   }

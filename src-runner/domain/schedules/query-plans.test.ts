@@ -19,7 +19,7 @@ type Used = { sql: string; plan: string[] }
 
 /** Every statement that `act` prepares, with its query plan. */
 function plansOf(act: () => void): Used[] {
-  const { db } = rig.records
+  const { db } = rig.domain
   const { connection } = db
   const used = new Set<string>()
   db.statements.listen((sql) => used.add(sql))
@@ -60,7 +60,7 @@ function slowParts(used: Used[]): string[] {
 
 test('finds due schedules by an index of those only', () => {
   const used = plansOf(() => {
-    const { db } = rig.records
+    const { db } = rig.domain
     rig.schedules.listDue(db, 'running', FIRST, 100)
     rig.schedules.listDue(db, 'paused', FIRST, 100)
     rig.schedules.listToResume(db)
@@ -135,7 +135,7 @@ test('decides many schedules together with a few statements', () => {
   const ids = Array.from({ length: 100 }, (_, i) => rig.create({ name: `Watch ${i}`, cron: i % 2 === 0 ? '* * * * *' : '*/1 * * * *' }).id)
   const used: Used[] = []
   const told: string[] = []
-  const stop = rig.records.db.onEvents(({ type }) => void told.push(type))
+  const stop = rig.domain.db.onEvents(({ type }) => void told.push(type))
   /** Also counts the events. Returns the number of jobs made. */
   const decide = (): number => {
     let [asked, fired] = [0, 0]
@@ -150,7 +150,7 @@ test('decides many schedules together with a few statements', () => {
     expect(asked).toBeLessThan(100)
     return fired
   }
-  const waiting = () => rig.schedules.listWaiting(rig.records.db).length
+  const waiting = () => rig.schedules.listWaiting(rig.domain.db).length
   const each = (...types: string[]) => Array.from({ length: 100 }, () => types).flat()
   try {
     rig.clock.advance(60_000)
@@ -181,7 +181,7 @@ test('decides many schedules together with a few statements', () => {
 })
 
 test('reads, changes and prunes without scanning', () => {
-  const { db } = rig.records
+  const { db } = rig.domain
   const other = rig.create({ name: 'Olds' })
   const used = [
     ...plansOf(() => {
@@ -204,19 +204,19 @@ test('reads, changes and prunes without scanning', () => {
 })
 
 test('lists schedules in the order of the table', () => {
-  const used = plansOf(() => void rig.schedules.list(rig.records.db, { limit: 50 }))
+  const used = plansOf(() => void rig.schedules.list(rig.domain.db, { limit: 50 }))
   expect(used.find(({ sql }) => sql.includes('order by "schedules"."seq" desc'))!.plan).toEqual([
     'SEARCH schedules USING INTEGER PRIMARY KEY (rowid<?)',
   ])
 })
 
 test('reads upcoming runs in their order, and no more than are shown', () => {
-  const used = plansOf(() => void rig.schedules.listUpcoming(rig.records.db, 24))
+  const used = plansOf(() => void rig.schedules.listUpcoming(rig.domain.db, 24))
   expect(slowParts(used)).toEqual([])
 })
 
 test('sums up runs by their key', () => {
-  const used = plansOf(() => void rig.schedules.sumUp(rig.records.db, { from: 0, scheduleId: schedule.id }))
+  const used = plansOf(() => void rig.schedules.sumUp(rig.domain.db, { from: 0, scheduleId: schedule.id }))
   const sums = used.find(({ sql }) => sql.includes('GROUP BY'))!
   // It groups rows of one schedule and reads none of another.
   expect(sums.plan.filter((line) => line.startsWith('SCAN '))).toEqual([])

@@ -12,7 +12,7 @@ beforeEach(() => {
 })
 afterEach(() => rig.close())
 
-const sumUp = (from: number, to?: number, scheduleId?: string) => rig.schedules.sumUp(rig.records.db, { from, to, scheduleId })
+const sumUp = (from: number, to?: number, scheduleId?: string) => rig.schedules.sumUp(rig.domain.db, { from, to, scheduleId })
 const countsOf = (sums: readonly OccurrenceSum[]) => sums.map(({ state, jobStatus, times }) => `${times} ${state} ${jobStatus}`).sort()
 
 it('sums up what ran, what did not run and why, and the cost', async () => {
@@ -86,7 +86,7 @@ it('counts all schedules, and lists a limited number', async () => {
   const from = rig.clock.now()
   for (let n = 0; n < MOST_SUMMARIES + 5; n++) rig.create({ name: `Watch ${n}`, catchUpHours: 0 })
   rig.clock.advance(2 * HOUR)
-  const due = rig.schedules.listDue(rig.records.db, 'running', { at: -1, seq: 0 }, 1000)
+  const due = rig.schedules.listDue(rig.domain.db, 'running', { at: -1, seq: 0 }, 1000)
   rig.write((tx) =>
     rig.schedules.decide(
       tx,

@@ -3,16 +3,16 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { transact, type Tx } from '../../platform/db/database.ts'
 import { SpendRow, type SpendBy } from '../../contract/spend.ts'
 import { createHandClock } from '../../testing/hand-clock.ts'
-import { openRecordsRig, replyOf, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, replyOf, type DomainRig } from '../../testing/domain-rig.ts'
 import type { Claim } from '../jobs/claim-job.ts'
 import { readSpend } from './spend.sql.ts'
 
-let rig: RecordsRig
+let rig: DomainRig
 let agents: { ada: string; bob: string }
 const START = Date.UTC(2026, 2, 28, 12)
 
 beforeEach(() => {
-  rig = openRecordsRig(createHandClock(START))
+  rig = openDomainRig(createHandClock(START))
   agents = { ada: rig.addAgent('Ada').id, bob: rig.addAgent('Bob').id }
 })
 afterEach(() => rig.close())

@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { transact } from '../../platform/db/database.ts'
 import { createMachineTime } from '../../platform/time/machine-time.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { listDeliveries } from './deliveries.ts'
 import { createDeliveryLog } from './delivery-log.ts'
 import { acceptDeliveries, type AcceptResult } from './accept-deliveries.ts'
 import { readIndexedTrigger, type IndexedTrigger } from './trigger-index.ts'
 import { createTrigger, getTrigger, rotateSecret, setTriggerStatus } from './triggers.ts'
 
-let rig: RecordsRig
+let rig: DomainRig
 let agentId: string
 beforeEach(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
   agentId = rig.addAgent('Ada').id
 })
 afterEach(() => rig.close())

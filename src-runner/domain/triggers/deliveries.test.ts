@@ -2,18 +2,18 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { commitSoon, transact, type Tx } from '../../platform/db/database.ts'
 import { createMachineTime } from '../../platform/time/machine-time.ts'
 import { INBOX_KEEPS, type DeliveryOutcome } from '../../contract/triggers.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { getDelivery, getReplayable, listDeliveries } from './deliveries.ts'
 import { createDeliveryLog, type DeliveryLog, type Refusal } from './delivery-log.ts'
 import { acceptManualDelivery } from './accept-deliveries.ts'
 import { readIndexedTrigger, type IndexedTrigger } from './trigger-index.ts'
 import { createTrigger, deleteTrigger, getTrigger } from './triggers.ts'
 
-let rig: RecordsRig
+let rig: DomainRig
 let deliveryLog: DeliveryLog
 let trigger: IndexedTrigger
 beforeEach(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
   deliveryLog = createDeliveryLog(rig)
   trigger = addTrigger('Builds')
 })

@@ -2,21 +2,21 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import fc from 'fast-check'
 import { transact } from '../../platform/db/database.ts'
 import type { MachineTime } from '../../platform/time/machine-time.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { addAccepted, carryOverLimits, countThisHour, findOpensAt, saveAccepted, waitMsOf } from './hourly-limit.ts'
 import { findLimit } from './triggers.sql.ts'
 import { createTrigger } from './triggers.ts'
 
 const HOUR = 3_600_000
 
-let rig: RecordsRig
+let rig: DomainRig
 let seq: number
 /** The machine. `elapsed` and `boot` start again with it; `wall` can be set. */
 let machine: { boot: string; elapsed: number; wall: number }
 const time: MachineTime = { get boot() { return machine.boot }, elapsed: () => machine.elapsed } // prettier-ignore
 
 beforeEach(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
   machine = { boot: 'first', elapsed: 5 * HOUR, wall: 1_800_000_000_000 }
   const fields = {
     taskTemplate: 'Look.',

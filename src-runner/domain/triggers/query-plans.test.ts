@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { transact } from '../../platform/db/database.ts'
 import { createMachineTime } from '../../platform/time/machine-time.ts'
 import { plansOf } from '../../testing/query-plans.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { getDelivery, listDeliveries } from './deliveries.ts'
 import { createDeliveryLog } from './delivery-log.ts'
 import { acceptDeliveries } from './accept-deliveries.ts'
@@ -10,12 +10,12 @@ import { readIndexedTrigger, type IndexedTrigger } from './trigger-index.ts'
 import { createTrigger, listTriggers } from './triggers.ts'
 import { pruneSenderIds } from './triggers.sql.ts'
 
-let rig: RecordsRig
+let rig: DomainRig
 let agentId: string
 let trigger: IndexedTrigger
 
 beforeAll(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
   agentId = rig.addAgent('Ada').id
   const fields = {
     name: 'Builds',

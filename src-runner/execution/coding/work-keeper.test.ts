@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createGit } from '../../platform/git/create-git.ts'
 import { silentLog } from '../../lib/log.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { createLivePrograms } from './live-programs.ts'
 import { createWorkKeeper } from './work-keeper.ts'
 
-let rig: RecordsRig
+let rig: DomainRig
 beforeEach(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
 })
 afterEach(() => rig.close())
 

@@ -81,12 +81,12 @@ export function createManagedServer(deps: ServerLinkDeps, serverId: string) {
     const opened = await connection.opened
     link.write((tx) => noteMcpServerUse(tx, serverId, clock.now()))
     underWay++
-    const ending = work({ connection: opened, scrub, listen }).finally(() => {
+    const working = work({ connection: opened, scrub, listen }).finally(() => {
       underWay--
       for (const listener of own) listeners.remove(listener)
     })
     try {
-      const result = await ending
+      const result = await working
       waits.forget()
       return result
     } catch (thrown) {

@@ -5,7 +5,7 @@ const MAX_PATH_CHARS = 300
 const MAX_NAME_BYTES = 150
 const MAX_DEPTH = 12
 
-/** Windows gives these names to devices, with any ending. */
+/** Windows gives these names to devices, with any extension. */
 const DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|clock\$|com[0-9¹²³]|lpt[0-9¹²³])$/i
 /** Windows finds `.git` under this short name. */
 const SHORT_NAME = /~\d/

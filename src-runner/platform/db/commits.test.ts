@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from 'vitest'
 import type { StoredEvent } from '../../contract/events.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { commitSoon, transact, type Tx } from './database.ts'
 
-let rig: RecordsRig
+let rig: DomainRig
 let events: StoredEvent[]
 
 beforeEach(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
   events = []
   rig.db.onEvents((event) => void events.push(event))
 })

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { transact } from '../db/database.ts'
 import { createEventHub } from './event-hub.ts'
 import { findEventBounds, listEventsAfter, pruneEvents } from './event-log.sql.ts'
 
-let rig: RecordsRig
+let rig: DomainRig
 beforeEach(() => {
-  rig = openRecordsRig()
+  rig = openDomainRig()
 })
 afterEach(() => rig.close())
 

@@ -205,7 +205,7 @@ function addChange(work: Work, change: Change): void {
   else work.changes.push(change)
 }
 
-/** What the person's repository ignores without saying so in its files. */
+/** What the person's repository ignores by rules outside of its files. */
 function excludesOf({ gitDir }: Repository): string[] {
   const file = join(gitDir, 'info', 'exclude')
   return existsSync(file) ? [`--exclude-from=${file}`] : []

@@ -44,7 +44,7 @@ const OPTIONS = ['-r', '-M', '-l400', '--no-ext-diff', '--no-textconv', '--no-co
 const RECIPES = patternsOf([
   ...['package.json', 'package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', 'pnpm-lock.yaml', 'pnpm-workspace.yaml', 'bun.lock*'],
   ...['deno.json*', 'tsconfig*.json', 'jsconfig*.json', '.eslintrc*', '.prettierrc*', '.stylelintrc*', '.babelrc*', '.mocharc*'],
-  ...['js', 'mjs', 'cjs', 'ts', 'mts', 'cts'].map((ending) => `*.config.${ending}`),
+  ...['js', 'mjs', 'cjs', 'ts', 'mts', 'cts'].map((extension) => `*.config.${extension}`),
   ...['makefile', 'gnumakefile', 'bsdmakefile', '*.mk', 'justfile', 'taskfile.y*ml', 'cmakelists.txt', '*.cmake', 'rakefile', 'gemfile'],
   ...['pyproject.toml', 'setup.py', 'setup.cfg', 'conftest.py', 'tox.ini', 'noxfile.py', 'cargo.toml', 'build.rs', 'pom.xml'],
   ...['build.gradle*', 'settings.gradle*', 'gradlew*', 'gradle-wrapper.*', '.gitmodules'],

@@ -118,7 +118,7 @@ const whyOf = (home: Home, { leftOut }: UserToolchain) =>
 
 const runIn = (home: Home, programs: UserToolchain, script: string) =>
   runSandboxed({ sandbox, command: ['/bin/sh', '-c', script], folder: home.work, writable: [home.work], programs, timeoutMs: 20_000 })
-    .ending
+    .outcome
 
 describe.skipIf(process.platform === 'win32')('the user toolchain', () => {
   it('keeps the order of PATH and adds the system folders', async () => {

@@ -119,13 +119,13 @@ export function createUserToolchain({ listFolders, writable, dataDir, home: home
 export type Startable = Pick<UserToolchain, 'path' | 'shown' | 'covered' | 'writable'>
 
 /** On Windows a script (`npm.cmd`) needs a shell, which would parse its arguments again. */
-const ENDINGS = process.platform === 'win32' ? ['', '.exe', '.com'] : ['']
+const EXTENSIONS = process.platform === 'win32' ? ['', '.exe', '.com'] : ['']
 
 /** The path of a program, found as a shell in the sandbox finds it; null: there is none. */
 export async function findByName(name: string, programs: Startable): Promise<string | null> {
   for (const folder of programs.path) {
-    for (const ending of ENDINGS) {
-      const path = join(folder, name + ending)
+    for (const extension of EXTENSIONS) {
+      const path = join(folder, name + extension)
       if (await mayStart(path, programs)) return path
     }
   }

@@ -7,13 +7,13 @@ export function foldName(name: string): string {
   const plain = name.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '')
   // Upper case first: such disks treat `ß` as `ss`.
   const folded = plain.toUpperCase().toLowerCase().normalize('NFKC')
-  const [bare = ''] = withoutEnding(folded).split(/(?<=.):/)
-  const ended = withoutEnding(bare.replace(/:$/, ''))
+  const [bare = ''] = withoutTrailing(folded).split(/(?<=.):/)
+  const ended = withoutTrailing(bare.replace(/:$/, ''))
   return ended.replace(/^(git|gi[0-9a-f]{4})~\d$/, '.git')
 }
 
 /** Without dots and spaces at the end. An expression would take the square of the length, and others choose names. */
-function withoutEnding(name: string): string {
+function withoutTrailing(name: string): string {
   let end = name.length
   while (end > 1 && (name[end - 1] === '.' || name[end - 1] === ' ')) end--
   return name.slice(0, end)

@@ -54,7 +54,7 @@ const CODE = [
 const CODE_OF_PROJECTS = [
   ...['.husky', '.huskyrc*', '.lefthook', '.pre-commit-config.yaml', '.pre-commit-config.yml', '.overcommit.yml'],
   ...['lefthook', 'lefthook-local', '.lefthook', '.lefthook-local'].flatMap((name) =>
-    ['yml', 'yaml', 'toml', 'json', 'jsonc'].map((ending) => `${name}.${ending}`),
+    ['yml', 'yaml', 'toml', 'json', 'jsonc'].map((extension) => `${name}.${extension}`),
   ),
   ...['.github/workflows', '.github/actions', '.gitlab-ci.yml', '.gitlab', '.circleci', '.buildkite', '.forgejo/workflows'],
   ...['.gitea/workflows', '.woodpecker', '.woodpecker.y*ml', '.drone.y*ml', '.drone.star', '.travis.yml', '.cirrus.yml', '.cirrus.star'],

@@ -52,8 +52,8 @@ describe('the arguments for bubblewrap', () => {
   )
 
   it('show the proxy if there is one', () =>
-    expect(lineFor({ proxy: { path: '/tmp/door/network', shownAt: '/sandbox/network' } })).toContain(
-      '--ro-bind /tmp/door/network /sandbox/network',
+    expect(lineFor({ proxy: { path: '/tmp/proxy/network', shownAt: '/sandbox/network' } })).toContain(
+      '--ro-bind /tmp/proxy/network /sandbox/network',
     ))
 
   it('never share the network', () => expect(lineFor()).not.toContain('--share-net'))

@@ -540,7 +540,7 @@ function run(attempt: Attempt, inSandbox: boolean, network = false): Promise<San
     timeoutMs: attempt.timeoutMs ?? 9_000,
     keepBytes: 8_000_000,
     ...(attempt.limits === undefined ? {} : { limits: attempt.limits }),
-  }).ending
+  }).outcome
 }
 
 const hasEscaped = (output: string) => output.includes(CANARY) || output.includes(THROUGH)
@@ -565,12 +565,12 @@ describe.skipIf(isMissing)('the sandbox', () => {
     async (attempt) => {
       const before = await worldOutside()
       const connections = rig.connections()
-      const ending = await run(attempt, true)
-      expect(hasEscaped(ending.output), ending.output).toBe(false)
+      const outcome = await run(attempt, true)
+      expect(hasEscaped(outcome.output), outcome.output).toBe(false)
       expect(rig.connections()).toBe(connections)
       expect(await worldOutside()).toEqual(before)
-      expect(ending.durationMs).toBeLessThan(10_000)
-      expect(attempt.ends ?? ['exited']).toContain(ending.ended)
+      expect(outcome.durationMs).toBeLessThan(10_000)
+      expect(attempt.ends ?? ['exited']).toContain(outcome.ended)
     },
     20_000,
   )
@@ -578,8 +578,8 @@ describe.skipIf(isMissing)('the sandbox', () => {
   const reaching = attempts.filter(({ control, python }) => control === 'connects' && (python === undefined || pythonIsHere))
   it.each(reaching)('holds with the network open against: $name', async (attempt) => {
     const connections = rig.connections()
-    const ending = await run(attempt, true, true)
-    expect(hasEscaped(ending.output), ending.output).toBe(false)
+    const outcome = await run(attempt, true, true)
+    expect(hasEscaped(outcome.output), outcome.output).toBe(false)
     expect(rig.connections()).toBe(connections)
   })
 
@@ -587,8 +587,8 @@ describe.skipIf(isMissing)('the sandbox', () => {
   it.each(controls)('is needed against: $name', async (attempt) => {
     const before = await worldOutside()
     const connections = rig.connections()
-    const ending = await run(attempt, false)
-    if (attempt.control === 'leaks') expect(hasEscaped(ending.output), ending.output).toBe(true)
+    const outcome = await run(attempt, false)
+    if (attempt.control === 'leaks') expect(hasEscaped(outcome.output), outcome.output).toBe(true)
     if (attempt.control === 'connects') expect(rig.connections()).toBeGreaterThan(connections)
     if (attempt.control === 'changes') await expect.poll(() => worldOutside()).not.toEqual(before)
     if ((await worldOutside()).victim === 'dead') {
@@ -615,15 +615,15 @@ describe.skipIf(isMissing)('the sandbox', () => {
     let refused = 0
     try {
       for (let round = 0; round < 40; round++) {
-        const ending = await runSandboxed({
+        const outcome = await runSandboxed({
           sandbox,
           command: ['/bin/sh', '-c', 'cat secret.txt; echo evil > target.txt; ls'],
           folder: sub,
           writable: [sub],
           timeoutMs: 5_000,
-        }).ending.catch((thrown: Error) => thrown)
-        if (ending instanceof Error) refused++
-        else expect(hasEscaped(ending.output), ending.output).toBe(false)
+        }).outcome.catch((thrown: Error) => thrown)
+        if (outcome instanceof Error) refused++
+        else expect(hasEscaped(outcome.output), outcome.output).toBe(false)
       }
     } finally {
       isOver = true

@@ -117,7 +117,7 @@ echo "reached the end"`
       folder: inside,
       writable: [inside],
       timeoutMs: 10_000,
-    }).ending
+    }).outcome
     if (ended !== 'exited') return 'a test command in the sandbox did not end'
     if (exitCode !== 0 || !output.includes('reached the end'))
       return `a test command in the sandbox ended with ${exitCode}: ${output.trim()}`

@@ -150,7 +150,7 @@ describe.skipIf(!hasNetwork)('a command with network', () => {
       writable: [folder],
       network: network!,
       timeoutMs: 9_000,
-    }).ending
+    }).outcome
   }
   const fetchPage = (port: number) => `
 import urllib.request, os
@@ -180,7 +180,7 @@ print(urllib.request.urlopen('http://127.0.0.1:${port}/from-the-sandbox').read()
       exitCode: 4,
       ended: 'exited',
     })
-    const ending = await run('print(1)', true)
-    expect(ending.durationMs).toBeLessThan(4_000)
+    const outcome = await run('print(1)', true)
+    expect(outcome.durationMs).toBeLessThan(4_000)
   })
 })

@@ -22,17 +22,17 @@ async function attack(
   const work = await scratchFolder('Work')
   await prepare?.(work)
   const path = work.at(folder).replace(/\/$/, '')
-  const ending = await runSandboxed({
+  const outcome = await runSandboxed({
     sandbox,
     command: ['/bin/sh', '-c', `${setUp} ${script}`],
     folder: path,
     writable: [path],
     ...(isReviewed ? { reviewed: [path] } : {}),
     timeoutMs: 20_000,
-  }).ending
-  return { work, ending, setAside: ending.setAside.map((one) => one.path.slice(work.path.length + 1)) }
+  }).outcome
+  return { work, outcome, setAside: outcome.setAside.map((one) => one.path.slice(work.path.length + 1)) }
 }
-type Attacked = { work: ScratchFolder; ending: SandboxedOutcome; setAside: string[] }
+type Attacked = { work: ScratchFolder; outcome: SandboxedOutcome; setAside: string[] }
 
 const git = (work: ScratchFolder, ...args: string[]) =>
   execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', '-c', 'protocol.file.allow=always', '-C', work.path, ...args], {
@@ -132,10 +132,10 @@ describe.skipIf(isMissing)('a program in the sandbox', () => {
       'fresh',
     ],
   ])('leaves no code behind by %s', async (_, script, folder) => {
-    const { work, ending, setAside } = await attack(script)
-    expect(ending.exitCode, ending.output).toBe(0)
+    const { work, outcome, setAside } = await attack(script)
+    expect(outcome.exitCode, outcome.output).toBe(0)
     expect(setAside.length).toBeGreaterThan(0)
-    expect(ending.setAside.every(({ to }) => to !== null)).toBe(true)
+    expect(outcome.setAside.every(({ to }) => to !== null)).toBe(true)
     // Git ends with an error where there is no repository any more, which is as it should be.
     if (folder !== null) spawnSync('git', ['status'], { cwd: work.at(folder), stdio: 'ignore' })
     expect(Object.keys(await contentsOf(work.path)).filter((path) => path.endsWith('/x'))).toEqual([])
@@ -188,7 +188,7 @@ describe.skipIf(isMissing)('a program in the sandbox', () => {
     for (const script of attacks)
       await runSandboxed({
         ...{ sandbox, command: ['/bin/sh', '-c', `${setUp} ${script}`], folder: work.path, writable: [work.path], timeoutMs: 20_000 },
-      }).ending
+      }).outcome
     expect(existsSync(work.at('committed'))).toBe(true)
     expect(await readFile(work.at('.git/modules', module, 'config'), 'utf8')).not.toContain('fsmonitor')
     expect(existsSync(work.at('.git/modules', module, 'hooks/post-checkout'))).toBe(false)
@@ -292,7 +292,7 @@ describe.skipIf(isMissing)('a program in the sandbox', () => {
 
   it('leaves no changed file that has another name where files run by themselves', async () => {
     const names = { 'check.sh': '.git/hooks/pre-commit', 'tasks.json': '.vscode/deep/tasks.json', envrc: '.envrc', same: '.husky/pre-push' }
-    const { work, ending, setAside } = await attack('cp hook check.sh; cp hook tasks.json; cp hook envrc; rm same', async (project) => {
+    const { work, outcome, setAside } = await attack('cp hook check.sh; cp hook tasks.json; cp hook envrc; rm same', async (project) => {
       git(project, 'init', '-q')
       for (const [name, place] of Object.entries(names)) {
         await project.write(name, 'mine')
@@ -300,7 +300,7 @@ describe.skipIf(isMissing)('a program in the sandbox', () => {
         await link(project.at(name), project.at(place))
       }
     })
-    expect(ending.exitCode, ending.output).toBe(0)
+    expect(outcome.exitCode, outcome.output).toBe(0)
     expect(setAside.toSorted()).toEqual(['.envrc', '.git/hooks/pre-commit', '.vscode/deep/tasks.json'])
     for (const place of setAside) expect(existsSync(work.at(place))).toBe(false)
     expect(await readFile(work.at('.husky/pre-push'), 'utf8')).toBe('mine')
@@ -324,8 +324,8 @@ describe.skipIf(isMissing)('a program in the sandbox', () => {
   })
 
   it('gets what it planted renamed, with its content', async () => {
-    const { work, ending } = await attack('mkdir -p p/.vscode; echo evil > p/.vscode/tasks.json')
-    const [{ path, to } = { path: '', to: null }, ...others] = ending.setAside
+    const { work, outcome } = await attack('mkdir -p p/.vscode; echo evil > p/.vscode/tasks.json')
+    const [{ path, to } = { path: '', to: null }, ...others] = outcome.setAside
     expect(others).toEqual([])
     expect(path).toBe(work.at('p/.vscode'))
     expect(to).toMatch(/\/p\/vscode\.set-aside-[0-9a-f]{8}$/)
@@ -351,8 +351,8 @@ describe.skipIf(isMissing)('a program in the sandbox', () => {
     ['a repository that starts a program', 'mkdir -p fresh/.git; cp config.evil fresh/.git/config', 'fresh/.git'],
     ['settings of a shell', 'cp hook .envrc', '.envrc'],
   ])('does not keep %s while it runs', async (_, plant, path) => {
-    const { work, ending, setAside } = await attack(`${plant}; while [ -e ${path} ]; do sleep 0.05; done; ${plant}`)
-    expect([ending.ended, ending.exitCode]).toEqual(['exited', 0])
+    const { work, outcome, setAside } = await attack(`${plant}; while [ -e ${path} ]; do sleep 0.05; done; ${plant}`)
+    expect([outcome.ended, outcome.exitCode]).toEqual(['exited', 0])
     expect(setAside).toEqual([path, path])
     expect(existsSync(work.at(path))).toBe(false)
   })
@@ -365,15 +365,15 @@ describe.skipIf(isMissing)('a program in the sandbox', () => {
   })
 
   it('is reported when it leaves an unreadable folder behind', async () => {
-    const { ending } = await attack(String.raw`d=$(printf 'a\377'); git init -q "$d"; cp config.evil "$d/.git/config"`)
-    expect(ending.setAside).toEqual([{ path: expect.stringContaining('a\uFFFD') as string, to: null }])
+    const { outcome } = await attack(String.raw`d=$(printf 'a\377'); git init -q "$d"; cp config.evil "$d/.git/config"`)
+    expect(outcome.setAside).toEqual([{ path: expect.stringContaining('a\uFFFD') as string, to: null }])
   })
 
   it('is reported when it leaves folders with too long paths behind', async () => {
-    const { ending } = await attack(`d=$(printf 'a%.0s' $(seq 200)); i=0; while [ $i -lt 25 ]; do mkdir $d; cd $d; i=$((i+1)); done; true`)
-    expect(ending.setAside).toEqual([{ path: expect.stringContaining('aaa') as string, to: null }])
+    const { outcome } = await attack(`d=$(printf 'a%.0s' $(seq 200)); i=0; while [ $i -lt 25 ]; do mkdir $d; cd $d; i=$((i+1)); done; true`)
+    expect(outcome.setAside).toEqual([{ path: expect.stringContaining('aaa') as string, to: null }])
     // Node removes no such path either.
-    execFileSync('rm', ['-rf', ending.setAside[0]!.path.split('/').slice(0, 5).join('/')])
+    execFileSync('rm', ['-rf', outcome.setAside[0]!.path.split('/').slice(0, 5).join('/')])
   })
 
   it.each(['mkfifo', 'ln -s /dev/zero'])('does not block the recheck with %s', async (make) => {
@@ -382,24 +382,24 @@ describe.skipIf(isMissing)('a program in the sandbox', () => {
   })
 
   it('does an ordinary coding job, of which nothing is renamed', async () => {
-    const { ending } = await attack(
+    const { outcome } = await attack(
       `git init -q . && mkdir -p src test && echo '{"type":"module"}' > package.json && echo '# x' > README.md && echo 'export const one = 1' > src/index.js &&
       printf 'import test from "node:test"\nimport { one } from "../src/index.js"\ntest("one", (t) => t.assert.equal(one, 1))\n' > test/index.test.js &&
       echo node_modules > .gitignore && mkdir -p node_modules/a/.github/workflows node_modules/.bin && echo x > node_modules/a/.github/workflows/ci.yml &&
       ln -s ../a/x node_modules/.bin/x && node --test && git add . && git -c user.name=a -c user.email=a@b commit -qm one && git status --short`,
     )
-    expect([ending.exitCode, ending.setAside], ending.output).toEqual([0, []])
+    expect([outcome.exitCode, outcome.setAside], outcome.output).toEqual([0, []])
   })
 
   it('works with git as before', async () => {
     const script = `git add . && git -c user.name=a -c user.email=a@b commit -qm one && git checkout -qb other && echo b > b && git add b &&
       git -c user.name=a -c user.email=a@b commit -qm two && git checkout -q - && git merge -q other && git init -q fresh &&
       git -C fresh config user.name Ada && git -C fresh remote add origin https://example.com/a.git && git clone -q . copy && git log --oneline`
-    const { work, ending, setAside } = await attack(script, async (project) => {
+    const { work, outcome, setAside } = await attack(script, async (project) => {
       git(project, 'init', '-q')
       await project.write('a', 'a')
     })
-    expect([ending.exitCode, setAside], ending.output).toEqual([0, []])
+    expect([outcome.exitCode, setAside], outcome.output).toEqual([0, []])
     expect(git(work, 'log', '--oneline').toString().trim().split('\n')).toHaveLength(2)
     expect(existsSync(work.at('copy/.git/config'))).toBe(true)
   })
@@ -428,7 +428,7 @@ describe.skipIf(isMissing)('a program in the sandbox', () => {
     await begun.promise
     git(work, 'init', '-q')
     await work.write('go')
-    expect((await running.ending).setAside).toEqual([])
+    expect((await running.outcome).setAside).toEqual([])
     expect((await lstat(work.at('.git/config'))).isFile()).toBe(true)
   })
 

@@ -22,7 +22,7 @@ async function runIn(sandbox: SandboxOptions['sandbox'], script: string, more: P
   }
 }
 const resultOf = async (sandbox: SandboxOptions['sandbox'], script: string, more: Partial<SandboxOptions> = {}) =>
-  (await runIn(sandbox, script, more)).process.ending
+  (await runIn(sandbox, script, more)).process.outcome
 
 const isAlive = (pid: number) => {
   try {
@@ -61,13 +61,13 @@ describe.skipIf(process.platform === 'win32').each(both)('a command %s', (name, 
       folder,
       writable: [folder],
       timeoutMs: 9_000,
-    }).ending
+    }).outcome
     expect(output).toBe(args.map((arg) => `[${arg}]`).join(''))
   })
 
   it('starts in its folder and can write there', async () => {
     const { folder, process } = await runIn(sandbox, 'pwd; echo content > made')
-    expect((await process.ending).output).toBe(`${folder}\n`)
+    expect((await process.outcome).output).toBe(`${folder}\n`)
     expect(await readFile(join(folder, 'made'), 'utf8')).toBe('content\n')
   })
 
@@ -109,9 +109,9 @@ describe.skipIf(process.platform === 'win32').each(both)('a command %s', (name, 
     expect(await resultOf(sandbox, 'kill -9 $$')).toMatchObject({ ended: 'exited', exitCode: 137, signal: 'SIGKILL' }))
 
   it('is stopped at its timeout and keeps its output', async () => {
-    const ending = await resultOf(sandbox, 'echo begun; sleep 60; echo over', { timeoutMs: 500 })
-    expect(ending).toMatchObject({ ended: 'timeout', exitCode: null, output: 'begun\n' })
-    expect(ending.durationMs).toBeLessThan(3_000)
+    const outcome = await resultOf(sandbox, 'echo begun; sleep 60; echo over', { timeoutMs: 500 })
+    expect(outcome).toMatchObject({ ended: 'timeout', exitCode: null, output: 'begun\n' })
+    expect(outcome.durationMs).toBeLessThan(3_000)
   })
 
   it('may clean up when it is stopped', async () => {
@@ -130,26 +130,26 @@ describe.skipIf(process.platform === 'win32').each(both)('a command %s', (name, 
     if (existsSync('/proc')) await expect.poll(async () => (await sleepers(word)).length).toBeGreaterThanOrEqual(3)
     const pids = await sleepers(word)
     stop.abort()
-    expect(await process.ending).toMatchObject({ ended: 'cancelled', exitCode: null })
+    expect(await process.outcome).toMatchObject({ ended: 'cancelled', exitCode: null })
     await expect.poll(() => pids.filter(isAlive)).toEqual([])
   })
 
   it('is not started when it is already cancelled', async () => {
     const { folder, process } = await runIn(sandbox, 'touch made', { signal: AbortSignal.abort() })
-    expect(await process.ending).toMatchObject({ ended: 'cancelled', output: '' })
+    expect(await process.outcome).toMatchObject({ ended: 'cancelled', output: '' })
     expect(await readdir(folder)).toEqual([])
   })
 
   it('ends when its handle is stopped', async () => {
     const { process } = await runIn(sandbox, 'sleep 60')
     process.stop()
-    expect(await process.ending).toMatchObject({ ended: 'cancelled' })
+    expect(await process.outcome).toMatchObject({ ended: 'cancelled' })
   })
 
   it('ends its background processes and does not wait for them', async () => {
-    const ending = await resultOf(sandbox, 'sleep 4322 & echo $!; echo over')
-    expect(ending).toMatchObject({ ended: 'exited', exitCode: 0 })
-    expect(ending.durationMs).toBeLessThan(5_000)
+    const outcome = await resultOf(sandbox, 'sleep 4322 & echo $!; echo over')
+    expect(outcome).toMatchObject({ ended: 'exited', exitCode: 0 })
+    expect(outcome.durationMs).toBeLessThan(5_000)
     await expect.poll(() => sleepers('4322')).toEqual([])
   })
 
@@ -193,7 +193,7 @@ describe.skipIf(process.platform === 'win32').each(both)('a command %s', (name, 
       folder,
       writable: [folder],
       timeoutMs: 9_000,
-    }).ending
+    }).outcome
     expect(exitCode).toBe(127)
     expect(output).toMatch(/no-such-program.*(not found|No such file)/)
   })
@@ -214,7 +214,7 @@ describe.skipIf(process.platform === 'win32').each(both)('a command %s', (name, 
       folder: join(base, 'Work'),
       writable: [join(base, 'Work')],
       timeoutMs: 9_000,
-    }).ending
+    }).outcome
     expect(await readdir(base)).toEqual(['Work'])
   })
 })
@@ -227,7 +227,7 @@ async function sleepers(word: string): Promise<number[]> {
 
 describe.skipIf(isMissing)('an open folder', () => {
   const open = async (folder: string, more: Partial<SandboxOptions> = {}) =>
-    runSandboxed({ sandbox: found, command: ['/bin/sh', '-c', 'ls -A'], folder, writable: [folder], timeoutMs: 9_000, ...more }).ending
+    runSandboxed({ sandbox: found, command: ['/bin/sh', '-c', 'ls -A'], folder, writable: [folder], timeoutMs: 9_000, ...more }).outcome
 
   it.each(['/', '/usr/local', '/etc', '/proc/self', '/dev', '/tmp', '/home', '/run/user/1000', '/var'])('is never %s', async (folder) => {
     await expect(open(folder)).rejects.toThrow(/cannot be opened to this folder/)
@@ -270,7 +270,7 @@ describe.skipIf(isMissing)('an open folder', () => {
       writable: [scratch.at('work')],
       readable: [scratch.at('library')],
       timeoutMs: 9_000,
-    }).ending
+    }).outcome
     expect(output).toMatch(/^words.*Read-only file system\nrefused\n$/s)
   })
 
@@ -287,7 +287,7 @@ describe.skipIf(isMissing)('an open folder', () => {
       writable: [scratch.path],
       closed: [scratch.at('link'), scratch.at('key')],
       timeoutMs: 9_000,
-    }).ending
+    }).outcome
     expect(output).not.toContain('secret')
     expect(output).toMatch(/mv: .*busy/)
     expect(await readFile(scratch.at('deep/data/secret'), 'utf8')).toBe('x')

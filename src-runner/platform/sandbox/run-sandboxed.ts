@@ -48,7 +48,7 @@ const MAX_COMPLAINT_BYTES = 16_384
 export function runSandboxed(options: SandboxOptions): SandboxedProcess {
   const stopped = new AbortController()
   const signal = options.signal === undefined ? stopped.signal : AbortSignal.any([options.signal, stopped.signal])
-  return { ending: run(options, signal), stop: () => stopped.abort() }
+  return { outcome: run(options, signal), stop: () => stopped.abort() }
 }
 
 async function run(options: SandboxOptions, signal: AbortSignal): Promise<SandboxedOutcome> {
@@ -64,10 +64,10 @@ async function run(options: SandboxOptions, signal: AbortSignal): Promise<Sandbo
       options.onSetAside?.(found)
     })
     // The last recheck must happen however the command ends.
-    const ending = await supervise(started, options, limits, signal).catch((thrown: Error) => thrown)
+    const outcome = await supervise(started, options, limits, signal).catch((thrown: Error) => thrown)
     await places.stop()
-    if (ending instanceof Error) throw ending
-    return { ...ending, setAside }
+    if (outcome instanceof Error) throw outcome
+    return { ...outcome, setAside }
   } finally {
     await launch.cleanUp()
   }

@@ -135,7 +135,7 @@ export type SandboxedOutcome = {
 
 export type SandboxedProcess = {
   /** Rejects with SandboxFailed if the command was never started. */
-  ending: Promise<SandboxedOutcome>
+  outcome: Promise<SandboxedOutcome>
   /** Sends SIGTERM to every process, then SIGKILL. */
   stop(): void
 }

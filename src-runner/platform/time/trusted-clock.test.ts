@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createHandClock } from '../../testing/hand-clock.ts'
-import { openRecordsRig, type RecordsRig } from '../../testing/domain-rig.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { transact } from '../db/database.ts'
 import type { ClockState } from '../db/trusted-clock-table.ts'
 import { createTrustedClock, advance, type TrustedClock } from './trusted-clock.ts'
@@ -13,7 +13,7 @@ const DAY = 24 * HOUR
 const YEAR = 365 * DAY
 const START = Date.parse('2026-11-20T09:30:00Z')
 
-let rig: RecordsRig
+let rig: DomainRig
 let times: TrustedClock
 let asleepMs: number
 /** null: the system does not say, as on macOS and Windows. */
@@ -26,7 +26,7 @@ function begin(): void {
   times = createTrustedClock({ db: rig.db, clock: rig.clock, time: createMachineTime(rig.clock, machine) })
 }
 function open(): void {
-  rig = openRecordsRig(createHandClock(START))
+  rig = openDomainRig(createHandClock(START))
   asleepMs = HOUR
   boot = 'first'
   begin()
@@ -266,7 +266,7 @@ describe('the trusted time', () => {
   })
 
   it('never advances by more than the running time while the clock is set back and forth within a day', () => {
-    rig = openRecordsRig(createHandClock(START))
+    rig = openDomainRig(createHandClock(START))
     const jump = fc.oneof(
       fc.integer({ min: -3 * YEAR, max: 3 * YEAR }),
       fc.integer({ min: -2 * DAY, max: 2 * DAY }),

@@ -51,7 +51,7 @@ export function createGateway(server: Server, { now, heartbeatMs, url, isToken, 
   const sockets = new WebSocketServer({ noServer: true, maxPayload: 4096 })
   const sessions = new Map<string, Session>()
   const connected = new Set<WebSocket>()
-  const ENDING_CODES = [1000, 1001, 4004, 4007, 4009, 4010, 4011, 4012, 4013, 4014]
+  const CODES_THAT_END_SESSIONS = [1000, 1001, 4004, 4007, 4009, 4010, 4011, 4012, 4013, 4014]
   let allowed = ~0
   let acknowledges = true
   let greeting: string | null = null
@@ -62,7 +62,7 @@ export function createGateway(server: Server, { now, heartbeatMs, url, isToken, 
     const session = sessionOf(socket)
     if (session !== undefined) {
       session.socket = null
-      if (ENDING_CODES.includes(code)) sessions.delete(session.id)
+      if (CODES_THAT_END_SESSIONS.includes(code)) sessions.delete(session.id)
     }
     socket.close(code)
   }

@@ -355,14 +355,14 @@ function createServed(http: ReturnType<typeof createServer>, port: number) {
     }
   }
 
-  let saying = Promise.resolve()
+  let sending = Promise.resolve()
   /** Returns the id. The message is encrypted and sent after those that were said before. */
   function say(person: string, message: proto.IMessage, options: SayOptions & { to?: string; kind?: string } = {}): string {
     const id = randomBytes(8).toString('hex').toUpperCase()
     const party = parties.get(person)!
     const { group, sentAt, isDamaged, to } = options
     const t = sentAt === undefined ? now() : String(Math.floor(sentAt / 1000))
-    saying = saying.then(async () => {
+    sending = sending.then(async () => {
       const from: Record<string, string> = group === undefined ? { from: party.jid } : { from: group, participant: party.jid }
       const isOwn = party === phone
       const attrs: Record<string, string> = {
@@ -473,7 +473,7 @@ function createServed(http: ReturnType<typeof createServer>, port: number) {
     sendNode(attrs: Record<string, string>, content: BinaryNode[] = []): string {
       const id = randomBytes(8).toString('hex').toUpperCase()
       const stored = { id, from: phone, message: {}, attrs: { t: now(), type: 'text', ...attrs }, content }
-      saying = saying.then(() => {
+      sending = sending.then(() => {
         unconfirmed.push(stored)
         push(stored, false)
       })
@@ -490,7 +490,7 @@ function createServed(http: ReturnType<typeof createServer>, port: number) {
     /** Repeats a message, as the service does when it does not know whether it arrived. */
     repeat(id: string, { isRepaired = false } = {}): void {
       const stored = everSaid.get(id)!
-      saying = saying.then(async () => {
+      sending = sending.then(async () => {
         if (isRepaired) stored.content = [await stored.from.encrypt(ownJid, bundle!, stored.message, { fresh: true })]
         push(stored, true)
       })

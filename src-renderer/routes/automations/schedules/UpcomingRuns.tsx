@@ -77,9 +77,9 @@ export function UpcomingRuns(): JSX.Element {
 const HOUR_MS = 3_600_000
 const WIDTH = 1000
 const EVERY_HOURS = 6
-const LANE = 9
+const ROW_HEIGHT = 9
 /** With more rows, the chart would say less than the list below. */
-const LANES = 6
+const MOST_ROWS = 6
 
 /** Decorative: a row for each schedule. The list below says the same. */
 function Band(props: { runs: readonly UpcomingRun[] }): JSX.Element {
@@ -89,9 +89,9 @@ function Band(props: { runs: readonly UpcomingRun[] }): JSX.Element {
     const first = Math.ceil(now() / HOUR_MS) * HOUR_MS
     return Array.from({ length: HOURS }, (_, n) => first + n * HOUR_MS).filter((hour) => new Date(hour).getHours() % EVERY_HOURS === 0)
   })
-  const lanes = createMemo(() => [...new Set(props.runs.map((run) => run.scheduleId))].slice(0, LANES))
-  const height = () => lanes().length * LANE
-  const middleOf = (run: UpcomingRun) => lanes().indexOf(run.scheduleId) * LANE + LANE / 2
+  const rows = createMemo(() => [...new Set(props.runs.map((run) => run.scheduleId))].slice(0, MOST_ROWS))
+  const height = () => rows().length * ROW_HEIGHT
+  const middleOf = (run: UpcomingRun) => rows().indexOf(run.scheduleId) * ROW_HEIGHT + ROW_HEIGHT / 2
   return (
     <div aria-hidden="true">
       <svg
@@ -113,7 +113,7 @@ function Band(props: { runs: readonly UpcomingRun[] }): JSX.Element {
             />
           )}
         </For>
-        <For each={props.runs.filter((run) => lanes().includes(run.scheduleId))}>
+        <For each={props.runs.filter((run) => rows().includes(run.scheduleId))}>
           {(run) => (
             <line
               x1={at(run.dueAt) * WIDTH}

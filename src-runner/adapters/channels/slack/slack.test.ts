@@ -3,7 +3,7 @@ import { createOutbound } from '../../../platform/net/outbound.ts'
 import type { Button } from '../../../domain/outbox/outgoing.ts'
 import { describeChannelDriver, SLOW_DOWN_SECONDS, type ServiceFault } from '../../../testing/channel-conformance.ts'
 import { createHandClock, type HandClock } from '../../../testing/hand-clock.ts'
-import { saying } from '../../../testing/message-matching.ts'
+import { messageMatching } from '../../../testing/message-matching.ts'
 import { startSlackServer, type SlackFault, type SlackServer, type SlackUser } from '../../../testing/slack-server/slack-server.ts'
 import { englishText, inEnglish } from '../../../lib/messages.ts'
 import type { Connection, Incoming } from '../channel.ts'
@@ -278,7 +278,7 @@ describe('Slack itself', () => {
     await connected()
     server.fault('chat.postMessage', { kind: 'refused', error })
     const result = await send('Hello')
-    expect(result).toMatchObject({ state: 'failed', permanent, problem: saying(sentence) })
+    expect(result).toMatchObject({ state: 'failed', permanent, problem: messageMatching(sentence) })
   })
 
   test('names a missing permission, with the page that adds it', async () => {
@@ -287,7 +287,9 @@ describe('Slack itself', () => {
     expect(await send('Hello')).toMatchObject({
       state: 'failed',
       permanent: true,
-      problem: saying(new RegExp(`lacks permissions: chat:write\\. Add them .* at https://api\\.slack\\.com/apps/${server.appId}/oauth,`)),
+      problem: messageMatching(
+        new RegExp(`lacks permissions: chat:write\\. Add them .* at https://api\\.slack\\.com/apps/${server.appId}/oauth,`),
+      ),
     })
   })
 

@@ -39,7 +39,7 @@ export async function pollUpdates({ api, clock, speech, random, runner, closing 
     // A position from the future was noted before the clock was set back.
     const offset = next !== null && Math.abs(clock.now() - next.at) < POSITION_KEPT_MS ? { offset: next.updateId } : {}
     const options = { ...offset, limit: BATCH, timeout: seconds, allowed_updates: ['message', 'callback_query'] as const }
-    const result = await api.call((bot, ending) => bot.getUpdates(options, ending), {
+    const result = await api.call((bot, callSignal) => bot.getUpdates(options, callSignal), {
       signal: closing,
       deadlineMs: seconds * 1000 + POLL_SLACK_MS,
     })
@@ -112,7 +112,7 @@ export async function pollUpdates({ api, clock, speech, random, runner, closing 
     if (trouble.kind === 'token') return runner.status('logged_out', trouble.problem)
     // The person has just given us the bot, so its earlier webhook no longer counts.
     if (trouble.kind === 'webhook' && failures === 0) {
-      const removed = await api.call((bot, ending) => bot.deleteWebhook({}, ending), { signal: closing })
+      const removed = await api.call((bot, callSignal) => bot.deleteWebhook({}, callSignal), { signal: closing })
       if (removed.ok) {
         failures++
         continue
@@ -129,7 +129,7 @@ function createGetFile(api: BotApi, closing: AbortSignal): GetFile {
   return async ({ fileId, size }, signal) => {
     if (size !== null && size > MAX_DOWNLOAD_BYTES) return { problem: 'it is larger than the 20 MB that a bot may fetch' }
     const options = { signal: AbortSignal.any([signal, closing]) }
-    const found = await api.call((bot, ending) => bot.getFile(fileId, ending), options)
+    const found = await api.call((bot, callSignal) => bot.getFile(fileId, callSignal), options)
     if (!found.ok) return { problem: englishText(found.problem) }
     const { file_path: path } = (found.value ?? {}) as { file_path?: unknown }
     if (typeof path !== 'string' || path.split('/').includes('..')) return { problem: 'the service does not say where it is' }
@@ -146,7 +146,7 @@ async function offerMenu(api: BotApi, t: Translate, signal: AbortSignal): Promis
   })
   const scope = { type: 'all_private_chats' } as const
   const options = { signal, deadlineMs: MENU_DEADLINE_MS }
-  const result = await api.call((bot, ending) => bot.setMyCommands(commands, { scope }, ending), options)
+  const result = await api.call((bot, callSignal) => bot.setMyCommands(commands, { scope }, callSignal), options)
   return result.ok || result.kind === 'refused'
 }
 

@@ -29,14 +29,14 @@ async function sendText(
 ): Promise<Result<string>> {
   const send = (shown: FormattedText['entities'], below: readonly Button[]) =>
     api.call(
-      (bot, ending) => {
+      (bot, callSignal) => {
         const options = {
           entities: shown,
           // Otherwise the service opens the addresses in the text for a preview.
           link_preview_options: { is_disabled: true },
           ...(below.length === 0 ? {} : { reply_markup: { inline_keyboard: rowsOf(below) } }),
         }
-        return bot.sendMessage(idOf(chatId), text, options, ending)
+        return bot.sendMessage(idOf(chatId), text, options, callSignal)
       },
       { signal },
     )
@@ -56,7 +56,7 @@ async function sendDocument({ api, signal }: Calls, chatId: string, name: string
   // The library writes the name into a header unescaped.
   const file = new InputFile(bytes, name.replace(/[\p{Cc}";\\]/gu, '_'))
   return withMessageId(
-    await api.call((bot, ending) => bot.sendDocument(idOf(chatId), file, {}, ending), { signal, deadlineMs: FILE_DEADLINE_MS }),
+    await api.call((bot, callSignal) => bot.sendDocument(idOf(chatId), file, {}, callSignal), { signal, deadlineMs: FILE_DEADLINE_MS }),
   )
 }
 

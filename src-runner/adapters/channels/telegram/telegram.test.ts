@@ -5,7 +5,7 @@ import { createOutbound } from '../../../platform/net/outbound.ts'
 import { startBotApiServer, type BotApiServer, type ServedFault, type ServedUser } from '../../../testing/bot-api-server/bot-api-server.ts'
 import { describeChannelDriver, SLOW_DOWN_SECONDS, type ServiceFault } from '../../../testing/channel-conformance.ts'
 import { createHandClock, type HandClock } from '../../../testing/hand-clock.ts'
-import { saying } from '../../../testing/message-matching.ts'
+import { messageMatching } from '../../../testing/message-matching.ts'
 import type { Connection, Incoming } from '../channel.ts'
 import { createTelegramDriver } from './telegram.ts'
 
@@ -404,7 +404,7 @@ describe('Telegram itself', () => {
     connect()
     await server.untilPolled()
     server.fault('sendMessage', { kind: 'error', code, description })
-    expect(await send('Hello')).toMatchObject({ state: 'failed', permanent: true, problem: saying(/\.$/) })
+    expect(await send('Hello')).toMatchObject({ state: 'failed', permanent: true, problem: messageMatching(/\.$/) })
     expect(server.calls.filter(({ method }) => method === 'sendMessage')).toHaveLength(1)
     expect(statuses.at(-1)).toBe('open: ')
   })

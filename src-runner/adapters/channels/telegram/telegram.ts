@@ -28,7 +28,7 @@ export function createTelegramDriver(deps: TelegramDeps): ChannelDriver {
 
     async identify(access, signal) {
       const api = createBotApi({ ...deps, access, onRoundTrip() {} })
-      const result = await api.call((bot, ending) => bot.getMe(ending), { signal })
+      const result = await api.call((bot, callSignal) => bot.getMe(callSignal), { signal })
       if (!result.ok) {
         const isRefused = result.kind === 'token' || result.kind === 'refused' || result.kind === 'forbidden'
         return { state: isRefused ? 'refused' : 'unreachable', problem: result.problem }
@@ -61,12 +61,12 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
       const sending = { api, t: deps.speech(), readFile: runner.readFile, signal: AbortSignal.any([signal, closing.signal]) }
       return sendMessage({ ...sending, onPart, onTokenRefused }, message)
     },
-    showTyping: (chatId) => call((bot, ending) => bot.sendChatAction(idOf(chatId), 'typing', {}, ending)),
+    showTyping: (chatId) => call((bot, callSignal) => bot.sendChatAction(idOf(chatId), 'typing', {}, callSignal)),
     answerPress: (pressId, note) =>
-      call((bot, ending) => bot.answerCallbackQuery(pressId, { text: note.slice(0, MAX_NOTE_CHARS).toWellFormed() }, ending)),
+      call((bot, callSignal) => bot.answerCallbackQuery(pressId, { text: note.slice(0, MAX_NOTE_CHARS).toWellFormed() }, callSignal)),
     removeButtons: (chatId, externalId) =>
-      call((bot, ending) =>
-        bot.editMessageReplyMarkup(idOf(chatId), Number(externalId), { reply_markup: { inline_keyboard: [] } }, ending),
+      call((bot, callSignal) =>
+        bot.editMessageReplyMarkup(idOf(chatId), Number(externalId), { reply_markup: { inline_keyboard: [] } }, callSignal),
       ),
     async close() {
       closing.abort(new Error('the channel is closed'))

@@ -3,12 +3,12 @@ import { AppError, problemOf } from '../../../lib/errors.ts'
 import { createMessage, joinSentences } from '../../../lib/messages.ts'
 
 /** Why a connection ended. `isFinal`: a person has to act first. `isUnlinked`: the keys are of no use any more. */
-export type Ending = { problem: Message; isFinal: boolean; isUnlinked: boolean }
+export type ConnectionFailure = { problem: Message; isFinal: boolean; isUnlinked: boolean }
 
 /** What the codes of the service mean for a linked device. */
-export function endingOf(code: number): Ending {
-  const final = (problem: Message, isUnlinked = false): Ending => ({ problem, isFinal: true, isUnlinked })
-  const again = (problem: Message): Ending => ({ problem, isFinal: false, isUnlinked: false })
+export function failureOf(code: number): ConnectionFailure {
+  const final = (problem: Message, isUnlinked = false): ConnectionFailure => ({ problem, isFinal: true, isUnlinked })
+  const again = (problem: Message): ConnectionFailure => ({ problem, isFinal: false, isUnlinked: false })
   switch (code) {
     case 401:
       return final(createMessage('chat_wa_unlinked'), true)

@@ -46,7 +46,7 @@ export function connect(deps: WhatsAppDeps, access: ChannelAccess, runner: Runne
       const library = await loadLibrary(deps.testServer)
       if (state === null || readCreds(library, state) === null) return reported.status('logged_out', NOT_PAIRED)
       const receiver = createReceiver({ ...deps, library, state, media, runner: reported, signal })
-      const ending = await stayLinked(
+      const failure = await stayLinked(
         { ...deps, library, state },
         {
           opened(open) {
@@ -65,8 +65,8 @@ export function connect(deps: WhatsAppDeps, access: ChannelAccess, runner: Runne
         },
         signal,
       )
-      reported.status('logged_out', ending.problem)
-      if (ending.isUnlinked) deleteLinkState(file)
+      reported.status('logged_out', failure.problem)
+      if (failure.isUnlinked) deleteLinkState(file)
     } finally {
       state?.close()
     }

@@ -3,7 +3,7 @@ import type { Message } from '../../../contract/messages.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import type { ChannelAccount } from '../../../domain/channels/channels.ts'
-import { endingOf } from './connection-failures.ts'
+import { failureOf } from './connection-failures.ts'
 import { numberIn, readCreds, type Library, type TestServer } from './library.ts'
 import { DEVICE_NAME, openLinkSocket, QR_SHOWN_MS, type LinkSocket } from './link-socket.ts'
 import type { LinkState } from './link-state.ts'
@@ -58,14 +58,14 @@ export async function pairDevice(deps: PairDeviceDeps, signal: AbortSignal): Pro
     const { code, paired, isAccepted } = await runOnce(deps, creds, signal)
     if (paired !== null && isAccepted) return { state: 'paired', paired }
     if (paired !== null) return { state: 'failed', problem: createMessage('chat_wa_other_account', { account: paired.account.name }) }
-    if (logins === MOST_LOGINS || endingOf(code).isFinal) return { state: 'failed', problem: problemOf(code) }
+    if (logins === MOST_LOGINS || failureOf(code).isFinal) return { state: 'failed', problem: problemOf(code) }
     await clock.sleep(LOGIN_PAUSE_MS, signal)
   }
 }
 
 function problemOf(code: number): Message {
   return code === 408 || code === 428 || code === 405 || code === 403
-    ? endingOf(code).problem
+    ? failureOf(code).problem
     : createMessage('chat_wa_pairing_failed', { status: String(code) })
 }
 

@@ -31,7 +31,7 @@ export function createPairing(
   { agentId, channelId, phoneNumber }: { agentId: string; channelId: string; phoneNumber: string | null },
 ) {
   const { log, testServer } = deps
-  const ending = new AbortController()
+  const stopping = new AbortController()
   let view: Pairing = { ...NOTHING, status: 'connecting' }
   let isRunning = true
   let done = Promise.resolve()
@@ -50,7 +50,7 @@ export function createPairing(
         return refusal === null
       }
       const given = { library, state, clock: deps.clock, testServer, phoneNumber: digitsOf(phoneNumber), onStep: show, accept }
-      const result = await pairDevice(given, ending.signal)
+      const result = await pairDevice(given, stopping.signal)
       isKept = result.state === 'paired'
       // From now on the channel says whose it is. If it is deleted, nothing brings it back.
       if (isKept) state.write([[AGENT, null]])
@@ -59,7 +59,7 @@ export function createPairing(
       await deps.refresh(channelId)
       show({ status: 'linked', number: result.paired.account.name, channelId })
     } finally {
-      isKept ||= ending.signal.aborted && readCreds(library, state) !== null
+      isKept ||= stopping.signal.aborted && readCreds(library, state) !== null
       state.close()
       if (!isKept) await discardPairing(deps, channelId)
     }
@@ -72,14 +72,14 @@ export function createPairing(
     run(state: LinkState): void {
       done = pair(state)
         .catch((error: unknown) => {
-          if (ending.signal.aborted) return
+          if (stopping.signal.aborted) return
           log.error({ error, agentId }, 'a pairing failed')
           show({ status: 'failed', problem: error instanceof AppError ? problemOf(error) : createMessage('ours_broken') })
         })
         .finally(() => (isRunning = false))
     },
     async stop(): Promise<void> {
-      ending.abort(new Error('the pairing was stopped'))
+      stopping.abort(new Error('the pairing was stopped'))
       await done
     },
   }

@@ -23,7 +23,7 @@ export type Content = Pick<IncomingMessage, 'text' | 'replyTo' | 'forwardedFrom'
 
 const MOST_TEXT = 65_536
 const MOST_CARDS = 20
-const ENDINGS: Record<string, string> = {
+const EXTENSIONS: Record<string, string> = {
   'image/jpeg': 'jpg',
   'image/png': 'png',
   'image/webp': 'webp',
@@ -100,10 +100,10 @@ function filesOf(content: proto.IMessage, id: string, getFile: GetFile): Incomin
     if (!file) return []
     const given = 'fileName' in file ? file.fileName : null
     const size = Number(file.fileLength ?? 0) || null
-    const ending = ENDINGS[file.mimetype?.split(';')[0]?.trim() ?? '']
+    const extension = EXTENSIONS[file.mimetype?.split(';')[0]?.trim() ?? '']
     return [
       {
-        name: given || (ending === undefined ? name : `${name}.${ending}`),
+        name: given || (extension === undefined ? name : `${name}.${extension}`),
         size,
         download: (signal: AbortSignal) => getFile({ ...file, kind, size }, signal),
       },

@@ -87,7 +87,7 @@ export function createReceiver(deps: ReceiverDeps) {
 async function readIncoming({ library, media, signal }: ReceiverDeps, link: LinkSocket, given: WAMessage): Promise<IncomingMessage | null> {
   const { key } = given
   if (isOurs(key.id)) return null
-  const content = readContent(library, given, (stored, ending) => media.download(stored, AbortSignal.any([ending, signal])))
+  const content = readContent(library, given, (stored, callSignal) => media.download(stored, AbortSignal.any([callSignal, signal])))
   if (content === null) return null
   const { addressed, ...said } = content
   const me = link.me()

@@ -1,7 +1,7 @@
 import type { WAMessage } from '@whiskeysockets/baileys'
 import type { Message } from '../../../contract/messages.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { endingOf, notKept, pauseAfter, type Ending } from './connection-failures.ts'
+import { failureOf, notKept, pauseAfter, type ConnectionFailure } from './connection-failures.ts'
 import { readCreds, type Library, type TestServer } from './library.ts'
 import { DEVICE_NAME, openLinkSocket, type LinkSocket } from './link-socket.ts'
 import type { LinkState } from './link-state.ts'
@@ -42,7 +42,7 @@ const PING_EVERY_MS = 30_000
 const MOST_RESTARTS = 3
 
 /** Connects again and again. Resolves when a person has to act. Rejects when `signal` aborts. */
-export async function stayLinked(deps: StayLinkedDeps, events: StayLinkedEvents, signal: AbortSignal): Promise<Ending> {
+export async function stayLinked(deps: StayLinkedDeps, events: StayLinkedEvents, signal: AbortSignal): Promise<ConnectionFailure> {
   const { clock, random } = deps
   let failures = 0
   let restarts = 0
@@ -52,9 +52,9 @@ export async function stayLinked(deps: StayLinkedDeps, events: StayLinkedEvents,
     signal.throwIfAborted()
     if (wasOpen && clock.monotonic() - startedAt >= STEADY_MS) failures = restarts = 0
     if (code === 515 && restarts++ < MOST_RESTARTS) continue
-    const ending = endingOf(code)
-    if (ending.isFinal) return ending
-    events.failing(storeError === null ? ending.problem : notKept(storeError))
+    const failure = failureOf(code)
+    if (failure.isFinal) return failure
+    events.failing(storeError === null ? failure.problem : notKept(storeError))
     await clock.sleep(pauseAfter(failures++, random), signal)
   }
 }

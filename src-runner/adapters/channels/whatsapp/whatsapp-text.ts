@@ -38,7 +38,7 @@ export function writeMarks({ text, entities }: FormattedText): string {
   return written + text.slice(done)
 }
 
-/** Where an invisible space keeps backquotes from ending their block. */
+/** Where an invisible space keeps backquotes from closing their block. */
 function backquotesIn(text: string): number[] {
   const within = [...text.matchAll(/``(?=`)/g)].map(({ index }) => index + 2)
   return text.endsWith('`') ? [...within, text.length] : within

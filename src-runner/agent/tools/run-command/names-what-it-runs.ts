@@ -6,7 +6,7 @@ import type { ToolFacts } from '../tool.ts'
 const PLAIN = /^[\p{L}\p{M}\p{N}_@%+=:,./-]+$/u
 /** A program text or a module follows. Interpreters have further spellings, but take no option here. */
 const TAKES_CODE = new Set(['-c', '-m'])
-/** They run the file that the word after them names, or choose one by it: a module, the main file of a folder, another ending. */
+/** They run the file that the word after them names, or choose one by it: a module, the main file of a folder, another extension. */
 const INTERPRETERS = new RegExp(
   `^(${[
     ...['a?sh', 'bash', 'dash', 'fish', 'm?ksh', 'zsh', 't?csh', 'yash', 'rbash', 'pwsh', 'powershell', 'cmd', 'busybox', 'toybox'],

@@ -174,7 +174,7 @@ async function run(args: RunArgs, context: ToolContext, deps: RunCommandDeps): P
         keepBytes: KEEP_BYTES,
         signal: context.signal,
         ...(context.show === undefined ? {} : { onOutput: shownIn(context.show) }),
-      }).ending
+      }).outcome
     } finally {
       await unpacked.remove()
     }

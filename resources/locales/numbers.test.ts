@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest'
+import { compactText, fieldText, moneyText, priceText, readNumber } from './numbers.ts'
+
+describe('numbers', () => {
+  it('formats money for the language of the person', () => {
+    expect(moneyText(1234.5, 'en')).toBe('$1,234.50')
+    expect(moneyText(1234.5, 'de')).toBe('1.234,50\u00a0$')
+    expect(priceText(0.075, 'en')).toBe('$0.075')
+    expect(priceText(3, 'en')).toBe('$3.00')
+    expect(compactText(999, 'en')).toBe('999')
+    expect(compactText(12_430, 'en')).toBe('12.4K')
+    expect([compactText(1200, 'de'), compactText(50_000, 'de'), compactText(1_250_000, 'de')]).toEqual(['1.200', '50.000', '1,3\u00A0Mio.'])
+  })
+
+  it('uses the decimal point of the language', () => {
+    expect(fieldText(1234.5, 'de')).toBe('1234,5')
+    expect(readNumber(fieldText(1234.5, 'de'))).toBe(1234.5)
+    expect(fieldText(null, 'de')).toBe('')
+  })
+})

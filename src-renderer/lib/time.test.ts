@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import { durationText, relativeTime } from './time.ts'
+
+const S = 1000
+const M = 60 * S
+const H = 60 * M
+const D = 24 * H
+
+describe('time', () => {
+  it.each([
+    [0, 'now'],
+    [-44 * S, 'now'],
+    [-50 * S, '1 min. ago'],
+    [-3 * M, '3 min. ago'],
+    [-59 * M, '59 min. ago'],
+    [-2 * H, '2 hr. ago'],
+    [-1.2 * D, 'yesterday'],
+    [-3 * D, '3 days ago'],
+    [-20 * D, '2 wk. ago'],
+    [+5 * M, 'in 5 min.'],
+  ])('%s ms from now is "%s"', (distance, text) => {
+    expect(relativeTime(1_700_000_000_000 + distance, 1_700_000_000_000, 'en')).toBe(text)
+  })
+
+  it.each([
+    [-5, '0s'],
+    [20, '<0.1s'],
+    [420, '0.4s'],
+    [990, '1s'],
+    [59_999, '59s'],
+    [3 * M + 5 * S, '3m 05s'],
+    [2 * H + 7 * M, '2h 07m'],
+    [4 * D + 3 * H, '4d 3h'],
+    [Number.NaN, '0s'],
+  ])('%s ms lasts "%s"', (ms, text) => {
+    expect(durationText(ms, 'en')).toBe(text)
+  })
+
+  it('uses the decimal point of the language', () => {
+    expect(durationText(420, 'de')).toBe('0,4s')
+  })
+})
