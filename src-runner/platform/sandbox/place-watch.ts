@@ -31,7 +31,8 @@ export function watchPlaces(recheck: Recheck, told: (setAside: readonly SetAside
   function lookNext(): Promise<void> {
     next ??= last.then(() => {
       next = null
-      last = look()
+      // A listener that throws must neither end the watch nor keep the end of the program from being noticed.
+      last = look().catch(() => {})
       return last
     })
     return next
