@@ -151,6 +151,23 @@ describe('a code place', () => {
     for (const path of ['other.sh', 'tools/other', 'tools/ignored', 'code']) expect([path, await isCode(path)]).toEqual([path, false])
   })
 
+  it.each([
+    ['!cd sub && ../y', 'y'],
+    ['!cd sub && ./y', 'sub/y'],
+    ['!cd sub/deep && sh build.sh', 'sub/deep/build.sh'],
+    ['!cd sub && cd deep && ./y', 'sub/deep/y'],
+    ['"!f() { cd -- sub; ./y; }; f"', 'sub/y'],
+    ['"!$(git rev-parse --show-toplevel)/tools/y"', 'tools/y'],
+    ['"!cd ${GIT_PREFIX:-.} && $ROOT/tools/y"', 'tools/y'],
+    ['"!env -C sub ./y"', 'sub/y'],
+  ])('is the file that the git alias %s runs, whether it exists or not', async (alias, file) => {
+    await homeOf()
+    const work = await scratchFolder('Work')
+    await work.write('.git/config', `[alias]\n\tx = ${alias}\n`)
+    expect(await isCodePlace({ path: work.at(file), folder: work.path })).toBe(true)
+    expect(await isCodePlace({ path: work.at('other/y'), folder: work.path })).toBe(false)
+  })
+
   it('is a make file that would be read instead of another one', async () => {
     const work = await scratchFolder('Work')
     const isCode = (path: string) => isCodePlace({ path: work.at(path), folder: work.path })

@@ -280,6 +280,7 @@ async function namedByConfigs(configs: readonly string[], workTree: string): Pro
 const MAX_CONFIG_BYTES = 256 * 1024
 /** A limit for configurations that include each other. */
 const MAX_CONFIGS = 30
+const MAX_FOLDERS = 8
 const SETTING = /^[ \t]*(?:\[.*?\])?[ \t]*([a-z][\w-]*)[ \t]*=[ \t]*(.*)$/gim
 /** Their values are paths. Each of the others may be a command. */
 const NAME_PATHS = ['hookspath', 'path', 'templatedir']
@@ -296,8 +297,8 @@ async function namedByConfig(config: string, { workTree, read }: { workTree: str
   for (const [, name, value] of text.replace(/\\\r?\n/g, '').matchAll(SETTING)) {
     const key = name!.toLowerCase()
     const isPath = NAME_PATHS.includes(key)
-    for (const written of isPath ? pathIn(value!) : NAME_TEXTS.includes(key) ? [] : filesIn(value!)) {
-      const path = resolve(key === 'path' ? dirname(config) : workTree, written.replace(/^~(?=\/)/, homedir()))
+    const from = key === 'path' ? dirname(config) : workTree
+    for (const path of isPath ? pathIn(value!, from) : NAME_TEXTS.includes(key) ? [] : filesIn(value!, from)) {
       if (!isPath && (await lstat(path).catch(() => null))?.isDirectory()) continue
       named.push(path, await realpath(path).catch(() => path))
       if (key === 'path') named.push(...(await namedByConfig(path, { workTree, read })))
@@ -306,15 +307,33 @@ async function namedByConfig(config: string, { workTree, read }: { workTree: str
   return named
 }
 
-function pathIn(value: string): string[] {
+function pathIn(value: string, from: string): string[] {
   const [, quoted, plain] = /^(?:"([^"]+)"|([^";#]+))/.exec(value) ?? []
-  return quoted === undefined && plain === undefined ? [] : [(quoted ?? plain!).trim()]
+  return quoted === undefined && plain === undefined ? [] : [resolve(from, atHome((quoted ?? plain!).trim()))]
 }
 
-/** The words of a command that may be files of the project. Its first word without a slash is a program from PATH. */
-function filesIn(value: string): string[] {
-  const words = value.split(/[\s"'`;&|()<>!=\\]+/).filter((word) => word !== '')
-  return words.filter((word, at) => (word.includes('/') || (at > 0 && word.includes('.'))) && !/^\+?refs\/|:\/\//.test(word))
+/** The word after them is the folder in which the rest of a command runs. */
+const GOES_TO = new Set(['cd', 'pushd', '-C', '--chdir', '--directory'])
+
+/**
+ * The words of a command that may be files of the project, seen from each folder that it goes to. Its first word without a slash is a
+ * program from PATH. What a variable or a program returns counts as any of the folders: `$(git rev-parse --show-toplevel)/x`.
+ */
+function filesIn(value: string, workTree: string): string[] {
+  const words = value.split(/[\s"'`;&|()<>!=\\]+/).filter((word) => word !== '' && word !== '--')
+  const folders = [workTree]
+  const placesOf = (word: string) => {
+    const rest = /^(?:\$[^/]*)?(\/.+)$/.exec(atHome(word))?.[1]
+    return [resolve(workTree, atHome(word)), ...folders.map((folder) => (rest === undefined ? resolve(folder, word) : join(folder, rest)))]
+  }
+  for (const [at, word] of words.entries())
+    if (GOES_TO.has(words[at - 1] ?? '') && folders.length < MAX_FOLDERS) folders.push(...placesOf(word).slice(0, MAX_FOLDERS))
+  const files = words.filter((word, at) => (word.includes('/') || (at > 0 && word.includes('.'))) && !/^\+?refs\/|:\/\//.test(word))
+  return [...new Set(files.flatMap(placesOf))]
+}
+
+function atHome(path: string): string {
+  return path.replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/)/, homedir())
 }
 
 /** The repository without a work tree around a folder; null: none. */
