@@ -11,6 +11,8 @@ import { createMessage, englishText } from '../../lib/messages.ts'
 import { cutText } from '../../lib/text.ts'
 import { diffTexts } from '../../domain/files/unified-diff.ts'
 import type { CodingCall } from '../../agent/coding/coding-session.ts'
+import { findNamedFiles } from '../../agent/tools/run-command/named-files.ts'
+import { namesWhatItRuns, wordsOfLine } from '../../agent/tools/run-command/names-what-it-runs.ts'
 import { NO_EFFECTS, type Tool } from '../../agent/tools/tool.ts'
 
 /** What the calls of a coding program are called in steps, approvals and rules. */
@@ -119,9 +121,12 @@ async function factsOfCall(name: CodeCallName, call: CodingCall, place: CodePlac
       return facts(createMessage('effect_code_edit', { program, files }), files, { effect: 'idempotent' })
     case 'code_command': {
       const line = cutText(call.command!, MAX_SUMMARY_CHARS, `… (${call.command!.length} characters)`)
-      return facts(createMessage('effect_code_command', { program, line, sandbox }), subjectOf(call.command!, folder), {
+      const subject = subjectOf(call.command!, folder)
+      return facts(createMessage('effect_code_command', { program, line, sandbox }), subject, {
         ...runs,
+        ...(await boundTo(call.command!, place)),
         paths: [repository],
+        argv: wordsOfLine(subject),
       })
     }
     case 'code_fetch':
@@ -145,6 +150,17 @@ function pathsOf({ paths, diffs }: CodingCall): string[] {
  */
 function subjectOf(command: string, folder: string): string {
   return command.includes('..') ? command : command.split(`${folder}/`).join('./').split(folder).join('.')
+}
+
+/** The files that a command names, by their places in the person's checkout: each job has a folder of its own. */
+async function boundTo(line: string, { folder, repository, sandboxed }: CodePlace): Promise<Pick<CallFacts, 'found' | 'runsUnnamed'>> {
+  const words = wordsOfLine(line)
+  const found = await findNamedFiles(words, { program: null, folder, sandboxed })
+  const placed = (text: string) => text.replace(`${folder}${sep}`, `${repository}${sep}`)
+  return {
+    found: found.map(({ path, mark }) => ({ path: placed(path), mark: mark === null ? null : placed(mark) })),
+    ...((await namesWhatItRuns(words, found, folder)) ? {} : { runsUnnamed: true }),
+  }
 }
 
 function shownPath(folder: string, path: string): string {

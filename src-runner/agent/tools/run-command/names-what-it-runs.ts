@@ -35,6 +35,13 @@ export async function namesWhatItRuns(
   return true
 }
 
+/** A command as words, if the program that gives it as a line has a shell read it. A line that a shell would split, expand or evaluate stays one. */
+export function wordsOfLine(line: string): string[] {
+  const words = line.split(' ').filter((word) => word !== '')
+  const isPlain = words.every((word) => PLAIN.test(word)) && words[0]?.includes('=') === false
+  return isPlain ? words : ['sh', '-c', line]
+}
+
 function isInterpreter(word: string): boolean {
   return INTERPRETERS.test(word.split('/').at(-1)!.toLowerCase())
 }
