@@ -77,6 +77,8 @@ export type BotApiServer = {
   setWebhook(url: string): void
   /** Breaks the connection that waits for messages. */
   breakPoll(): void
+  /** Answers it without messages, as the service does after some time. */
+  answerPoll(): void
   /** How many updates are not confirmed yet. */
   waitingUpdates(): number
   /** Called at each step of receiving and sending: `update sent`, `sendMessage done`. */
@@ -95,7 +97,7 @@ export type SayOptions = { replyTo?: number; forwardedFrom?: ServedUser; group?:
 export type BotApiServerOptions = { port?: number; token?: string; botName?: string; botId?: number }
 
 type Update = { update_id: number } & Record<string, unknown>
-type Poll = { response: ServerResponse; limit: number; timer: NodeJS.Timeout }
+type Poll = { response: ServerResponse; limit: number; from: number; timer: NodeJS.Timeout }
 
 const MOST_TEXT = 4096
 const MOST_DOCUMENT_BYTES = 50_000_000
@@ -135,7 +137,7 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
   const watchers = new Set<() => void>()
   const clock = { now: Date.now }
   let onStep: (step: string) => void = () => {}
-  let confirmedBelow = 0
+  const confirmed = new Set<number>()
   let nextUpdateId = 500_000_001
   let nextMessageId = 1
   let poll: Poll | null = null
@@ -150,16 +152,21 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
     look()
   }
 
-  function open(): Update[] {
-    return updates.filter((update) => update.update_id >= confirmedBelow)
+  function open(from = 0): Update[] {
+    return updates.filter(({ update_id: id }) => id >= from && !confirmed.has(id))
+  }
+
+  /** Only those that there are: later ones may have lower numbers. */
+  function confirmBelow(from: number): void {
+    for (const { update_id: id } of updates) if (id < from) confirmed.add(id)
   }
 
   function servePoll(): void {
-    if (poll === null || open().length === 0) return
-    const { response, limit, timer } = poll
+    if (poll === null || open(poll.from).length === 0) return
+    const { response, limit, from, timer } = poll
     poll = null
     clearTimeout(timer)
-    answer(response, 200, { ok: true, result: open().slice(0, limit) })
+    answer(response, 200, { ok: true, result: open(from).slice(0, limit) })
     onStep('update sent')
   }
 
@@ -174,10 +181,11 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
     if (webhook !== '')
       throw new Refused(409, "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first")
     endPoll()
-    if (fields['offset'] !== undefined) confirmedBelow = Math.max(confirmedBelow, Number(fields['offset']))
+    const from = Number(fields['offset'] ?? 0)
+    confirmBelow(from)
     const limit = Number(fields['limit'] ?? 100)
     const waitMs = Number(fields['timeout'] ?? 0) * 1000
-    const found = open().slice(0, limit)
+    const found = open(from).slice(0, limit)
     if (found.length > 0 || waitMs === 0) {
       answer(response, 200, { ok: true, result: found })
       return found.length === 0 ? undefined : onStep('update sent')
@@ -185,6 +193,7 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
     const mine: Poll = {
       response,
       limit,
+      from,
       timer: setTimeout(() => ((poll = null), answer(response, 200, { ok: true, result: [] })), waitMs),
     }
     poll = mine
@@ -395,13 +404,19 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
       revoked = false
     },
     repeatUpdates(back) {
-      confirmedBelow = nextUpdateId - back
+      confirmBelow(nextUpdateId)
       for (const update of updates.slice(-back)) update.update_id = nextUpdateId++
       servePoll()
     },
     setWebhook(url) {
       webhook = url
       endPoll()
+    },
+    answerPoll() {
+      if (poll === null) return
+      clearTimeout(poll.timer)
+      answer(poll.response, 200, { ok: true, result: [] })
+      poll = null
     },
     breakPoll: () => void poll?.response.destroy(),
     waitingUpdates: () => open().length,

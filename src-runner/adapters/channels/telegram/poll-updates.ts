@@ -32,12 +32,16 @@ type PollDeps = { api: BotApi; clock: Clock; speech: Speech; random: () => numbe
 /** Reads updates and hands them over, until `closing` aborts or the service refuses the token. Rejects when `closing` aborts. */
 export async function pollUpdates({ api, clock, speech, random, runner, closing }: PollDeps, position: string | null): Promise<void> {
   let next = readPosition(position)
+  /** Whether the service has yet to hear that the updates before `next` are stored. */
+  let hasToConfirm = true
 
   const getFile = createGetFile(api, closing)
 
   async function request(seconds: number): Promise<Result<ReadUpdate[]>> {
     // A position from the future was noted before the clock was set back.
-    const offset = next !== null && Math.abs(clock.now() - next.at) < POSITION_KEPT_MS ? { offset: next.updateId } : {}
+    const isUsable = next !== null && Math.abs(clock.now() - next.at) < POSITION_KEPT_MS
+    // Only once: after a wrong, high number, the service would forget every later message.
+    const offset = isUsable && hasToConfirm ? { offset: next!.updateId } : {}
     const options = { ...offset, limit: BATCH, timeout: seconds, allowed_updates: ['message', 'callback_query'] as const }
     const result = await api.call((bot, callSignal) => bot.getUpdates(options, callSignal), {
       signal: closing,
@@ -50,6 +54,7 @@ export async function pollUpdates({ api, clock, speech, random, runner, closing 
     const fresh = updates.filter(({ updateId }) => updateId >= (offset.offset ?? 0)).slice(0, BATCH)
     // Without a pause, the server would repeat them at once.
     if (fresh.length === 0 && updates.length > 0) return trouble('unreachable', createMessage('chat_repeats'))
+    hasToConfirm = false
     return { ok: true, value: fresh }
   }
 
@@ -71,6 +76,7 @@ export async function pollUpdates({ api, clock, speech, random, runner, closing 
       if (incoming.type !== 'nothing' || i === joined.length - 1) await runner.incoming(incoming)
       if (closing.aborted) return
       next = after
+      hasToConfirm = true
     }
   }
 

@@ -317,6 +317,20 @@ describe('Telegram itself', () => {
     expect(heard.map(({ position }) => position.split('@')[0])).toEqual(['500000002', '500000003', '500000004'])
   })
 
+  test('hears what is written after an update whose number is too high', async () => {
+    const high = { update_id: 2 ** 31 - 1, message: { message_id: 1, from: ANNA, chat: { id: ANNA.id, type: 'private' }, text: 'high' } }
+    server.fault('getUpdates', { kind: 'garbage', body: JSON.stringify({ ok: true, result: [high] }) })
+    connect()
+    await expect.poll(texts).toEqual(['high'])
+    // The poll that confirms it is not answered with anything lower.
+    await server.untilPolled()
+    server.answerPoll()
+    clock.advance(await clock.untilSleeping((ms) => ms === 1000))
+    await server.untilPolled()
+    server.say(ANNA, 'Can you hear me?')
+    await expect.poll(texts).toEqual(['high', 'Can you hear me?'])
+  })
+
   test('takes no more messages at once than it has asked for', async () => {
     const result = Array.from({ length: 150 }, (_, i) => ({
       update_id: 500_000_001 + i,
