@@ -13,6 +13,7 @@ test.each([
   ["SELECT count(*) FROM channel_people WHERE channel_id = ? AND role = 'requested'", 'channel_people_one_per_account'],
   ["SELECT * FROM channel_people WHERE channel_id = ? AND role = 'owner'", 'channel_people_one_owner'],
   ['SELECT 1 FROM channel_messages WHERE channel_id = ? AND external_id = ?', 'PRIMARY KEY'],
+  ['SELECT received_at FROM channel_messages WHERE channel_id = ? AND job_id IS NULL LIMIT 1 OFFSET 500', 'PRIMARY KEY'],
   ['SELECT person_id FROM channel_conversations WHERE conversation_id = ?', 'PRIMARY KEY'],
   ['SELECT conversation_id FROM channel_conversations WHERE person_id = ?', 'channel_conversations_by_person'],
   [

@@ -70,6 +70,8 @@ export type ReceivingDeps = Pick<Services, 'clock' | 'ids'> & {
 const MOST_WAITING = { owner: 50, allowed: 5 }
 /** A service repeats a message within a day. Ids of messages without a job are kept for less time, because anybody can send them. */
 const REMEMBERED_MS = { withJob: 30 * 24 * 3_600_000, withNone: 2 * 24 * 3_600_000 }
+/** Each takes about 150 bytes. */
+export const MOST_IDS_WITHOUT_JOB = 500
 
 /** Whether a message reaches the agent now. If not, its files are not downloaded. */
 export function isHeard(db: Db, channelId: string, message: Pick<ReceivedMessage, 'sender' | 'room'>): boolean {
@@ -128,8 +130,9 @@ export function receiveMessage(tx: Tx, deps: ReceivingDeps, channel: ReceivingCh
   const writer = writerOf(message)
   const person = findPersonByExternalId(tx, channel.id, writer.externalId)
   if (person === null) return request(tx, deps, channel, message)
+  const hasAccess = person.role === 'owner' || person.role === 'allowed'
   // Also for people without access, so that a repeated message does not act once they have access.
-  if (!remember(tx, deps, channel, message)) return
+  if ((!hasAccess && isFlooded(tx, channel.id)) || !remember(tx, deps, channel, message)) return
   const at = deps.clock.now()
   noteMessage(tx, person.id, writer, at)
   const to = { channelId: channel.id, personId: person.id, chatId: writer.chatId }
@@ -145,6 +148,13 @@ export function receiveMessage(tx: Tx, deps: ReceivingDeps, channel: ReceivingCh
 function remember(tx: Tx, { clock }: ReceivingDeps, channel: ReceivingChannel, { externalId }: { externalId: string }): boolean {
   const row = { channelId: channel.id, externalId, receivedAt: clock.now() }
   return tx.insert(channelMessages).values(row).onConflictDoNothing().run().changes > 0
+}
+
+/** Strangers may write as often as they like. Beyond this, they are ignored until ids are deleted. */
+function isFlooded(db: Db, channelId: string): boolean {
+  const { receivedAt: at, jobId } = channelMessages
+  const ids = and(eq(channelMessages.channelId, channelId), isNull(jobId))
+  return db.select({ at }).from(channelMessages).where(ids).limit(1).offset(MOST_IDS_WITHOUT_JOB).get() !== undefined
 }
 
 /** Lists a stranger. Their text is neither stored nor given to an agent. */

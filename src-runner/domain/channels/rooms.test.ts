@@ -5,7 +5,7 @@ import { transact, type Tx } from '../../platform/db/database.ts'
 import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { listKnownChats, listPeople } from './people.ts'
 import { insertChannel } from './channels.ts'
-import { decideOnPerson, isHeard, receiveMessage, type ReceivedMessage } from './receive-message.ts'
+import { decideOnPerson, isHeard, MOST_IDS_WITHOUT_JOB, receiveMessage, wasReceived, type ReceivedMessage } from './receive-message.ts'
 import { outbox } from '../outbox/outbox-table.ts'
 import { pairingCodeOf } from './pairing-code.ts'
 
@@ -173,4 +173,19 @@ test('/agents lists the agents for the owner, and only this one for a guest', ()
   const [forOwner, forGuest] = outbound().slice(-2)
   expect(forOwner!.text).toBe('Your agents:\n• Ada: this chat\n• Bob: only in the app')
   expect(forGuest!.text).not.toContain('Bob')
+})
+
+test('a stranger who floods costs a bounded number of rows, and nobody with access a message', () => {
+  const [STRANGER, OWNER] = [BEN, ANNA]
+  receive({ sender: OWNER })
+  decide(listPeople(rig.db, channel.id)[0]!.id, 'owner')
+  const rows = () => rig.db.prepare<{ n: number }>('SELECT count(*) AS n FROM channel_messages').get()!.n
+  const code = pairingCodeOf(channel.id)
+  for (let i = 0; i < MOST_IDS_WITHOUT_JOB + 100; i++) receive({ sender: STRANGER, text: i % 2 === 0 ? code : 'Hello' })
+  expect(rows()).toBeLessThanOrEqual(MOST_IDS_WITHOUT_JOB + 2)
+  expect(outbound().length).toBeLessThan(MOST_IDS_WITHOUT_JOB)
+  const message = receive({ sender: OWNER, text: '/help' })
+  expect(wasReceived(rig.db, channel.id, message.externalId)).toBe(true)
+  receive({ sender: OWNER, text: 'Do this' })
+  expect(jobs()).toHaveLength(1)
 })
