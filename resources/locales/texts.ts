@@ -2433,6 +2433,8 @@ export type TextParams = {
   'settings.export.paused': NoParams
   'settings.export.signIn': { count: number }
   'settings.export.allows': { count: number }
+  'settings.export.autonomous': { count: number; names: string }
+  'settings.export.folders': { names: string }
   'settings.export.leftOut': { count: number }
   'settings.export.models': { count: number }
   'settings.export.skills': { count: number }

@@ -122,6 +122,10 @@ export type HistoryLine = z.infer<typeof HistoryLine>
 /** What an import makes, or would make. */
 export const ImportResult = z.object({
   agents: z.array(z.string()),
+  /** Those of them that work without asking. */
+  autonomousAgents: z.array(z.string()),
+  /** What they can reach, each folder once. */
+  folders: z.array(z.string()),
   /** Paused. */
   triggers: z.array(z.string()),
   /** Paused. */

@@ -108,6 +108,8 @@ function makeSetup(tx: Tx, deps: ImportDeps, setup: Setup): ImportResult {
   if (isFirst) changeSettings(tx, deps, setup.settings)
   return {
     agents: setup.agents.map(({ name }) => name),
+    autonomousAgents: setup.agents.filter(({ autonomy }) => autonomy === 'on_its_own').map(({ name }) => name),
+    folders: [...new Set(setup.agents.flatMap(({ folders }) => folders))],
     triggers: setup.triggers.map(({ name }) => name),
     schedules: setup.schedules.map(({ name }) => name),
     connections: connections.map(({ name }) => name),

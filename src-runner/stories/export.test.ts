@@ -65,7 +65,7 @@ describe('an export', () => {
       body: {
         result: {
           ...{ agents: ['Ada', 'Ben'], triggers: ['Orders', 'Nobody'], schedules: ['Plants'], rules: 2, allowRules: 1, memories: 2 },
-          ...{ settings: true, rulesLeftOut: 0, modelsUnknown: 0 },
+          ...{ settings: true, rulesLeftOut: 0, modelsUnknown: 0, autonomousAgents: ['Ada'], folders: [folder] },
         },
       },
     })

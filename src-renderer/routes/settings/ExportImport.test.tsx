@@ -20,7 +20,7 @@ const EMPTY = {
 const HEAD = { deckhand: 'export' as const, version: 1, at: Date.UTC(2026, 10, 23), setup: EMPTY }
 const RESULT: ImportResult = {
   ...{ agents: ['Ada'], triggers: ['Orders'], schedules: [], connections: ['GitHub'], skills: [], rules: 2, allowRules: 1, memories: 0 },
-  ...{ settings: false, rulesLeftOut: 3, modelsUnknown: 1 },
+  ...{ settings: false, rulesLeftOut: 3, modelsUnknown: 1, autonomousAgents: ['Ada'], folders: ['/home/ada/notes', '/home/ada/work'] },
 }
 
 function show() {
@@ -54,6 +54,8 @@ it('shows what an import would make, and makes it after a confirmation', async (
   await user.upload(await screen.findByLabelText('Export file'), file(`${JSON.stringify(HEAD)}\n{"kind":"job"}\n`))
   expect(await screen.findByText(/1 agent, 1 webhook/)).toBeInTheDocument()
   expect(screen.getByText(/1 rule permits/)).toBeInTheDocument()
+  expect(screen.getByText('1 agent works without asking you: Ada.')).toBeInTheDocument()
+  expect(screen.getByText('The agents can access these folders: /home/ada/notes, /home/ada/work.')).toBeInTheDocument()
   expect(screen.getByText(/3 rules for all agents/)).toBeInTheDocument()
   expect(runner.callsOf('importSetup').map(({ body }) => body.dryRun)).toEqual([true])
   await user.click(screen.getByRole('button', { name: 'Import' }))

@@ -208,6 +208,17 @@ function Preview(props: { result: ImportResult }) {
       <Show when={props.result.agents.length > 0}>
         <p class="text-ink-2 wrap-anywhere">{props.result.agents.join(', ')}</p>
       </Show>
+      <Show when={props.result.autonomousAgents.length > 0}>
+        <p class="text-warn wrap-anywhere">
+          {t('settings.export.autonomous', {
+            count: props.result.autonomousAgents.length,
+            names: props.result.autonomousAgents.join(', '),
+          })}
+        </p>
+      </Show>
+      <Show when={props.result.folders.length > 0}>
+        <p class="wrap-anywhere">{t('settings.export.folders', { names: props.result.folders.join(', ') })}</p>
+      </Show>
       <p class="text-ink-2">{t('settings.export.paused')}</p>
       <Show when={props.result.allowRules > 0}>
         <p class="text-warn">{t('settings.export.allows', { count: props.result.allowRules })}</p>
