@@ -248,10 +248,9 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       const old = running
       config = { ...config, ...changes }
       if (crash) {
-        // Between two turns of the event loop no transaction is open, so these files are what a kill leaves on the disk. The
-        // room that is reserved for a full disk is written beside them meanwhile.
+        // Between two turns of the event loop no transaction is open, so these files are what a kill leaves on the disk.
         const copy = join(home, `data-${Math.random().toString(36).slice(2)}`)
-        cpSync(config.dataDir, copy, { recursive: true, filter: (file) => !/\.lock|\.ballast|-shm$/.test(file) })
+        cpSync(config.dataDir, copy, { recursive: true, filter: (file) => !/\.lock|-shm$/.test(file) })
         config = { ...config, dataDir: copy }
       }
       await old.runner.stop({ graceMs: crash ? 0 : 1000 })
@@ -286,7 +285,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
     async stop() {
       await running.runner.stop({ graceMs: 0 })
       await modelServer.close()
-      // The space reserved for a full disk may be being written.
+      // A program that was ended may still be writing.
       rmSync(home, { recursive: true, force: true, maxRetries: 5 })
     },
   }

@@ -40,7 +40,7 @@ export function openDomainRig(clock: HandClock = createHandClock()): DomainRig {
   const collect = (_fields: unknown, message: string) => void logged.push(message)
   const log: Log = { error: collect, warn: collect, info() {}, debug() {} }
   const boot = () => {
-    const db = openTestDatabase({ file, clock, ids, log, keepsBallast: false })
+    const db = openTestDatabase({ file, clock, ids, log })
     const liveStreams = createLiveJobStreams({ log })
     return {
       db,
