@@ -96,6 +96,8 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
     preload: join(here, '../preload/preload.cjs'),
     placeFile: join(dataDir, 'window.json'),
     log,
+    abilities: () => abilities,
+    speech,
     mayLoseForm: () => quit.isQuitting() || abilities.confirmAtOnce(questionOf(speech(), 'leave')),
     staysHidden: () => !quit.isQuitting() && (process.platform === 'darwin' || (trayIsSeen && settings.current().closeToTray)),
   })

@@ -2742,6 +2742,8 @@ export type TextParams = {
   'desktop.tray.webhooksDoNot': NoParams
   'desktop.tray.webhooksDo': { address: string }
   'desktop.tray.webhooksMay': NoParams
+  'desktop.pageCrashed.title': NoParams
+  'desktop.pageCrashed.text': NoParams
   'desktop.questions.reset': NoParams
   'desktop.questions.resetText': NoParams
   'desktop.questions.resetYes': NoParams
@@ -2754,6 +2756,10 @@ export type TextParams = {
   'desktop.questions.resumeText': NoParams
   'desktop.questions.resumeYes': NoParams
   'desktop.questions.resumeNo': NoParams
+  'desktop.questions.hang': NoParams
+  'desktop.questions.hangText': NoParams
+  'desktop.questions.hangYes': NoParams
+  'desktop.questions.hangNo': NoParams
   'desktop.questions.leave': NoParams
   'desktop.questions.leaveText': NoParams
   'desktop.questions.leaveYes': NoParams

@@ -9,8 +9,8 @@ export type Abilities = {
   pickFolder(): Promise<string | null>
   /** Where to save a new file, with a proposed name. null: the person closed the dialog. */
   pickNewFile(name: string): Promise<string | null>
-  /** Whether the person agrees. */
-  confirm(question: Question): Promise<boolean>
+  /** Whether the person agrees. The question goes away when `withdrawn` is aborted. */
+  confirm(question: Question, withdrawn?: AbortSignal): Promise<boolean>
   /** Synchronous, for events that need an answer before they return. Blocks the process. */
   confirmAtOnce(question: Question): boolean
   openInBrowser(url: URL): Promise<void>
@@ -42,8 +42,8 @@ export function createAbilities(window: () => BrowserWindow | null): Abilities {
       const { canceled, filePath } = owner ? await dialog.showSaveDialog(owner, options) : await dialog.showSaveDialog(options)
       return canceled || filePath === '' ? null : filePath
     },
-    async confirm(question) {
-      const options = dialogOptionsFor(question)
+    async confirm(question, signal) {
+      const options = { ...dialogOptionsFor(question), ...(signal && { signal }) }
       const owner = window()
       const { response } = owner?.isVisible() ? await dialog.showMessageBox(owner, options) : await dialog.showMessageBox(options)
       return response === 0

@@ -20,7 +20,10 @@ export function speechOf(language: Language): Speech {
 }
 
 /** A question without parameters. */
-export function questionOf({ t }: Speech, name: 'leave' | 'resume' | 'secret' | 'rotate' | 'restore' | 'empty' | 'reset'): Question {
+export function questionOf(
+  { t }: Speech,
+  name: 'hang' | 'leave' | 'resume' | 'secret' | 'rotate' | 'restore' | 'empty' | 'reset',
+): Question {
   return {
     message: t(`desktop.questions.${name}`),
     detail: t(`desktop.questions.${name}Text`),

@@ -6,11 +6,14 @@ import type { Abilities } from '../desktop/abilities.ts'
 export type TestHooks = {
   folder: string | null
   newFile: string | null
-  confirm: boolean
+  /** null: the person does not answer. */
+  confirm: boolean | null
   opened: string[]
   openedFolders: string[]
   notifications: string[]
   questions: string[]
+  /** The questions that went away unanswered. */
+  withdrawn: string[]
   relaunches: number
   /** The count on the dock icon. */
   count: number
@@ -41,6 +44,7 @@ export function stubAbilities(dataDir: string): Abilities {
     openedFolders: [],
     notifications: [],
     questions: [],
+    withdrawn: [],
     relaunches: 0,
     count: 0,
   }
@@ -48,13 +52,16 @@ export function stubAbilities(dataDir: string): Abilities {
   return {
     pickFolder: async () => hooks.folder,
     pickNewFile: async () => hooks.newFile,
-    async confirm({ message }) {
+    async confirm({ message }, signal) {
       hooks.questions.push(message)
-      return hooks.confirm
+      if (hooks.confirm !== null) return hooks.confirm
+      await new Promise((resolve) => signal?.addEventListener('abort', resolve))
+      hooks.withdrawn.push(message)
+      return false
     },
     confirmAtOnce({ message }) {
       hooks.questions.push(message)
-      return hooks.confirm
+      return hooks.confirm === true
     },
     // A test starts the app again by itself.
     relaunch: () => void hooks.relaunches++,

@@ -1,6 +1,8 @@
 import { BrowserWindow, nativeTheme, screen } from 'electron'
 import { COMMAND_CHANNEL, STATE_CHANNEL } from '../contract/channels.ts'
 import type { DesktopCommand, DesktopState } from '../contract/desktop-api.ts'
+import type { Abilities } from '../desktop/abilities.ts'
+import { questionOf, type Speech } from '../desktop/language.ts'
 import { messageOf, type Log } from '../log/log.ts'
 import { decideRestart } from '../runner/restart-policy.ts'
 import { isOwnPage, PAGE_URL } from '../security/own-page.ts'
@@ -26,13 +28,16 @@ export type MainWindowDeps = {
   preload: string
   placeFile: string
   log: Log
+  abilities: () => Abilities
+  speech: () => Speech
   /** Called when the person closes the window. true: hide it instead. */
   staysHidden: () => boolean
   /** Called when the page has unsaved changes and is about to close. true: close it. */
   mayLoseForm: () => boolean
 }
 
-export function createMainWindow({ preload, placeFile, log, staysHidden, mayLoseForm }: MainWindowDeps): MainWindow {
+export function createMainWindow(deps: MainWindowDeps): MainWindow {
+  const { preload, placeFile, log, staysHidden, mayLoseForm } = deps
   let window: BrowserWindow | null = null
   let waiting: DesktopCommand[] = []
 
@@ -103,28 +108,45 @@ export function createMainWindow({ preload, placeFile, log, staysHidden, mayLose
     for (const name of ['resize', 'move', 'maximize', 'unmaximize'] as const) made.on(name as 'resize', save)
   }
 
-  /** Reloads a crashed page at the same path: the page keeps no state. Gives up if it keeps crashing. */
+  /**
+   * Reloads a crashed page at the same path: the page keeps no state. Gives up if it keeps crashing. A page that hangs is
+   * reloaded if the person wants that, and then does not count as crashed.
+   */
   function recover(made: BrowserWindow): void {
     let crashes: number[] = []
-    let address = PAGE_URL
-    made.webContents.on('did-navigate-in-page', (_event, url) => (address = url))
-    made.webContents.on('render-process-gone', (_event, { reason, exitCode }) => {
+    let question: AbortController | null = null
+    let isReload = false
+    const contents = made.webContents
+    contents.on('render-process-gone', (_event, { reason, exitCode }) => {
+      question?.abort()
       if (reason === 'clean-exit' || made.isDestroyed()) return
       const now = performance.now()
-      crashes = [...crashes, now].slice(-10)
-      const again = decideRestart(crashes, now).restart
+      if (!isReload) crashes = [...crashes, now].slice(-10)
+      const again = isReload || decideRestart(crashes, now).restart
+      isReload = false
       log.error({ reason, exitCode, again }, 'the page crashed')
-      const next = !again ? `data:text/html;charset=utf-8,${encodeURIComponent(GIVEN_UP)}` : isOwnPage(address) ? address : PAGE_URL
+      const address = contents.getURL()
+      const next = !again ? givenUpPage(deps.speech()) : isOwnPage(address) ? address : PAGE_URL
       // Not synchronously: Chromium is still shutting down the old process, and would crash when it loads a page now.
       setImmediate(() => made.isDestroyed() || load(made, next))
     })
-    made.webContents.on('unresponsive', () => log.warn({}, 'the page does not respond'))
+    made.on('unresponsive', async () => {
+      log.warn({}, 'the page does not respond')
+      question?.abort()
+      const asked = (question = new AbortController())
+      const agreed = await deps.abilities().confirm(questionOf(deps.speech(), 'hang'), asked.signal)
+      if (!agreed || asked.signal.aborted || made.isDestroyed()) return
+      isReload = true
+      contents.forcefullyCrashRenderer()
+    })
+    made.on('responsive', () => question?.abort())
   }
 
   return {
     show() {
       window ??= open()
       if (window.isMinimized()) window.restore()
+      if (isGivenUpPage(window.webContents.getURL())) load(window, PAGE_URL)
       if (window.webContents.isLoading() && !window.isVisible()) return
       window.show()
       window.focus()
@@ -141,8 +163,11 @@ export function createMainWindow({ preload, placeFile, log, staysHidden, mayLose
   }
 }
 
-const GIVEN_UP = `<!doctype html><meta charset="utf-8"><title>Deckhand</title>
+function givenUpPage({ t, locale }: Speech): string {
+  const page = `<!doctype html><html lang="${locale}"><meta charset="utf-8"><title>Deckhand</title>
 <body style="font: 15px/1.5 system-ui; max-width: 34em; margin: 18vh auto; padding: 0 2em; color-scheme: light dark">
-<h1 style="font-size: 1.3em">The page crashed three times</h1>
-<p>Your jobs continue in the background. Close this window and open it again from the tray or the dock. If the page crashes
-again, use the dashboard in a browser, and look in the logs folder.</p>`
+<h1 style="font-size: 1.3em">${t('desktop.pageCrashed.title')}</h1><p>${t('desktop.pageCrashed.text')}</p>`
+  return `data:text/html;charset=utf-8,${encodeURIComponent(page)}`
+}
+
+const isGivenUpPage = (url: string) => url.startsWith('data:')
