@@ -156,7 +156,7 @@ describe('a second runner on the same data', () => {
 
   test('is refused in another process, until the first one has closed', async () => {
     const first = start()
-    const other = spawn(process.execPath, ['--input-type=module-typescript', '-e', OPEN_IN_CHILD, file], { stdio: ['pipe', 'pipe', 2] })
+    const other = spawn(process.execPath, ['--input-type=module-typescript', '-e', OPEN_IN_CHILD, file], { stdio: ['pipe', 'pipe', 'inherit'] })
     const answers = createInterface(other.stdout)[Symbol.asyncIterator]()
     const before = contents()
     expect((await answers.next()).value).toBe('database_locked')
