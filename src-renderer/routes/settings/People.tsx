@@ -1,5 +1,6 @@
 import { createSignal, For, Match, Show, Switch } from 'solid-js'
 import { linkPath, type Invitation, type Person, type Role } from '../../../src-main/contract/auth-api.ts'
+import { ApiError } from '../../api/client.ts'
 import { useAction } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { usePeople, useSignIn } from '../../api/queries.ts'
@@ -18,12 +19,14 @@ import { Row } from '../../ui/Row.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 import { Devices } from './Devices.tsx'
-import { isOff } from './people-state.ts'
 import { CreateOwnerDialog } from './CreateOwnerDialog.tsx'
 import { OwnAccount } from './OwnAccount.tsx'
 import { ResetPasswordDialog } from './ResetPasswordDialog.tsx'
 
 const roles = () => (['owner', 'member'] as const).map((value) => ({ value, label: t(`settings.people.roles.${value}`) }))
+
+/** Nobody signs in here: the routes of accounts do not exist in `local-trust`. */
+const isOff = (thrown: unknown) => thrown instanceof ApiError && thrown.status === 404
 
 /** Who has an account of this dashboard, and which devices are signed in. In a browser of `local-trust` there is nothing to show. */
 export function People() {
