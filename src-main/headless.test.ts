@@ -401,7 +401,7 @@ describe('headless', () => {
   )
 
   it.each([
-    [{ RUNNER_PORT: 'x' }, [], /^deckhand: RUNNER_PORT must be a port, 0 to 65535 \(it is "x"\)\n$/],
+    [{ RUNNER_PORT: 'x' }, [], /^deckhand: RUNNER_PORT must be a port, 0 to 65535 \(it is “x”\)\.\n$/],
     [{ DASHBOARD_HOST: '0.0.0.0' }, [], /^deckhand: DASHBOARD_HOST 0\.0\.0\.0 would open Deckhand to the network[^\n]*\n$/],
     [{ DECKHAND_DATA_DIR: '/dev/null/deckhand' }, [], /^deckhand: The data folder \/dev\/null\/deckhand cannot be used[^\n]*\n$/],
     [

@@ -18,7 +18,9 @@ import { createTray } from './desktop/tray.ts'
 import type { TrayAction } from './desktop/tray-menu.ts'
 import { hasTray } from './desktop/tray-support.ts'
 import { createHost, logsDirOf } from './host.ts'
+import { englishText } from './log/english-text.ts'
 import { messageOf } from './log/log.ts'
+import { problemOf } from './message-error.ts'
 import { isResetPending } from './reset/own-files.ts'
 import { finishReset, requestReset } from './reset/reset.ts'
 import type { SpawnRunner } from './runner/runner-process.ts'
@@ -52,7 +54,7 @@ export async function main(deps: MainDeps): Promise<void> {
   try {
     await start(deps)
   } catch (error) {
-    process.stderr.write(`deckhand: ${messageOf(error)}\n`)
+    process.stderr.write(`deckhand: ${await englishText(problemOf(error))}\n`)
     if (app.isPackaged) {
       // The settings may be what cannot be read.
       const { title, text } = startFailureText(error, speechOf(chooseLanguage('system', app.getPreferredSystemLanguages())))

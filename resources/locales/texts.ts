@@ -3558,6 +3558,10 @@ export type TextParams = {
   'messages.dashboard_starting': NoParams
   'messages.dashboard_cannot_listen': { host: string; port: string; why: string }
   'messages.start_data_dir': { folder: string; why: string }
+  'messages.start_setting_invalid': { choices: string; rule: string; setting: string; value: string }
+  'messages.start_secret_invalid': { setting: string }
+  'messages.start_secret_unreadable': { file: string; why: string }
+  'messages.start_opens_network': { host: string; setting: string }
   'messages.reset_incomplete': { why: string }
   'messages.reset_unreadable': { file: string; why: string }
   'messages.reset_in_use': { folder: string }

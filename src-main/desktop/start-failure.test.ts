@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { prepareDataDir } from '../settings/data-dir.ts'
+import { readEnvironment } from '../settings/environment.ts'
 import { StartError } from '../settings/start-error.ts'
 import { speechOf } from './language.ts'
 import { startFailureText } from './start-failure.ts'
@@ -21,6 +22,23 @@ it('says in German why the app cannot start', () => {
     expect(text).toContain(`Der Datenordner ${dataDir} lässt sich nicht verwenden`)
   } finally {
     rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+it.each([
+  [{ RUNNER_PORT: '80a' }, 'RUNNER_PORT muss ein Port von 0 bis 65535 sein (angegeben: „80a“).'],
+  [{ AUTH_MODE: 'open' }, 'AUTH_MODE muss einer dieser Werte sein: local-trust, local-auth, bearer-token (angegeben: „open“).'],
+  [
+    { WORKER_SECRET: 'short' },
+    'Das Worker-Secret in WORKER_SECRET muss mindestens 32 Zeichen lang sein und darf keine Leerzeichen enthalten.',
+  ],
+  [{ RUNNER_HOST: '0.0.0.0' }, 'RUNNER_HOST 0.0.0.0 würde Deckhand ohne Passwort für das Netzwerk öffnen.'],
+])('says in German what is wrong with %o', (env, sentence) => {
+  expect.assertions(1)
+  try {
+    readEnvironment({ env, platform: 'linux', home: '/home/ann', cwd: '/work' })
+  } catch (error) {
+    expect(startFailureText(error, speechOf('de')).text).toContain(sentence)
   }
 })
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { englishText } from '../log/english-text.ts'
 import { defaultDataDir } from './data-dir-path.ts'
 import { readEnvironment } from './environment.ts'
 import { StartError } from './start-error.ts'
@@ -105,15 +106,19 @@ describe('an invalid value fails with one line and exit code 2', () => {
     [{}, ['--runner-port', '--log-level'], /^--runner-port needs a value/],
     [{}, ['--colour', 'red'], /^unknown argument --colour/],
     [{}, ['start'], /^unknown argument start/],
-  ])('%o %o', (env, args, line) => {
+  ])('%o %o', async (env, args, line) => {
     const failure = catchStartError(() => read(env, args))
     expect(failure.exitCode).toBe(2)
-    expect(failure.message).toMatch(line)
-    expect(failure.message).not.toContain('\n')
+    const text = await englishText(failure.detail)
+    expect(text).toMatch(line)
+    expect(text).not.toContain('\n')
   })
 
   it('never repeats a secret', () => {
-    expect(catchStartError(() => read({ WORKER_SECRET: 'short-and-private' })).message).not.toContain('private')
+    expect(catchStartError(() => read({ WORKER_SECRET: 'short-and-private' })).detail).toEqual({
+      code: 'start_secret_invalid',
+      params: { setting: 'WORKER_SECRET' },
+    })
     expect(catchStartError(() => read({}, ['--worker-secrett=private-private-private'])).message).not.toContain('private')
   })
 })
@@ -143,8 +148,8 @@ describe('the secret in a file', () => {
 
   it('is refused if invalid, with the name of the file but not its content', () => {
     const file = fileWith('short-and-private')
-    const { message } = catchStartError(() => read({}, ['--worker-secret-file', file]))
-    expect(message).toBe(`the worker secret in ${file} must be at least 32 characters without spaces`)
+    const { detail } = catchStartError(() => read({}, ['--worker-secret-file', file]))
+    expect(detail).toEqual({ code: 'start_secret_invalid', params: { setting: file } })
     expect(catchStartError(() => read({}, ['--worker-secret-file', '/missing/file'])).message).toContain('/missing/file')
   })
 

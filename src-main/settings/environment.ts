@@ -2,10 +2,14 @@ import { readFileSync } from 'node:fs'
 import { isIPv4, isIPv6 } from 'node:net'
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import type { Message } from '../../src-runner/contract/messages.ts'
 import { AuthMode, LogLevel } from '../../src-runner/contract/port.ts'
 import { messageOf } from '../log/log.ts'
 import { dataDirPath } from './data-dir-path.ts'
 import { StartError } from './start-error.ts'
+
+/** What a setting takes. The issue of a schema holds it in place of a sentence. */
+type SettingRule = 'host' | 'port' | 'url' | 'flag' | 'choice' | 'text'
 
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '::1'])
 
@@ -16,19 +20,17 @@ const Host = z
   .refine(
     (host) =>
       isIPv4(host) || isIPv6(host) || /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/.test(host),
-    {
-      error: 'must be an address or a host name, without scheme and port',
-    },
+    { error: 'host' satisfies SettingRule },
   )
   // A name of digits and dots is a badly written address (127.1, 2130706433).
-  .refine((host) => isIPv4(host) || isIPv6(host) || !/^[\d.]+$/.test(host), { error: 'must be an address or a host name' })
+  .refine((host) => isIPv4(host) || isIPv6(host) || !/^[\d.]+$/.test(host), { error: 'host' satisfies SettingRule })
 
 const Port = z
   .string()
   .trim()
-  .regex(/^\d{1,5}$/, 'must be a port, 0 to 65535')
+  .regex(/^\d{1,5}$/, 'port' satisfies SettingRule)
   .transform(Number)
-  .refine((port) => port <= 65_535, { error: 'must be a port, 0 to 65535' })
+  .refine((port) => port <= 65_535, { error: 'port' satisfies SettingRule })
 
 const BaseUrl = z
   .string()
@@ -37,7 +39,7 @@ const BaseUrl = z
     const url = URL.canParse(text) ? new URL(text) : null
     const fits = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash
     if (!fits) {
-      context.addIssue({ code: 'custom', message: 'must be an address that starts with http:// or https://, without user name and query' })
+      context.addIssue({ code: 'custom', message: 'url' satisfies SettingRule })
       return z.NEVER
     }
     return url.href.replace(/\/+$/, '')
@@ -47,16 +49,19 @@ const Flag = z
   .string()
   .trim()
   .toLowerCase()
-  .pipe(z.enum(['true', 'false', '1', '0', 'yes', 'no', 'on', 'off'], { error: 'must be true or false' }))
+  .pipe(z.enum(['true', 'false', '1', '0', 'yes', 'no', 'on', 'off'], { error: 'flag' satisfies SettingRule }))
   .transform((text) => ['true', '1', 'yes', 'on'].includes(text))
 
 const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
   z
     .string()
     .trim()
-    .pipe(z.enum(values, { error: `must be one of ${values.join(', ')}` }))
+    .pipe(z.enum(values, { error: 'choice' satisfies SettingRule }))
 
-const NotEmpty = z.string().trim().min(1, 'must not be empty')
+const NotEmpty = z
+  .string()
+  .trim()
+  .min(1, 'text' satisfies SettingRule)
 
 const VARIABLES = {
   DECKHAND_DATA_DIR: NotEmpty,
@@ -68,7 +73,7 @@ const VARIABLES = {
   PUBLIC_RUNNER_URL: BaseUrl,
   INGRESS_PORT: Port,
   AUTH_MODE: oneOf(AuthMode.options as ['local-trust', 'local-auth', 'bearer-token']),
-  WORKER_SECRET: z.string().regex(/^[\x21-\x7e]{32,512}$/, 'must be at least 32 characters without spaces'),
+  WORKER_SECRET: z.string().regex(/^[\x21-\x7e]{32,512}$/),
   WORKER_SECRET_FILE: NotEmpty,
   DECKHAND_VAULT: oneOf(['keychain', 'file']),
   MESSENGER_BRIDGE_ENABLED: Flag,
@@ -152,8 +157,7 @@ export function readEnvironment(source: EnvironmentSource): Environment {
     // Shells and container files set a variable to the empty string to unset it.
     if (text === undefined || (flag === undefined && text === '')) continue
     const parsed = VARIABLES[name].safeParse(text)
-    const shown = name === 'WORKER_SECRET' ? '' : ` (it is "${text}")`
-    if (!parsed.success) throw new StartError(2, `${flag ? `--${flag.name}` : name} ${parsed.error.issues[0]!.message}${shown}`)
+    if (!parsed.success) throw new StartError(2, settingInvalid(name, flag ? `--${flag.name}` : name, text, parsed.error.issues[0]!))
     values[keyOf(name)] = parsed.data
   }
   const given = values as Partial<Environment> & { workerSecretFile?: string }
@@ -171,17 +175,23 @@ export function readEnvironment(source: EnvironmentSource): Environment {
   return environment
 }
 
+function settingInvalid(name: Variable, setting: string, value: string, issue: z.core.$ZodIssue): Message {
+  if (name === 'WORKER_SECRET') return { code: 'start_secret_invalid', params: { setting } }
+  const choices = issue.code === 'invalid_value' ? issue.values.join(', ') : ''
+  return { code: 'start_setting_invalid', params: { setting, value, rule: issue.message, choices } }
+}
+
 /** Reads the secret from a file that holds nothing else. `-` is standard input. */
 function readSecretFile(file: string, cwd: string): string {
-  const name = file === '-' ? 'standard input' : file
+  const name = file === '-' ? 'stdin' : file
   let text: string
   try {
     text = readFileSync(file === '-' ? 0 : resolve(cwd, file), 'utf8')
   } catch (error) {
-    throw new StartError(2, `the worker secret cannot be read from ${name}: ${messageOf(error)}`, { cause: error })
+    throw new StartError(2, { code: 'start_secret_unreadable', params: { file: name, why: messageOf(error) } }, { cause: error })
   }
   const parsed = VARIABLES.WORKER_SECRET.safeParse(text.replace(/\r?\n$/, ''))
-  if (!parsed.success) throw new StartError(2, `the worker secret in ${name} ${parsed.error.issues[0]!.message}`)
+  if (!parsed.success) throw new StartError(2, { code: 'start_secret_invalid', params: { setting: name } })
   return parsed.data
 }
 
@@ -191,10 +201,7 @@ function refuseUnsafe(environment: Environment): void {
     ['DASHBOARD_HOST', environment.dashboardHost],
   ] as const) {
     if (environment.authMode === 'local-trust' && !isLoopback(host)) {
-      throw new StartError(
-        2,
-        `${name} ${host} would open Deckhand to the network without a password; use 127.0.0.1, or set AUTH_MODE=local-auth`,
-      )
+      throw new StartError(2, { code: 'start_opens_network', params: { setting: name, host } })
     }
   }
 }
