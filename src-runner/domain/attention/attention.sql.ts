@@ -1,13 +1,20 @@
 import type { Db } from '../../platform/db/database.ts'
-import type { channels } from '../channels/channels-table.ts'
+import type { agents } from '../agents/agents-table.ts'
+import type { channelPeople, channels } from '../channels/channels-table.ts'
 import type { credentials } from '../credentials/credentials-table.ts'
-import type { schedules } from '../schedules/schedules-table.ts'
-import type { refusals } from '../triggers/triggers-table.ts'
+import type { outbox } from '../outbox/outbox-table.ts'
+import type { occurrences, schedules } from '../schedules/schedules-table.ts'
+import type { skills } from '../skills/skills-table.ts'
+import type { refusals, triggers } from '../triggers/triggers-table.ts'
 
+type OfAgent = { agentName: (typeof agents.$inferSelect)['name'] }
 type Schedule = Pick<typeof schedules.$inferSelect, 'id' | 'name'>
-type Channel = Pick<typeof channels.$inferSelect, 'id' | 'kind'> & { agentName: string }
+type Channel = Pick<typeof channels.$inferSelect, 'id' | 'kind'> & OfAgent
+/** The time of the item in the list. */
+type At = { at: number }
 
-type ExhaustedRow = Schedule & { agentName: string; dailyBudgetMicros: number; at: number }
+/** SQL text reads columns as SQLite stores them: money in micro-dollars, JSON as text. */
+type ExhaustedRow = Schedule & { dailyBudgetMicros: number } & OfAgent & At
 
 export function listExhausted(db: Db, now: number): ExhaustedRow[] {
   return db
@@ -20,8 +27,7 @@ export function listExhausted(db: Db, now: number): ExhaustedRow[] {
     .all(now)
 }
 
-/** `reason`: JSON text. */
-type MissedRow = Schedule & { times: number; reason: string; at: number }
+type MissedRow = Schedule & Pick<typeof occurrences.$inferSelect, 'times'> & { reason: string } & At
 
 export function listMissed(db: Db, from: number, to: number): MissedRow[] {
   return db
@@ -37,7 +43,8 @@ export function listMissed(db: Db, from: number, to: number): MissedRow[] {
 }
 
 type SenderOutcome = 'rate_limited' | 'payload_too_large' | 'invalid_json' | 'no_agent' | 'job_creation_failed'
-type RefusedRow = Pick<typeof refusals.$inferSelect, 'id' | 'times'> & { name: string; outcome: SenderOutcome; at: number }
+type RefusedRow = Pick<typeof triggers.$inferSelect, 'id' | 'name'> &
+  Pick<typeof refusals.$inferSelect, 'times'> & { outcome: SenderOutcome } & At
 
 export function listRefused(db: Db, since: number): RefusedRow[] {
   return db
@@ -51,7 +58,7 @@ export function listRefused(db: Db, since: number): RefusedRow[] {
     .all(since)
 }
 
-type UndeliverableRow = { id: string; agentName: string; problem: string; at: number }
+type UndeliverableRow = Pick<typeof outbox.$inferSelect, 'id' | 'problem'> & OfAgent & At
 
 export function listUndeliverable(db: Db, since: number, limit: number): UndeliverableRow[] {
   return db
@@ -63,7 +70,7 @@ export function listUndeliverable(db: Db, since: number, limit: number): Undeliv
     .all(since, limit)
 }
 
-type BrokenRow = Channel & { status: 'logged_out' | 'failing'; problem: string; at: number }
+type BrokenRow = Channel & Pick<typeof channels.$inferSelect, 'status' | 'problem'> & At
 
 export function listBroken(db: Db): BrokenRow[] {
   return db
@@ -75,13 +82,13 @@ export function listBroken(db: Db): BrokenRow[] {
     .all()
 }
 
-type ChangedSkillRow = { id: string; name: string; at: number }
+type ChangedSkillRow = Pick<typeof skills.$inferSelect, 'id'> & { name: (typeof skills.$inferSelect)['slug'] } & At
 
 export function listChangedSkills(db: Db): ChangedSkillRow[] {
   return db.prepare<ChangedSkillRow>('SELECT id, slug AS name, changed_at AS at FROM skills WHERE changed_at IS NOT NULL').all()
 }
 
-type RequestRow = Channel & { displayName: string; at: number }
+type RequestRow = Channel & Pick<typeof channelPeople.$inferSelect, 'displayName'> & At
 
 export function listRequests(db: Db): RequestRow[] {
   return db
@@ -93,7 +100,7 @@ export function listRequests(db: Db): RequestRow[] {
     .all()
 }
 
-type RefusedCredentialRow = Pick<typeof credentials.$inferSelect, 'id' | 'name' | 'problem'> & { at: number }
+type RefusedCredentialRow = Pick<typeof credentials.$inferSelect, 'id' | 'name' | 'problem'> & At
 
 export function listRefusedCredentials(db: Db): RefusedCredentialRow[] {
   return db

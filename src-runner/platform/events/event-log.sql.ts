@@ -1,12 +1,11 @@
 import type { StoredEvent } from '../../contract/events.ts'
 import type { Db, Tx } from '../db/database.ts'
-
-type EventRow = { id: number; at: number; type: string; payload: string }
+import type { events } from '../db/events-table.ts'
 
 /** The recorded events after `afterId`, oldest first. */
 export function listEventsAfter(db: Db, afterId: number, limit = 500): StoredEvent[] {
   return db
-    .prepare<EventRow>('SELECT id, at, type, payload FROM events WHERE id > ? ORDER BY id LIMIT ?')
+    .prepare<typeof events.$inferSelect>('SELECT id, at, type, payload FROM events WHERE id > ? ORDER BY id LIMIT ?')
     .all(afterId, limit)
     .map((row) => ({ id: row.id, at: row.at, type: row.type, payload: JSON.parse(row.payload) }) as StoredEvent)
 }
