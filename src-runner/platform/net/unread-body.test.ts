@@ -6,8 +6,13 @@ import { respondUnread } from './unread-body.ts'
 let server: Server
 let client: Socket
 let text: string
+let received: string
 beforeEach(async () => {
-  server = createServer((_req, res) => respondUnread(res, 404, { 'content-length': 2 }, 'no'))
+  received = ''
+  server = createServer((req, res) => {
+    req.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')))
+    respondUnread(res, 404, { 'content-length': 2 }, 'no')
+  })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   client = connect((server.address() as AddressInfo).port, '127.0.0.1')
   text = ''
@@ -32,7 +37,7 @@ it('keeps the connection of a sender whose data waited while the process stood s
       resolve()
     }),
   )
-  await new Promise((resolve) => setTimeout(resolve, 10))
+  await expect.poll(() => received).toBe('012345678901234')
   client.write(`56789${head(0)}`)
   await expect.poll(() => text.split('HTTP/1.1 404 ')).toHaveLength(3)
   expect(client.destroyed).toBe(false)
