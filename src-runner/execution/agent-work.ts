@@ -75,7 +75,7 @@ export function createAgentWork(deps: AgentWorkDeps): (attempt: Attempt) => Prom
     } catch (thrown) {
       if (!(thrown instanceof StaleClaimError)) throw thrown
     } finally {
-      deps.reservations.settle(attempt.claim.jobId)
+      deps.reservations.release(attempt.claim.jobId)
     }
   }
 }
@@ -204,7 +204,7 @@ function progressFor({ liveStreams, hub }: AgentWorkDeps, { job, claim, alive }:
       liveStreams.delta(claim, text)
     },
     reset: () => liveStreams.reset(claim),
-    moved: alive,
+    alive,
     tool(call) {
       alive()
       liveStreams.tool(claim, call)

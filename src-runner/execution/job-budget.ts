@@ -24,7 +24,7 @@ export function createJobBudget(
       await askForMore(over)
       return { reserved: false, wait: 'awaiting_approval' }
     },
-    settle: () => reservations.settle(claim.jobId),
+    release: () => reservations.release(claim.jobId),
   }
 
   async function askForMore({ scope, owner, period, baseMicros, limitMicros, spentMicros }: SpendingLimit): Promise<void> {

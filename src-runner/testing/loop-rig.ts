@@ -180,7 +180,7 @@ export function runRig(options: RigOptions): Rig {
     progress: {
       delta: (words) => note(`delta '${words}'`),
       reset: () => note('reset'),
-      moved: () => note('moved'),
+      alive: () => note('alive'),
       toolOutput: (callId, words) => note(`output ${callId} '${words}'`),
       tool: ({ callId, state }) => note(`tool ${callId} ${state}`),
       activity: (activity, detail, until) =>

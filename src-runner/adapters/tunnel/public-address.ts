@@ -50,7 +50,7 @@ export function createPublicAddresses(deps: PublicAddressDeps) {
   const { clock, log } = deps
   const parts = createParts(deps)
   const { probe, listener, tunnel, check, timings, base, readState, read } = parts
-  const inTurn = createTurns()
+  const inTurn = createQueue()
   let stopChecking = () => {}
 
   function checkAgain(): void {
@@ -305,7 +305,7 @@ async function retryFailed(parts: Parts): Promise<void> {
   if (mayWork) await launchTunnel(parts, failed.program)
 }
 
-function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
     const done = last.then(work)

@@ -117,9 +117,9 @@ async function answerCall(attempt: Attempt, call: PromptToolCall, signal: AbortS
     case 'wait':
       return { waiting: decision.status }
     case 'deny':
-      return settle(attempt, call, { ok: false, output: `Not run: ${decision.reason}` }, { ...NOT_RUN, ...decision, state: 'denied' })
+      return finishCall(attempt, call, { ok: false, output: `Not run: ${decision.reason}` }, { ...NOT_RUN, ...decision, state: 'denied' })
     case 'answer':
-      return settle(attempt, call, { ok: decision.ok, output: decision.output }, { ...NOT_RUN, ...decision })
+      return finishCall(attempt, call, { ok: decision.ok, output: decision.output }, { ...NOT_RUN, ...decision })
     case 'run':
       break
   }
@@ -162,7 +162,7 @@ async function run(attempt: Attempt, { call, tool, args, context }: PreparedCall
   if (result === 'unknown') return askPerson(attempt, { call, tool, args, context, startedBefore: true })
   if (result instanceof CallAsks) return askPerson(attempt, { call, tool, args, context, startedBefore: true, asks: result.question })
   const addsTaint = [...(tool.addsTaint ?? []), ...(result.addsTaint ?? [])]
-  return settle(attempt, call, result, { durationMs: deps.clock.monotonic() - startedAt, ran: true, addsTaint })
+  return finishCall(attempt, call, result, { durationMs: deps.clock.monotonic() - startedAt, ran: true, addsTaint })
 }
 
 /** About what a server asks, or about the outcome, as of a call that was under way when the app stopped. */
@@ -222,22 +222,27 @@ function unknownOutcome(name: string): string {
   return `The outcome is unknown: ${name} had been started, and nothing says whether it took effect. It was not run again. Find out before you try anything like it a second time.`
 }
 
-type How = { durationMs: number; ran: boolean; addsTaint?: readonly Taint[]; state?: 'failed' | 'denied' }
-const NOT_RUN: How = { durationMs: 0, ran: false }
+type ResultDetails = { durationMs: number; ran: boolean; addsTaint?: readonly Taint[]; state?: 'failed' | 'denied' }
+const NOT_RUN: ResultDetails = { durationMs: 0, ran: false }
 
 function refuse(attempt: Attempt, call: PromptToolCall, output: string): Promise<ToolOutput> {
-  return settle(attempt, call, { ok: false, output }, NOT_RUN)
+  return finishCall(attempt, call, { ok: false, output }, NOT_RUN)
 }
 
-async function settle(attempt: Attempt, call: PromptToolCall, result: ToolOutput, how: How): Promise<ToolOutput> {
+async function finishCall(attempt: Attempt, call: PromptToolCall, result: ToolOutput, details: ResultDetails): Promise<ToolOutput> {
   const kept: ToolOutput = { ok: result.ok, output: cutOutput(String(result.output)) }
   if (result.result !== undefined) kept.result = result.result
-  await record(attempt, call, kept, how)
-  attempt.deps.progress.tool({ callId: call.callId, name: call.name, state: how.state ?? (kept.ok ? 'done' : 'failed') })
+  await record(attempt, call, kept, details)
+  attempt.deps.progress.tool({ callId: call.callId, name: call.name, state: details.state ?? (kept.ok ? 'done' : 'failed') })
   return kept
 }
 
-async function record(attempt: Attempt, call: PromptToolCall, kept: ToolOutput, { durationMs, ran, addsTaint = [] }: How): Promise<void> {
+async function record(
+  attempt: Attempt,
+  call: PromptToolCall,
+  kept: ToolOutput,
+  { durationMs, ran, addsTaint = [] }: ResultDetails,
+): Promise<void> {
   const { callId, name } = call
   await attempt.deps.record.toolResult({
     callId,

@@ -179,12 +179,12 @@ function createEventReader({ deps: { progress }, takenIds }: Attempt, content: R
       case 'reasoning':
         content.reasoning += event.text
         size.chars += event.text.length
-        progress.moved()
+        progress.alive()
         break
       case 'call_piece':
         size.chars += event.chars
         if (event.begins) size.calls++
-        progress.moved()
+        progress.alive()
         break
       case 'tool_call':
         if (content.calls.length < MAX_CALLS_KEPT) {

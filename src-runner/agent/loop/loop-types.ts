@@ -78,7 +78,7 @@ export type LoopProgress = {
   tool(call: { callId: string; name: string; state: 'running' | 'done' | 'failed' | 'denied' }): void
   toolOutput(callId: string, text: string): void
   /** A sign of life without text: the model is thinking. */
-  moved(): void
+  alive(): void
   activity(activity: 'model' | 'tool' | 'retry_wait', detail: string | Message | null, until: number | null): void
 }
 
@@ -108,7 +108,7 @@ export type LoopBudget = {
    */
   reserve(estimateMicros: number | null, costSoFarMicros: number, signal: AbortSignal): Promise<Reserved>
   /** Releases the reservation: the cost is recorded with the reply. */
-  settle(): void
+  release(): void
 }
 /** `wait`: a person is asked for more money. `refused`: there is none; the text says why. */
 export type Reserved = { reserved: true } | { reserved: false; wait: 'awaiting_approval' } | { reserved: false; refused: Message }

@@ -98,7 +98,7 @@ function noOpOutcome({ input, messages }: Attempt): LoopOutcome | null {
   const last = messages.findLastIndex(({ role }) => role !== 'tool')
   const results = messages.slice(last + 1).flatMap((message) => (message.role === 'tool' ? [message] : []))
   if (!results.every(({ ok }) => ok)) return null
-  const text = results.map(({ name }) => input.tools.find((tool) => tool.name === name)?.endsQuietly).find((words) => words !== undefined)
+  const text = results.map(({ name }) => input.tools.find((tool) => tool.name === name)?.noOpText).find((known) => known !== undefined)
   return text === undefined ? null : { kind: 'completed', text, reply: null, noOp: true }
 }
 
@@ -106,7 +106,7 @@ type Replied = Extract<AskOutcome, { end: 'reply' }>
 
 async function recordReply(attempt: Attempt, reply: RecordedReply): Promise<void> {
   await attempt.deps.record.reply(reply)
-  attempt.deps.budget?.settle()
+  attempt.deps.budget?.release()
   attempt.used.turns++
   const { text, toolCalls, reasoning, model, sent } = reply
   attempt.messages.push({ role: 'assistant', text, toolCalls, ...(sent && { sent: { ...sent, model, thinking: reasoning } }) })
@@ -142,7 +142,7 @@ async function recordInterrupted(
 ): Promise<void> {
   if (text === '' && cost.usage.input + cost.usage.output === 0) return
   await attempt.deps.record.reply({ text, reasoning, toolCalls: [], model, ...cost, interrupted: true, durationMs })
-  attempt.deps.budget?.settle()
+  attempt.deps.budget?.release()
   if (text.trim() !== '') attempt.texts.push(text)
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ask, assistant, call, result, runRig, say, tool } from '../../testing/loop-rig.ts'
 import type { Tool } from '../tools/tool.ts'
 
-const nothing: Tool = { ...tool('nothing'), endsQuietly: 'Nothing new.' }
+const nothing: Tool = { ...tool('nothing'), noOpText: 'Nothing new.' }
 const asked = (name: string) => ({ callId: name, name, args: {} })
 
 describe('a call with a no-op result', () => {

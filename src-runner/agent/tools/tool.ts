@@ -122,7 +122,7 @@ export type Tool<Args extends z.ZodObject = z.ZodObject> = {
    * A successful call ends the job with this text and notifies nobody. Other calls of the same reply still run; if one
    * fails, the model continues.
    */
-  endsQuietly?: string
+  noOpText?: string
   /**
    * The taints that every result adds to the job: `private`, the person's own data; `untrusted`, text that anybody may
    * have written. A file is both, since nobody knows which files came from somebody else.

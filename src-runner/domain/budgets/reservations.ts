@@ -26,7 +26,7 @@ export function createReservations({ db, money, timezone }: Deps) {
   }
 
   /** Releases the job's reservation. */
-  function settle(jobId: string): void {
+  function release(jobId: string): void {
     if (entries.delete(jobId)) releases.emit('released')
   }
 
@@ -41,7 +41,7 @@ export function createReservations({ db, money, timezone }: Deps) {
       { estimateMicros, unrecordedMicros }: { estimateMicros: number | null; unrecordedMicros: number },
       signal: AbortSignal,
     ): Promise<{ over: SpendingLimit | null }> {
-      settle(jobId)
+      release(jobId)
       const micros = (estimateMicros ?? 0) + unrecordedMicros
       const costsMoney = estimateMicros !== null && estimateMicros > 0
       for (;;) {
@@ -60,7 +60,7 @@ export function createReservations({ db, money, timezone }: Deps) {
         await once(releases, 'released', { signal }).catch(() => {})
       }
     },
-    settle,
+    release,
     /** The sum of all reservations. */
     held: () => [...entries.values()].reduce((sum, entry) => sum + entry.micros, 0),
   }

@@ -44,7 +44,8 @@ type Listeners = {
   onError(error: unknown): void
 }
 
-type Slot = { claim: Claim; controller: AbortController; moved: boolean; done: Promise<void> }
+/** `isAlive`: it has given a sign of life since the last tick. */
+type Slot = { claim: Claim; controller: AbortController; isAlive: boolean; done: Promise<void> }
 
 /** How long an attempt may take to stop before it loses its claim. In all, Stop takes effect within two seconds. */
 const STOP_PATIENCE_MS = 1500
@@ -62,7 +63,7 @@ export function createAttempts({ store, db, clock, log, perform }: AttemptsDeps,
 
   function launch({ job, claim }: ClaimedJob): void {
     const controller = new AbortController()
-    const slot: Slot = { claim, controller, moved: false, done: Promise.resolve() }
+    const slot: Slot = { claim, controller, isAlive: false, done: Promise.resolve() }
     slots.set(claim.jobId, slot)
     if (isStopping) controller.abort(new AttemptStopped('shutdown'))
     slot.done = runAttempt(slot, job).finally(() => {
@@ -75,7 +76,7 @@ export function createAttempts({ store, db, clock, log, perform }: AttemptsDeps,
     const { claim, controller } = slot
     let outcome: AttemptOutcome
     try {
-      await perform({ job, claim, signal: controller.signal, alive: () => void (slot.moved = true) })
+      await perform({ job, claim, signal: controller.signal, alive: () => void (slot.isAlive = true) })
       outcome = outcomeOf(controller.signal, null)
     } catch (error) {
       onError(error)
@@ -137,8 +138,8 @@ export function createAttempts({ store, db, clock, log, perform }: AttemptsDeps,
       lastTickAt = clock.now()
       // The machine slept or its clock was set, so no attempt could give a sign of life.
       const wasAway = passed > 3 * TICK_MS || passed < 0
-      const alive = [...slots.values()].filter((slot) => wasAway || slot.moved)
-      for (const slot of alive) slot.moved = false
+      const alive = [...slots.values()].filter((slot) => wasAway || slot.isAlive)
+      for (const slot of alive) slot.isAlive = false
       const overdue = store.listOverdueStops(db, clock.now() - STOP_PATIENCE_MS)
       if (alive.length > 0 || slots.size > 0) {
         transact(db, (tx) => {

@@ -12,26 +12,26 @@ export type Claim = { jobId: string; seq: number; claim: number; attempt: number
 export type ClaimedJob = { job: Job; claim: Claim }
 
 /** When each agent was last served, to break ties. In memory only, because after a restart any order is fair. */
-export type Turns = { lastTurnOf(agentId: string): number; served(agentId: string): void }
+export type LastServed = { placeOf(agentId: string): number; served(agentId: string): void }
 
-export function createTurns(): Turns {
-  const turns = new Map<string, number>()
-  let turn = 0
-  return { lastTurnOf: (agentId) => turns.get(agentId) ?? 0, served: (agentId) => void turns.set(agentId, ++turn) }
+export function createLastServed(): LastServed {
+  const places = new Map<string, number>()
+  let newest = 0
+  return { placeOf: (agentId) => places.get(agentId) ?? 0, served: (agentId) => void places.set(agentId, ++newest) }
 }
 
 /** Claims the next job of the agent with the fewest running jobs. Returns null if none may run, or `limit` jobs are running. */
-export function claimNextJob(tx: Tx, deps: JobDeps, turns: Turns, limit: number): ClaimedJob | null {
+export function claimNextJob(tx: Tx, deps: JobDeps, lastServed: LastServed, limit: number): ClaimedJob | null {
   const running = listAgentsOfRunning(tx)
   if (running.length >= limit) return null
   const postponed = postponedRange(deps)
   const byNeed = listQueuedAgents(tx)
-    .map((agentId) => ({ agentId, running: running.filter((id) => id === agentId).length, lastTurn: turns.lastTurnOf(agentId) }))
-    .sort((a, b) => a.running - b.running || a.lastTurn - b.lastTurn)
+    .map((agentId) => ({ agentId, running: running.filter((id) => id === agentId).length, place: lastServed.placeOf(agentId) }))
+    .sort((a, b) => a.running - b.running || a.place - b.place)
   for (const { agentId } of byNeed) {
     const seq = findFirstOfAgent(tx, agentId, postponed)
     if (seq === undefined) continue
-    turns.served(agentId)
+    lastServed.served(agentId)
     return claimRow(tx, deps, seq)
   }
   return null

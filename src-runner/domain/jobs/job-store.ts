@@ -1,7 +1,7 @@
 import type { HistoryLine } from '../../contract/export.ts'
 import type { Database, Tx } from '../../platform/db/database.ts'
 import type { Claim } from './claim-job.ts'
-import { claimJob, claimNextJob, createTurns } from './claim-job.ts'
+import { claimJob, claimNextJob, createLastServed } from './claim-job.ts'
 import {
   cancelJob,
   cancelJobsOf,
@@ -72,14 +72,14 @@ export function createJobStore({
     },
     hooks: { ended: (tx, job) => hooks?.ended?.(tx, job), waiting: (tx, job) => hooks?.waiting?.(tx, job) },
   }
-  const turns = createTurns()
+  const lastServed = createLastServed()
   return {
     enqueue: (tx: Tx, job: NewJob) => enqueueJob(tx, deps, job),
     insertAll: (tx: Tx, toMake: readonly JobToMake[]) => insertJobs(tx, deps, toMake),
     importHistory: (tx: Tx, lines: readonly HistoryLine[]) => importHistory(tx, deps, lines),
     retry: (tx: Tx, jobId: string) => retryJob(tx, deps, jobId),
 
-    claimNext: (tx: Tx, limit: number) => claimNextJob(tx, deps, turns, limit),
+    claimNext: (tx: Tx, limit: number) => claimNextJob(tx, deps, lastServed, limit),
     claim: (tx: Tx, jobId: string, limit: number) => claimJob(tx, deps, jobId, limit),
 
     recordReply: (tx: Tx, claim: Claim, reply: NewReply) => recordReply(tx, deps, claim, reply),

@@ -63,7 +63,7 @@ export function createCodeWork(deps: CodeWorkDeps) {
       programs.endParked(job.id)
     } finally {
       stopSigns()
-      deps.reservations.settle(job.id)
+      deps.reservations.release(job.id)
     }
   }
 
@@ -120,7 +120,7 @@ export function createCodeWork(deps: CodeWorkDeps) {
     await live.session.cancel()
     await live.turn?.catch(() => {})
     live.turn = null
-    if (live.told.hasNews()) await commitSoon(db, (tx) => void jobs.recordReply(tx, attempt.claim, live.told.takeReply(false)))
+    if (live.unrecorded.hasNews()) await commitSoon(db, (tx) => void jobs.recordReply(tx, attempt.claim, live.unrecorded.takeReply(false)))
     const end = await askBudget(attempt)
     if (end?.outcome.kind === 'failed') programs.end(id, live.session)
     else programs.park(id, live)
@@ -131,20 +131,24 @@ export function createCodeWork(deps: CodeWorkDeps) {
   /** null: it may go on. */
   async function askBudget({ claim, signal, job }: Attempt): Promise<CodeEnd | null> {
     const reserved = await createJobBudget(deps, claim).reserve(null, 0, signal)
-    deps.reservations.settle(job.id)
+    deps.reservations.release(job.id)
     if (reserved.reserved) return null
     return 'wait' in reserved ? { outcome: { kind: 'waiting', status: reserved.wait } } : failedWith('cost_limit', reserved.refused)
   }
 
   /** The program says that it is done. */
-  async function endTurn({ attempt, task }: CodeAttempt, { session, told }: LiveCoding, { stopReason }: CodingTurn): Promise<CodeEnd> {
+  async function endTurn(
+    { attempt, task }: CodeAttempt,
+    { session, unrecorded }: LiveCoding,
+    { stopReason }: CodingTurn,
+  ): Promise<CodeEnd> {
     await commitSoon(db, (tx) => {
-      jobs.recordReply(tx, attempt.claim, told.takeReply(true))
-      changeCodeTask(tx, task.jobId, { turnEndedAt: clock.now(), commands: [...task.commands, ...told.commands()].slice(-100) })
+      jobs.recordReply(tx, attempt.claim, unrecorded.takeReply(true))
+      changeCodeTask(tx, task.jobId, { turnEndedAt: clock.now(), commands: [...task.commands, ...unrecorded.commands()].slice(-100) })
     })
     await session.stop()
-    if (stopReason === 'refusal') return failedWith('model_refused', createMessage('job_code_refused', { program: told.programName }))
-    return finish(getCodeTask(db, task.jobId), told.lastMessage())
+    if (stopReason === 'refusal') return failedWith('model_refused', createMessage('job_code_refused', { program: unrecorded.programName }))
+    return finish(getCodeTask(db, task.jobId), unrecorded.lastMessage())
   }
 
   function lastReplyOf(jobId: string): string {

@@ -20,14 +20,14 @@ export type LiveCoding = {
   place: CodePlace
   /** null: it waits for the next prompt. */
   turn: Promise<CodingTurn> | null
-  told: ReturnType<typeof createToldSoFar>
+  unrecorded: ReturnType<typeof createUnrecordedOutput>
 }
 
 /**
  * What a program has told and no step says yet. `numbered`: makes its calls unique in the job. `before`: what the steps of the job
  * count already. A program that continues a conversation may count from its start.
  */
-export function createToldSoFar({ place, numbered, before, secrets }: ToldOptions) {
+export function createUnrecordedOutput({ place, numbered, before, secrets }: UnrecordedOutputOptions) {
   let text = ''
   let thinking = ''
   let lastMessage = ''
@@ -131,7 +131,7 @@ export function createToldSoFar({ place, numbered, before, secrets }: ToldOption
   }
 }
 
-export type ToldOptions = { place: CodePlace; numbered: number; before: Totals; secrets: readonly string[] }
+export type UnrecordedOutputOptions = { place: CodePlace; numbered: number; before: Totals; secrets: readonly string[] }
 
 function difference(now: Totals, ...taken: Totals[]): Totals {
   const left = (key: keyof Totals) => Math.max(0, now[key] - taken.reduce((all, one) => all + one[key], 0))

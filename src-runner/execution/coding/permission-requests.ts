@@ -36,19 +36,19 @@ export function createPermissionRequests({ db, jobs, approvals, dataDir }: Permi
   /** What the program did not live to hear is answered as a person decided it. */
   async function decide(
     working: CodeAttempt,
-    { told, place }: LiveCoding,
+    { unrecorded, place }: LiveCoding,
     requested: CodingCall,
     record: () => Promise<void>,
   ): Promise<CodingAnswer> {
-    const call = told.clean(requested)
+    const call = unrecorded.clean(requested)
     const { claim, job } = working.attempt
     const tool = toolOfCall(call, place)
     const args = recordedCall('', call, place).args as Record<string, unknown>
     const facts = await factsOf(tool, args, contextOf(working, dataDir, '')).catch(() => null)
-    const earlier = facts === null ? null : findUnheard(job.id, told.idOf(call.callId), hashOfCall(tool.name, args, facts))
-    if (earlier !== null) told.rename(call.callId, earlier)
+    const earlier = facts === null ? null : findUnheard(job.id, unrecorded.idOf(call.callId), hashOfCall(tool.name, args, facts))
+    if (earlier !== null) unrecorded.rename(call.callId, earlier)
     await record()
-    const callId = told.idOf(call.callId)
+    const callId = unrecorded.idOf(call.callId)
     const verdict = await judgeCall(working, dataDir, { callId, tool, args, startedBefore: false })
     if (verdict.verdict === 'wait') return 'later'
     const decision = working.policy.decisionOf(callId)
@@ -58,7 +58,7 @@ export function createPermissionRequests({ db, jobs, approvals, dataDir }: Permi
           jobs.recordToolStarted(tx, claim, { callId, name: tool.name, leftMachine: facts?.leavesMachine ?? true })
       } else {
         const reason = verdict.verdict === 'deny' ? verdict.reason : verdict.output.replace(/^Not run: /, '')
-        jobs.recordToolResult(tx, claim, told.refused(call, reason))
+        jobs.recordToolResult(tx, claim, unrecorded.refused(call, reason))
       }
       if (decision !== undefined) approvals.recordDecision(tx, claim, decision)
     })

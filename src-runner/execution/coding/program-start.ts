@@ -16,7 +16,7 @@ import { CodingSessionFailed, type CodingSession, type CodingSessionOptions } fr
 import { failedWith, type CodeAttempt, type CodeEnd } from './code-attempt.ts'
 import { toolOfStart, type CodePlace } from './code-calls.ts'
 import type { CodingProgramFinder, ReadyProgram } from './coding-program-finder.ts'
-import { CODE_TAINTS, createToldSoFar, NO_USE, type LiveCoding } from './live-coding.ts'
+import { CODE_TAINTS, createUnrecordedOutput, NO_USE, type LiveCoding } from './live-coding.ts'
 import { judgeCall } from './permission-requests.ts'
 
 export type ProgramStartDeps = Pick<Services, 'db' | 'clock' | 'log'> & {
@@ -160,8 +160,8 @@ function liveOf({ attempt: { job } }: CodeAttempt, ready: Ready, opened: { sessi
   const { place, turn } = ready
   const { inputTokens: input, outputTokens: output, cachedTokens: cached, costUsd } = job
   const before = isNew(ready) ? NO_USE : { input, output, cached, costMicros: Math.round(costUsd * 1_000_000) }
-  const told = createToldSoFar({ place, numbered: turn.prompts + 1, before, secrets: opened.secrets })
-  return { session: opened.session, place, turn: null, told }
+  const unrecorded = createUnrecordedOutput({ place, numbered: turn.prompts + 1, before, secrets: opened.secrets })
+  return { session: opened.session, place, turn: null, unrecorded }
 }
 
 function startArgs({ cli, repository, sandboxed }: CodePlace, branch: string): Record<string, unknown> {

@@ -62,14 +62,15 @@ export function createProgramTalk(deps: ProgramTalkDeps) {
     }
   }
 
-  async function recordInterrupted({ attempt }: CodeAttempt, { told }: LiveCoding): Promise<void> {
-    if (told.hasNews()) await commitSoon(db, (tx) => void jobs.recordReply(tx, attempt.claim, told.takeReply(true, { interrupted: true })))
+  async function recordInterrupted({ attempt }: CodeAttempt, { unrecorded }: LiveCoding): Promise<void> {
+    if (unrecorded.hasNews())
+      await commitSoon(db, (tx) => void jobs.recordReply(tx, attempt.claim, unrecorded.takeReply(true, { interrupted: true })))
   }
 
   /** The handlers of one attempt. What the program tells is recorded in its order, one commit after the other. */
   function listen(working: CodeAttempt, live: LiveCoding) {
     const { attempt } = working
-    const { told } = live
+    const { unrecorded } = live
     const { claim, alive } = attempt
     const paused = Promise.withResolvers<'asks' | 'spends'>()
     const broken = Promise.withResolvers<never>()
@@ -85,49 +86,49 @@ export function createProgramTalk(deps: ProgramTalkDeps) {
       isPaused = true
       paused.resolve(why)
     }
-    const recordReply = () => commitSoon(db, (tx) => void jobs.recordReply(tx, claim, told.takeReply(false)))
+    const recordReply = () => commitSoon(db, (tx) => void jobs.recordReply(tx, claim, unrecorded.takeReply(false)))
     const flush = async () => {
-      if (told.hasNews()) await recordReply()
+      if (unrecorded.hasNews()) await recordReply()
     }
     const checkMoney = async () => {
-      if (told.freshMicros() === 0 || isPaused) return
+      if (unrecorded.freshMicros() === 0 || isPaused) return
       await recordReply()
       const { over } = await deps.reservations.reserve(claim.jobId, { estimateMicros: null, unrecordedMicros: 0 }, attempt.signal)
-      deps.reservations.settle(claim.jobId)
+      deps.reservations.release(claim.jobId)
       if (over !== null) pause('spends')
     }
     const handlers: CodingHandlers = {
       text(delta) {
         alive()
         void inOrder(async () => {
-          told.text(delta)
+          unrecorded.text(delta)
           deps.liveStreams.delta(claim, delta)
         })
       },
       thinking(delta) {
         alive()
-        void inOrder(async () => told.thinking(delta))
+        void inOrder(async () => unrecorded.thinking(delta))
       },
       usage(usage) {
         void inOrder(async () => {
-          told.usage(usage)
+          unrecorded.usage(usage)
           await checkMoney()
         })
       },
       toolCall(call) {
         alive()
         void inOrder(async () => {
-          if (!told.isOpen(call)) return
-          told.call(call)
+          if (!unrecorded.isOpen(call)) return
+          unrecorded.call(call)
           if (call.status !== 'completed' && call.status !== 'failed') return
           await flush()
-          await commitSoon(db, (tx) => void jobs.recordToolResult(tx, claim, told.takeResult(call)))
+          await commitSoon(db, (tx) => void jobs.recordToolResult(tx, claim, unrecorded.takeResult(call)))
         })
       },
       permission: (call) =>
         inOrder(async () => {
           alive()
-          told.call(call)
+          unrecorded.call(call)
           const answer = await decide(working, live, call, flush)
           if (answer === 'later') pause('asks')
           return answer

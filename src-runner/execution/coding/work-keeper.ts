@@ -6,7 +6,7 @@ import type { CodeTask } from '../../contract/code-tasks.ts'
 import { isTerminal } from '../../contract/jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
-import { createTurns } from '../../lib/turns.ts'
+import { createKeyedQueue } from '../../lib/keyed-queue.ts'
 import { listUnsavedTasks } from '../../domain/code-tasks/code-folders.sql.ts'
 import { changeCodeTask, findCodeTask, findCodingTurn, getCodeTask, type CodeTaskChange } from '../../domain/code-tasks/code-tasks.ts'
 import type { CodingProgramFinder } from './coding-program-finder.ts'
@@ -28,7 +28,7 @@ export type WorkKeeper = ReturnType<typeof createWorkKeeper>
  */
 export function createWorkKeeper({ db, git, clock, log, programs, codingPrograms }: WorkKeeperDeps) {
   /** One at a time for each task: all that is done with its folder and branch when its job has ended. */
-  const inTurn = createTurns()
+  const inTurn = createKeyedQueue()
   const tidying = new Set<Promise<void>>()
   /** The database may be closed from then on. */
   let isStopped = false

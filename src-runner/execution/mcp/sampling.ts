@@ -57,7 +57,7 @@ export function createSamplingModels(deps: SamplingDeps) {
       const reply = { text: '', reasoning: '', toolCalls: [], model, ...cost, interrupted: true, durationMs, askedBy: server }
       if (tokens > 0) await commitSoon(deps.db, (tx) => void deps.jobs.recordReply(tx, attempt.claim, reply))
     } finally {
-      deps.reservations.settle(attempt.claim.jobId)
+      deps.reservations.release(attempt.claim.jobId)
     }
     return { text: textOf(asked), model: model.model, isCut: asked.end === 'reply' && asked.reason === 'length', tokens }
   }
@@ -119,10 +119,10 @@ function loopAttemptFor(
       const { over } = await reservations.reserve(claim.jobId, { estimateMicros, unrecordedMicros }, until)
       return over === null ? { reserved: true } : { reserved: false, refused: createMessage('job_cost', { limitUsd: limits.maxCostUsd }) }
     },
-    settle: () => reservations.settle(claim.jobId),
+    release: () => reservations.release(claim.jobId),
   }
   const nothing = () => {}
-  const progress = { delta: alive, moved: alive, reset: nothing, tool: nothing, toolOutput: nothing, activity: alive }
+  const progress = { delta: alive, alive, reset: nothing, tool: nothing, toolOutput: nothing, activity: alive }
   const none = () => Promise.reject(new Error('A request of a server calls no tools.'))
   const used = { turns: 0, toolCalls: 0, costMicros: 0, workingMs: 0 }
   return {

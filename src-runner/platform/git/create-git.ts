@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import { createTurns } from '../../lib/turns.ts'
+import { createKeyedQueue } from '../../lib/keyed-queue.ts'
 import { createApplier } from './apply-changes.ts'
 import { createCommitter, type CommitOptions } from './commit-work.ts'
 import { measureTree } from './delete-tree.ts'
@@ -27,7 +27,7 @@ export function createGit({ clock, home, ...deps }: GitDeps) {
   const worktrees = createWorktrees({ run, repositories })
   const committer = createCommitter({ run, repositories })
   const applier = createApplier({ run, repositories })
-  const inTurn = createTurns()
+  const inTurn = createKeyedQueue()
   const reader = createChangeReader({ run, repositories })
 
   return {

@@ -10,6 +10,6 @@ export const nothingNew = defineTool({
   effect: 'read',
   parallel: false,
   channels: ['schedule'],
-  endsQuietly: 'Nothing new.',
+  noOpText: 'Nothing new.',
   run: async () => ({ ok: true, output: 'The run ends here, unless another call of this reply failed.' }),
 })
