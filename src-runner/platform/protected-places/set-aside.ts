@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { lstat, rename } from 'node:fs/promises'
+import { lstat, readdir, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { foldName } from './path-patterns.ts'
 import { digestOfFile, findProtected, identityOf, type FoundPlace, type FoundPlaces } from './find-protected.ts'
@@ -12,14 +12,26 @@ export type SetAside = { path: string; to: string | null }
 
 /**
  * Renames what has appeared since `before` and would run by itself. It is not deleted: it may have been moved there, or the
- * person may have made it. A new repository that runs nothing stays. `until`: later changes are ignored.
+ * person may have made it. A new repository that runs nothing stays. `until`: later changes are ignored. `hasRun`: false if no
+ * program of ours can have made it; then it stays, noted in `others`, until something in it changes.
  */
-export async function setAsideWhatAppeared(before: FoundPlaces, until = Infinity): Promise<SetAside[]> {
+export async function setAsideWhatAppeared(
+  before: FoundPlaces,
+  {
+    until = Infinity,
+    hasRun = () => true,
+    others = new Map(),
+  }: { until?: number; hasRun?: () => boolean; others?: Map<string, string> } = {},
+): Promise<SetAside[]> {
   const { places } = await findProtected(before.folder, Infinity, before)
   const done: SetAside[] = []
   const settled = new Set<string>()
+  const isOthers = await noteOthers(
+    [...places.values()].filter(({ path, is, identity }) => is !== 'secret' && before.places.get(path)?.identity !== identity),
+    { hasRun, others },
+  )
   for (const place of places.values()) {
-    if (place.is === 'secret' || before.places.get(place.path)?.identity === place.identity) continue
+    if (place.is === 'secret' || before.places.get(place.path)?.identity === place.identity || isOthers(place)) continue
     if (until !== Infinity && (await changedAt(place.path)) > until) continue
     if (place.is === 'part of a repository' && settled.has(dirname(place.path))) continue
     if (place.is === 'unreadable') {
@@ -34,6 +46,41 @@ export async function setAsideWhatAppeared(before: FoundPlaces, until = Infinity
   for (const place of await sharedThatChanged(before, until))
     if (!done.some(({ path }) => isInside(path, place.path))) done.push(await setAside(place))
   return done
+}
+
+const MAX_MARKED = 2_000
+
+/** Returns whether a place was made by somebody else. */
+async function noteOthers(
+  appeared: readonly FoundPlace[],
+  { hasRun, others }: { hasRun: () => boolean; others: Map<string, string> },
+): Promise<(place: FoundPlace) => boolean> {
+  const marks = new Map<string, string>()
+  for (const place of appeared) {
+    const mark = await markOf(place)
+    if (mark !== null) marks.set(place.path, mark)
+  }
+  // Only now: it must not have run while the marks were read either.
+  if (marks.size > 0 && !hasRun()) for (const [path, mark] of marks) others.set(path, mark)
+  return ({ path }) => marks.has(path) && others.get(path) === marks.get(path)
+}
+
+/**
+ * Changes with everything in it, since programs cannot set the ctime. A repository is marked by its parts, which are places of their own.
+ * null: there is too much in it, or a link, whose target a program may change.
+ */
+async function markOf({ path, is, identity }: FoundPlace): Promise<string | null> {
+  if (is === 'repository' || is === 'unreadable') return identity
+  const paths = [path]
+  let mark = ''
+  for (const one of paths) {
+    const stats = await lstat(one, { bigint: true }).catch(() => null)
+    const isPlain = stats?.isFile() === true || stats?.isDirectory() === true
+    if (!isPlain || paths.length > MAX_MARKED) return null
+    mark += `${one} ${identityOf(stats)} ${stats.ctimeNs} ${stats.size}\n`
+    if (stats.isDirectory()) paths.push(...(await readdir(one).catch((): string[] => [])).map((name) => join(one, name)))
+  }
+  return mark
 }
 
 /** Nobody can take back what was written under another name, so these are treated as new. */

@@ -12,18 +12,28 @@ export type PlaceWatch = {
 
 /**
  * While a program runs, renames again and again what it puts where files run by themselves: the person's own git, shell or editor
- * may come by at any time. `told` gets each of them once.
+ * may come by at any time. `told` gets each of them once. `activity`: the same twice only if nothing of the program has run in
+ * between. What has appeared then is somebody else's, and stays.
  */
-export function watchPlaces(recheck: Recheck, told: (setAside: readonly SetAside[]) => void): PlaceWatch {
+export function watchPlaces(
+  recheck: Recheck,
+  told: (setAside: readonly SetAside[]) => void,
+  activity: () => string | null = () => null,
+): PlaceWatch {
   /** Places that could not be renamed. Each recheck finds them again. */
   const stuck = new Set<string>()
   let last: Promise<void> = Promise.resolve()
   let next: Promise<void> | null = null
   let isOver = false
+  /** Before the last search. */
+  let lastActivity: string | null = null
   let timer: NodeJS.Timeout | undefined
 
   async function look(): Promise<void> {
-    const found = (await recheck(isOver)).filter(({ path, to }) => to !== null || !stuck.has(path))
+    const since = lastActivity
+    lastActivity = activity()
+    const hasRun = () => since === null || activity() !== since
+    const found = (await recheck(isOver, hasRun)).filter(({ path, to }) => to !== null || !stuck.has(path))
     for (const { path, to } of found) if (to === null) stuck.add(path)
     if (found.length > 0) told(found)
   }

@@ -25,11 +25,33 @@ function fromProc(root: number, most: number): RunningProcess[] {
 }
 
 function childrenOf(pid: number): number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).flatMap((thread) => numbersIn(readProc(`${pid}/task/${thread}/children`)))
-  } catch {
-    return []
+  return readProcFolder(`${pid}/task`).flatMap((thread) => numbersIn(readProc(`${pid}/task/${thread}/children`)))
+}
+
+/**
+ * A text that is only the same twice if no thread of `pid` and its descendants has run in between, on Linux in a sandbox of namespaces.
+ * null: one is running, or the system does not say.
+ */
+export function activityUnder(pid: number): string | null {
+  if (process.platform !== 'linux') return null
+  const first = readActivity(pid)
+  // A process that was started during the first reading is in the second, or its parent has run.
+  return first !== null && first === readActivity(pid) ? first : null
+}
+
+function readActivity(root: number): string | null {
+  const descendants = fromProc(root, Infinity)
+  // The first process of a sandbox only waits for the program. Some kernels do not list children.
+  if (descendants.length === 0) return null
+  const lines: string[] = []
+  for (const pid of [root, ...descendants.map((one) => one.pid)]) {
+    for (const thread of readProcFolder(`${pid}/task`)) {
+      const ran = readProc(`${pid}/task/${thread}/schedstat`)
+      if (ran === '' || !/^State:\s+[^R]/m.test(readProc(`${pid}/task/${thread}/status`))) return null
+      lines.push(`${pid} ${thread} ${ran}`)
+    }
   }
+  return lines.sort().join('')
 }
 
 /** On Linux: the process exists and is no zombie. */
@@ -39,6 +61,14 @@ export function isRunning(pid: number): boolean {
 
 function residentBytesOf(pid: number): number {
   return (numbersIn(readProc(`${pid}/statm`))[1] ?? 0) * PAGE_BYTES
+}
+
+function readProcFolder(path: string): string[] {
+  try {
+    return readdirSync(`/proc/${path}`)
+  } catch {
+    return []
+  }
 }
 
 function readProc(path: string): string {

@@ -20,7 +20,7 @@ export async function recheckLate(folder: string): Promise<void> {
   if (text === null) return
   try {
     const { until, before } = JSON.parse(text) as Kept
-    for (const found of before) await setAsideWhatAppeared({ ...found, places: new Map(found.places) }, until)
+    for (const found of before) await setAsideWhatAppeared({ ...found, places: new Map(found.places) }, { until })
   } catch (thrown) {
     // Half a file: the command had not been started.
     if (!(thrown instanceof SyntaxError)) throw thrown

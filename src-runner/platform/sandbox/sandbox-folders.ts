@@ -41,10 +41,10 @@ const MAX_ENTRIES = 200_000
 const MAX_FROZEN = 300
 
 /**
- * Renames what a command put where files run by themselves. `isOver`: it has ended; before that, its own folders are left out. A
- * folder that could not be checked is reported as one that could not be renamed.
+ * Renames what a command put where files run by themselves. `isOver`: it has ended; before that, its own folders are left out. `hasRun`: whether
+ * anything of it has run since the recheck before the last one; without, what appeared is not its work. A folder that could not be checked is reported as one that could not be renamed.
  */
-export type Recheck = (isOver: boolean) => Promise<SetAside[]>
+export type Recheck = (isOver: boolean, hasRun: () => boolean) => Promise<SetAside[]>
 
 export type GuardedFolders = {
   hidden: HiddenPlace[]
@@ -84,6 +84,7 @@ export async function guardFolders(
   if (cut !== undefined) throw new SandboxFailed(`${cut.folder} holds too many files to be guarded. Run the command in a folder inside it.`)
   const places = all.flatMap((found) => [...found.places.values()])
 
+  const others = new Map<string, string>()
   const folders = [...writable, ...readable]
   const hidden = await hiddenIn(folders, closed, places)
   const isOpen = (path: string) => !hidden.some((place) => isInside(place.path, path))
@@ -104,10 +105,12 @@ export async function guardFolders(
     hidden,
     frozen: outermost([...frozen.keys()]).map((path) => frozen.get(path)!),
     pinned: places.filter(({ is, path }) => is === 'repository' && isOpen(path) && !writable.includes(path)).map(({ path }) => path),
-    async recheck(isOver) {
+    async recheck(isOver, hasRun) {
       const some = all.filter(({ folder }) => isOver || !own.includes(folder))
       const notChecked = (folder: string): SetAside[] => [{ path: folder, to: null }]
-      return (await Promise.all(some.map((before) => setAsideWhatAppeared(before).catch(() => notChecked(before.folder))))).flat()
+      return (
+        await Promise.all(some.map((before) => setAsideWhatAppeared(before, { hasRun, others }).catch(() => notChecked(before.folder))))
+      ).flat()
     },
     before: all,
   }

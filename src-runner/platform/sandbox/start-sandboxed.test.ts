@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdir, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -94,6 +96,41 @@ it.skipIf(isMissing)(
     expect(setAside.slice(2).toSorted()).toEqual([`${home}/.envrc`, `${home}/.exrc`, `${work}/.exrc`].toSorted())
   },
 )
+
+it.skipIf(isMissing)('leaves what others put there while the program does nothing, until the program changes it', async () => {
+  const work = await scratchFolder('Work')
+  await work.write('.exrc', 'before')
+  const setAside: string[] = []
+  const program = await startSandboxed({
+    ...{ sandbox, command: ['/bin/sh', '-c', 'while read file; do echo x > $file; echo $file; done'] },
+    ...{ folder: work.path, writable: [work.path], timeoutMs: 60_000 },
+    onSetAside: (found) => setAside.push(...found.map(({ path }) => path.slice(work.path.length + 1))),
+  })
+  const write = async (file: string) => {
+    program.stdin.write(`${file}\n`)
+    await once(program.stdout, 'data')
+  }
+  await write('started')
+  // As editors save: the new file replaces the protected one.
+  const saveAs = async (name: string) => {
+    await work.write('saved', 'mine')
+    await mkdir(dirname(work.at(name)), { recursive: true })
+    await rename(work.at('saved'), work.at(name))
+    await program.recheck()
+    return existsSync(work.at(name))
+  }
+  // It may just have begun to wait.
+  await expect.poll(() => saveAs('.exrc')).toBe(true)
+  expect(await saveAs('.vscode/tasks.json')).toBe(true)
+  setAside.length = 0
+  await write('.vscode/tasks.json')
+  await program.recheck()
+  expect(setAside).toEqual(['.vscode'])
+  await write('.exrc')
+  await program.recheck()
+  expect(setAside).toEqual(['.vscode', '.exrc'])
+  await program.stop()
+})
 
 function commandLine(pid: string): string {
   try {

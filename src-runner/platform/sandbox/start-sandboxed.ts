@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream'
 import { SandboxFailed, type ReachedLimit, type SandboxOptions } from './sandbox-types.ts'
 import type { Launch } from './launch.ts'
 import { watchPlaces } from './place-watch.ts'
+import { activityUnder } from './process-tree.ts'
 import {
   DEFAULT_LIMITS,
   TERM_GRACE_MS,
@@ -60,7 +61,14 @@ export async function startSandboxed(options: Omit<SandboxOptions, 'onOutput' | 
       void endTree(child, sandbox, 'SIGKILL')
     },
   )
-  const places = watchPlaces(launch.recheck, (found) => options.onSetAside?.(found))
+  const places = watchPlaces(
+    launch.recheck,
+    (found) => options.onSetAside?.(found),
+    () => {
+      const first = sandbox?.firstProcess() ?? null
+      return first === null ? null : activityUnder(first)
+    },
+  )
   const exited = new Promise<[number | null, NodeJS.Signals | null]>((resolve) => child.once('exit', (...end) => resolve(end)))
   const ended = exited.then(async ([exitCode, signal]): Promise<ProgramEnd> => {
     watch.stop()
