@@ -188,7 +188,8 @@ async function note(path: string, is: FoundPlace['is'], { places }: FoundPlaces)
   if (stats === null) return
   const kind = kindOf(stats)
   const leadsTo = kind === 'link' ? `:${await readlink(path).catch(() => '')}:${await realpath(path).catch(() => '')}` : ''
-  places.set(path, { path, is, kind, identity: `${identityOf(stats)}${leadsTo}` })
+  // A new file often gets the number of one that was deleted.
+  places.set(path, { path, is, kind, identity: `${identityOf(stats)}:${stats.birthtimeNs}${leadsTo}` })
 }
 
 export function identityOf({ dev, ino }: BigIntStats): string {
