@@ -1,4 +1,4 @@
-import type { DesktopBridge, DesktopOutcome } from '../../src-main/contract/desktop-api.ts'
+import { DESKTOP_CALLS, type DesktopBridge, type DesktopOutcome } from '../../src-main/contract/desktop-api.ts'
 import { expect, test } from '../fixtures/deckhand.ts'
 import { setUpAgent } from '../fixtures/set-up-agent.ts'
 import { valueOf } from '../fixtures/value-of.ts'
@@ -139,6 +139,57 @@ test('the desktop rejects invalid calls with an error', async ({ deckhand, page 
   })
   expect(opened.map(valueOf)).toEqual([false, false, false, false])
   expect((await deckhand.hooks()).opened).toEqual([])
+})
+
+test('no other page may call the desktop, and messages of any size change nothing', async ({ deckhand, page }) => {
+  const before = await deckhand.state()
+  const known = Object.keys(DESKTOP_CALLS)
+  const unknown = ['nonsense', '__proto__', 'constructor', 'toString', '']
+  // A page that was taken over could have what ours has not: Electron's own functions.
+  const answers = await deckhand.app.evaluate(
+    async ({ BrowserWindow }, names) => {
+      const taken = new BrowserWindow({ show: false, webPreferences: { nodeIntegration: true, contextIsolation: false, sandbox: false } })
+      const call = (wanted: string[]) =>
+        taken.webContents.executeJavaScript(`Promise.all(${JSON.stringify(wanted)}.map((name) =>
+          require('electron').ipcRenderer.invoke('deckhand:call:' + name)
+            .then(({ ok, message }) => ok || message.code, (error) => error.message)))`) as Promise<unknown[]>
+      await taken.loadURL('app://deckhand/')
+      const own = await call(['getState'])
+      await taken.loadURL('data:text/html,elsewhere')
+      const elsewhere = await call(names)
+      taken.destroy()
+      return { own, elsewhere }
+    },
+    [...known, ...unknown],
+  )
+  const refused = [...known.map(() => 'error_unauthorized'), ...unknown.map(() => expect.stringContaining('No handler registered'))]
+  expect(answers).toEqual({ own: [true], elsewhere: refused })
+
+  const sent = await page.evaluate(async () => {
+    const { deckhand: desktop } = window as unknown as { deckhand: DesktopBridge }
+    const huge = 'x'.repeat(50_000_000)
+    const outcomes = [
+      await desktop.copyText(huge),
+      await desktop.openExternal({ url: huge }),
+      await desktop.changeSettings({ theme: { [huge]: 1 } } as never),
+      await desktop.share(JSON.parse('{"__proto__":{"on":true}}')),
+      await desktop.restartRunner(JSON.parse('{"constructor":{"prototype":{"safeMode":true}}}')),
+    ]
+    return outcomes.map((outcome) => (outcome.ok ? 'carried out' : outcome.message.code))
+  })
+  expect(sent).toEqual(Array(5).fill('error_invalid_request'))
+  expect(await deckhand.state()).toEqual(before)
+})
+
+test('the page cannot embed another one in a webview', async ({ deckhand, page }) => {
+  const hasGuest = await page.evaluate(() => {
+    const view = document.createElement('webview')
+    view.setAttribute('src', 'data:text/html,taken over')
+    document.body.append(view)
+    return 'getURL' in view
+  })
+  expect(hasGuest).toBe(false)
+  expect(await deckhand.app.evaluate(({ webContents }) => webContents.getAllWebContents().length)).toBe(1)
 })
 
 test('the desktop asks before it gives out the secret', async ({ deckhand, page }) => {

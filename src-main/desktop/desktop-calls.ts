@@ -4,16 +4,15 @@ import { join } from 'node:path'
 import { clipboard, ipcMain, shell } from 'electron'
 import type { z } from 'zod'
 import { callChannel } from '../contract/channels.ts'
-import { DESKTOP_CALLS, type DesktopCallName, type DesktopOutcome, type DesktopState } from '../contract/desktop-api.ts'
+import { DESKTOP_CALLS, type DesktopCallName, type DesktopState } from '../contract/desktop-api.ts'
 import { readLogLines } from '../diagnostics/log-lines.ts'
 import { logsDirOf, type Host } from '../host.ts'
 import { MessageError } from '../message-error.ts'
 import { measureData } from '../reset/own-files.ts'
 import { externalUrl } from '../security/external-url.ts'
-import { mayAskDesktop } from '../security/own-page.ts'
 import type { Updates } from '../updates/updates.ts'
 import type { Abilities } from './abilities.ts'
-import { outcomeOf } from './call-outcome.ts'
+import { answerCall } from './answer-call.ts'
 import { setLoginItem } from './login-item.ts'
 import { questionOf, type Speech } from './language.ts'
 
@@ -105,18 +104,10 @@ export function handleDesktopCalls(deps: {
     update: async (action) => void deps.updates.act(action),
   }
   for (const name of Object.keys(DESKTOP_CALLS) as DesktopCallName[]) {
-    ipcMain.handle(callChannel(name), async (event, argument: unknown): Promise<DesktopOutcome> => {
-      if (!mayAskDesktop(event.senderFrame)) throw new Error('not allowed')
-      const parsed = DESKTOP_CALLS[name].argument.safeParse(argument)
-      if (!parsed.success) {
-        host.log.warn(
-          { call: name, issues: parsed.error.issues.map((issue) => issue.path.join('.')) },
-          'the window sent an invalid argument',
-        )
-        return { ok: false, message: { code: 'error_invalid_request', params: {} } }
-      }
-      return outcomeOf(name, () => (handlers[name] as (argument: unknown) => Promise<unknown>)(parsed.data), host.log)
-    })
+    const run = handlers[name] as (argument: unknown) => Promise<unknown>
+    ipcMain.handle(callChannel(name), (event, argument: unknown) =>
+      answerCall(name, { frame: () => event.senderFrame, argument }, run, host.log),
+    )
   }
 }
 
