@@ -28,6 +28,7 @@ import { removeLinkFile, writeLinkFile } from './settings/link-file.ts'
 import { resolveUserIn } from './runner/user-requests.ts'
 import { prepareDataDir } from './settings/data-dir.ts'
 import type { Environment } from './settings/environment.ts'
+import { networkShareProblem } from './settings/network-share.ts'
 import { openMachineSettings, type MachineSettingsStore } from './settings/machine-settings.ts'
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts'
 import { openVault } from './vault/open-vault.ts'
@@ -37,6 +38,8 @@ import { createWorkerSecret } from './vault/worker-secret.ts'
 /** What the app and headless share: two servers, a runner, a vault, settings and a log. */
 export type Host = {
   environment: Environment
+  /** Why the data folder may lose data; null: it is sound. */
+  dataDirProblem: Message | null
   settings: MachineSettingsStore
   /** The chosen language, or the first of the person's languages that there is a catalogue for. */
   language(): Language
@@ -101,6 +104,8 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
   const language = () => chooseLanguage(settings.current().language, preferredLanguages())
   const level = () => environment.logLevel ?? settings.current().logLevel
   const log = openLog(dataDir, settings, level, echo)
+  const dataDirProblem = networkShareProblem(dataDir)
+  if (dataDirProblem) log.warn({ problem: dataDirProblem }, 'the data folder is on a network share')
   const vault = openVault(environment.vault, dataDir)
   const signIn = createSignIn({ dataDir, vault, log })
   const ports = createPorts(environment, settings)
@@ -175,6 +180,7 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
 
   return {
     environment,
+    dataDirProblem,
     settings,
     language,
     log,

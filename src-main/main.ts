@@ -2,6 +2,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { app, dialog, Menu, nativeTheme, powerMonitor, session, shell } from 'electron'
 import { chooseLanguage, renderMessage } from '../resources/locales/translate.ts'
+import type { Message } from '../src-runner/contract/messages.ts'
 import { openAssets } from './dashboard/assets.ts'
 import { createAbilities, type Abilities } from './desktop/abilities.ts'
 import { LINK_SCHEME, linkAmong } from './desktop/deep-link.ts'
@@ -186,12 +187,11 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
   })
   trayIsSeen = await hasTray()
   if (!trayIsSeen) window.show()
-  if (settings.notice)
-    abilities.notify({
-      title: speech().t('desktop.notifications.settings'),
-      body: renderMessage(speech().t, settings.notice),
-      onClick: window.show,
-    })
+  const warn = (name: 'settings' | 'dataDir', problem: Message | null, onClick: () => void) => {
+    if (problem) abilities.notify({ title: speech().t(`desktop.notifications.${name}`), body: renderMessage(speech().t, problem), onClick })
+  }
+  warn('settings', settings.notice, window.show)
+  warn('dataDir', host.dataDirProblem, () => window.command({ command: 'go', path: '/settings/computer' }))
 }
 
 type TrayTargets = {

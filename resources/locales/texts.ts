@@ -2788,6 +2788,7 @@ export type TextParams = {
   'desktop.questions.taskYes': NoParams
   'desktop.questions.taskNo': NoParams
   'desktop.notifications.settings': NoParams
+  'desktop.notifications.dataDir': NoParams
   'skillDraft.task': { title: string }
   'outbound.test': { agent: string }
   'outbound.agents.title': NoParams
@@ -3552,6 +3553,7 @@ export type TextParams = {
   'messages.secret_given': NoParams
   'messages.sign_in_over': NoParams
   'messages.desktop_call_failed': { why: string }
+  'messages.data_on_network_share': { folder: string; type: string }
   'messages.settings_unreadable': { file: string; why: string }
   'messages.settings_damaged': { file: string }
   'messages.settings_damaged_stuck': { file: string; why: string }

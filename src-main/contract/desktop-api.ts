@@ -62,6 +62,8 @@ export const MachineInfo = z.object({
   electronVersion: z.string(),
   platform: z.string(),
   dataDir: z.string(),
+  /** Why the data folder may lose data; null: it is sound. */
+  dataDirProblem: Message.nullable(),
   logsDir: z.string(),
   safeMode: z.boolean(),
 })

@@ -3,14 +3,14 @@ import type { Host } from '../host.ts'
 import type { Updates } from '../updates/updates.ts'
 
 /** Everything the window shows about the machine, as one value that is sent on every change. */
-export function createDesktopState(host: Host, updates: Updates, info: Omit<MachineInfo, 'safeMode'>) {
+export function createDesktopState(host: Host, updates: Updates, info: Omit<MachineInfo, 'safeMode' | 'dataDirProblem'>) {
   const get = (): DesktopState => ({
     runner: host.supervisor.state(),
     dashboard: host.dashboardState(),
     vault: host.vault.state(),
     settings: host.settings.current(),
     sharing: host.sharing(),
-    info: { ...info, safeMode: host.supervisor.isSafeMode() },
+    info: { ...info, dataDirProblem: host.dataDirProblem, safeMode: host.supervisor.isSafeMode() },
     updates: updates.state(),
   })
   return {

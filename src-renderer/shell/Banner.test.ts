@@ -24,7 +24,7 @@ const fine: DesktopState = {
     updateMode: 'automatic',
     updateOnQuit: false,
   },
-  info: { appVersion: '1', electronVersion: '45', platform: 'linux', dataDir: '/d', logsDir: '/l', safeMode: false },
+  info: { appVersion: '1', electronVersion: '45', platform: 'linux', dataDir: '/d', dataDirProblem: null, logsDir: '/l', safeMode: false },
   updates: { state: 'off', reason: 'development' },
 }
 

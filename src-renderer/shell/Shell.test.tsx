@@ -205,7 +205,15 @@ it('says that a port is taken and changes to the suggested one', async () => {
       updateMode: 'automatic',
       updateOnQuit: false,
     },
-    info: { appVersion: '1', electronVersion: '45', platform: 'linux', dataDir: '/d', logsDir: '/l', safeMode: false },
+    info: {
+      appVersion: '1',
+      electronVersion: '45',
+      platform: 'linux',
+      dataDir: '/d',
+      dataDirProblem: null,
+      logsDir: '/l',
+      safeMode: false,
+    },
     updates: { state: 'off', reason: 'development' },
   }
   const { user } = open({

@@ -1,5 +1,7 @@
+import { Show } from 'solid-js'
 import type { DesktopState } from '../../../src-main/contract/desktop-api.ts'
 import { t } from '../../lib/language.ts'
+import { messageText } from '../../lib/message-text.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Row } from '../../ui/Row.tsx'
@@ -11,7 +13,16 @@ export function DataAndLogs(props: { state: DesktopState }) {
   const machine = useMachine()
   return (
     <Panel title={t('settings.data.title')} flush>
-      <Row id="data-dir" label={t('settings.data.dataDir')} hint={t('settings.data.dataDirHint')}>
+      <Row
+        id="data-dir"
+        label={t('settings.data.dataDir')}
+        hint={
+          <>
+            {t('settings.data.dataDirHint')}
+            <Show when={props.state.info.dataDirProblem}>{(problem) => <p class="text-bad">{messageText(problem())}</p>}</Show>
+          </>
+        }
+      >
         <Path path={props.state.info.dataDir} />
         <Button size="sm" onClick={() => machine.show('data')}>
           {t('settings.data.show')}

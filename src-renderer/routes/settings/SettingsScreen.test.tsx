@@ -40,6 +40,7 @@ const state: DesktopState = {
     electronVersion: '45.3.4',
     platform: 'linux',
     dataDir: '/home/mira/deckhand',
+    dataDirProblem: { code: 'data_on_network_share', params: { folder: '/home/mira/deckhand', type: 'nfs4' } },
     logsDir: '/home/mira/logs',
     safeMode: false,
   },
@@ -90,6 +91,12 @@ function inApp(
   return { asked, desktop: createAppDesktop(api as unknown as DesktopApi) }
 }
 
+it('warns about a data folder on a network share', async () => {
+  const { desktop } = inApp()
+  openSettings('computer', { desktop })
+  expect(await screen.findByText(/\/home\/mira\/deckhand is on a network share \(nfs4\)/)).toBeVisible()
+})
+
 it('shares on the network, and asks for an owner account first', async () => {
   const { asked, desktop } = inApp()
   const { user } = openSettings('computer', { desktop })
@@ -129,7 +136,7 @@ it('encrypts, and shows the fingerprint to compare with the one of the phone', a
   })
   const { user } = openSettings('computer', { desktop })
   expect(await screen.findByText('10 11 12 13 14 15 16 17')).toBeVisible()
-  expect(screen.getByText(/damaged/)).toBeVisible()
+  expect(screen.getByText(/certificate file was damaged/)).toBeVisible()
   expect(screen.queryByText(/not encrypted/)).toBeNull()
   await user.click(screen.getByRole('button', { name: 'New certificate' }))
   await user.click(screen.getByRole('switch', { name: 'Encrypt (HTTPS)' }))
