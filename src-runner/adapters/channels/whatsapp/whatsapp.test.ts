@@ -9,7 +9,7 @@ import { asShown, startPairedDevice } from '../../../testing/whatsapp-server/pai
 import type { Connection, Incoming, IncomingMessage } from '../channel.ts'
 
 /** build/test-long.mjs connects a thousand times. */
-const RECONNECTS = Number(process.env['WHATSAPP_RECONNECTS'] ?? 70)
+const RECONNECTS = Number(process.env['WHATSAPP_RECONNECTS'] ?? 25)
 /** Five, and three restarts that the service asks for. */
 const QUICK_TRIES = 8
 const RETRY_PAUSES = new Set([750, 1500, 3000, 6000, 12_000, 67_500])
