@@ -18,7 +18,12 @@ type KeyPair = ReturnType<typeof Curve.generateKeyPair>
 
 const NOTHING = Buffer.alloc(0)
 
-export function createServerIdentity(): ServerIdentity {
+let made: ServerIdentity | undefined
+
+/** The same for all servers of a process, because the library signs in JavaScript, which takes longer than most tests. */
+export const serverIdentity = (): ServerIdentity => (made ??= createServerIdentity())
+
+function createServerIdentity(): ServerIdentity {
   const [root, intermediate, own] = [Curve.generateKeyPair(), Curve.generateKeyPair(), Curve.generateKeyPair()]
   const certify = (key: Uint8Array, serial: number, by: KeyPair) => {
     const details = proto.CertChain.NoiseCertificate.Details.encode({ serial, issuerSerial: serial - 1, key }).finish()

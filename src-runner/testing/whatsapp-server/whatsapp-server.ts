@@ -14,7 +14,7 @@ import {
 import { WebSocketServer, type WebSocket } from 'ws'
 import { openMedia, sealMedia } from '../../adapters/channels/whatsapp/media-cipher.ts'
 import { createLinkCodePhone } from './link-code-phone.ts'
-import { createNoiseResponder, createServerIdentity } from './noise-responder.ts'
+import { createNoiseResponder, serverIdentity } from './noise-responder.ts'
 import { createSignalParty, type DeviceBundle, type SignalParty } from './signal-party.ts'
 
 /** Somebody with an account, as other people address them. */
@@ -68,7 +68,7 @@ export async function startWhatsAppServer(): Promise<WhatsAppServer> {
 
 // oxlint-disable-next-line max-lines-per-function -- one server, whose parts share its state
 function createServed(http: ReturnType<typeof createServer>, port: number) {
-  const identity = createServerIdentity()
+  const identity = serverIdentity()
   const account = Curve.generateKeyPair()
   const sockets = new WebSocketServer({ server: http, path: '/ws/chat' })
   const parties = new Map<string, SignalParty>()
