@@ -28,7 +28,6 @@ import { removeLinkFile, writeLinkFile } from './settings/link-file.ts'
 import { resolveUserIn } from './runner/user-requests.ts'
 import { prepareDataDir } from './settings/data-dir.ts'
 import type { Environment } from './settings/environment.ts'
-import { networkShareProblem } from './settings/network-share.ts'
 import { openMachineSettings, type MachineSettingsStore } from './settings/machine-settings.ts'
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts'
 import { openVault } from './vault/open-vault.ts'
@@ -99,12 +98,11 @@ const WINDOW_WAITS_MS = 10_000
 /** Opens what everything else needs, and starts nothing. Throws a StartError if the data folder cannot be used. */
 export function createHost({ appVersion, environment, spawn, preferredLanguages, assets, trash, network, echo }: HostOptions): Host {
   const { dataDir } = environment
-  prepareDataDir(dataDir)
+  const dataDirProblem = prepareDataDir(dataDir)
   const settings = openMachineSettings(join(dataDir, 'settings.json'))
   const language = () => chooseLanguage(settings.current().language, preferredLanguages())
   const level = () => environment.logLevel ?? settings.current().logLevel
   const log = openLog(dataDir, settings, level, echo)
-  const dataDirProblem = networkShareProblem(dataDir)
   if (dataDirProblem) log.warn({ problem: dataDirProblem }, 'the data folder is on a network share')
   const vault = openVault(environment.vault, dataDir)
   const signIn = createSignIn({ dataDir, vault, log })
@@ -179,9 +177,7 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
   }
 
   return {
-    environment,
-    dataDirProblem,
-    settings,
+    ...{ environment, dataDirProblem, settings },
     language,
     log,
     vault,

@@ -18,7 +18,7 @@ import { questionOf, type Speech, speechOf } from './desktop/language.ts'
 import { createTray } from './desktop/tray.ts'
 import type { TrayAction } from './desktop/tray-menu.ts'
 import { hasTray } from './desktop/tray-support.ts'
-import { createHost, logsDirOf } from './host.ts'
+import { createHost, logsDirOf, type Host } from './host.ts'
 import { englishText } from './log/english-text.ts'
 import { messageOf } from './log/log.ts'
 import { problemOf } from './message-error.ts'
@@ -187,11 +187,15 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
   })
   trayIsSeen = await hasTray()
   if (!trayIsSeen) window.show()
-  const warn = (name: 'settings' | 'dataDir', problem: Message | null, onClick: () => void) => {
-    if (problem) abilities.notify({ title: speech().t(`desktop.notifications.${name}`), body: renderMessage(speech().t, problem), onClick })
+  notifyProblems(host, abilities, window, speech())
+}
+
+function notifyProblems({ settings, dataDirProblem }: Host, abilities: Abilities, window: MainWindow, { t }: Speech): void {
+  const notify = (name: 'settings' | 'dataDir', problem: Message | null, onClick: () => void) => {
+    if (problem) abilities.notify({ title: t(`desktop.notifications.${name}`), body: renderMessage(t, problem), onClick })
   }
-  warn('settings', settings.notice, window.show)
-  warn('dataDir', host.dataDirProblem, () => window.command({ command: 'go', path: '/settings/computer' }))
+  notify('settings', settings.notice, window.show)
+  notify('dataDir', dataDirProblem, () => window.command({ command: 'go', path: '/settings/computer' }))
 }
 
 type TrayTargets = {

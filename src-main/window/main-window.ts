@@ -130,7 +130,7 @@ export function createMainWindow(deps: MainWindowDeps): MainWindow {
       // Not synchronously: Chromium is still shutting down the old process, and would crash when it loads a page now.
       setImmediate(() => made.isDestroyed() || load(made, next))
     })
-    made.on('unresponsive', async () => {
+    const ask = async () => {
       log.warn({}, 'the page does not respond')
       question?.abort()
       const asked = (question = new AbortController())
@@ -138,7 +138,8 @@ export function createMainWindow(deps: MainWindowDeps): MainWindow {
       if (!agreed || asked.signal.aborted || made.isDestroyed()) return
       isReload = true
       contents.forcefullyCrashRenderer()
-    })
+    }
+    made.on('unresponsive', () => void ask())
     made.on('responsive', () => question?.abort())
   }
 
