@@ -89,8 +89,15 @@ describe('more than 40 secrets in every slot', () => {
 
   function run(args: string[]): ChildProcess {
     const env = {
-      ...{ PATH: process.env['PATH'], HOME: folder, NODE_COMPILE_CACHE: COMPILE_CACHE, DECKHAND_DATA_DIR: dataDir },
-      ...{ DECKHAND_VAULT: 'file', RUNNER_PORT: '0', DASHBOARD_PORT: '0', AUTH_MODE: 'local-auth', LOG_LEVEL: 'trace' },
+      PATH: process.env['PATH'],
+      HOME: folder,
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      DECKHAND_DATA_DIR: dataDir,
+      DECKHAND_VAULT: 'file',
+      RUNNER_PORT: '0',
+      DASHBOARD_PORT: '0',
+      AUTH_MODE: 'local-auth',
+      LOG_LEVEL: 'trace',
     }
     const child = spawn(process.execPath, [PROGRAM, ...args], { env })
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))

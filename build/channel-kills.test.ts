@@ -68,8 +68,12 @@ const SERVICES: Record<string, Service> = {
     words: 400,
     ofMessage: stepsOfMessage(['update sent'], 'sendMessage'),
     ofPress: stepsOfPress(
-      ...['update sent', 'answerCallbackQuery received', 'answerCallbackQuery done', 'answerCallbackQuery answered'],
-      ...['editMessageReplyMarkup received', 'editMessageReplyMarkup done'],
+      'update sent',
+      'answerCallbackQuery received',
+      'answerCallbackQuery done',
+      'answerCallbackQuery answered',
+      'editMessageReplyMarkup received',
+      'editMessageReplyMarkup done',
     ),
     mayRepeat: (step) => step.startsWith('sendMessage '),
     async start() {
@@ -88,8 +92,11 @@ const SERVICES: Record<string, Service> = {
     words: 250,
     ofMessage: stepsOfMessage(['MESSAGE_CREATE dispatched'], 'POST messages'),
     ofPress: stepsOfPress(
-      ...['POST callback received', 'INTERACTION_CREATE dispatched', 'POST callback answered'],
-      ...['PATCH messages received', 'PATCH messages done'],
+      'POST callback received',
+      'INTERACTION_CREATE dispatched',
+      'POST callback answered',
+      'PATCH messages received',
+      'PATCH messages done',
     ),
     async start() {
       const discord = await startDiscordServer()

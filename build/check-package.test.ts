@@ -30,8 +30,12 @@ describe('an unpacked app', () => {
     put('deckhand', `…dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX\x01\x08${fuses}…`)
     put('resources/app.asar', asarOf(asar))
     return findFaults({
-      ...{ resources: join(folder, 'resources'), program: join(folder, 'deckhand'), notices: folder },
-      ...{ isTest, repository: repository ?? null, electron: '45.3.4' },
+      resources: join(folder, 'resources'),
+      program: join(folder, 'deckhand'),
+      notices: folder,
+      isTest,
+      repository: repository ?? null,
+      electron: '45.3.4',
     })
   }
   function put(file: string, content: string | Buffer) {
@@ -125,9 +129,33 @@ describe('a Debian package', () => {
     writeFileSync(join(folder, 'app.txt'), 'app')
     execFileSync(process.execPath, [
       new URL('./fpm-deb.mjs', import.meta.url).pathname,
-      ...['-s', 'dir', '--force', '-t', 'deb', '--name', 'deckhand', '--version', '1.0.0', '--architecture', 'amd64'],
-      ...['--maintainer', 'The Deckhand authors <a@b.example>', '--url', 'https://deckhand.invalid', '--deb-compression', 'gz'],
-      ...['--category', 'utils', '--description', 'Runs agents', '--package', file, '-d', 'libnss3', '-d', 'libgbm1'],
+      '-s',
+      'dir',
+      '--force',
+      '-t',
+      'deb',
+      '--name',
+      'deckhand',
+      '--version',
+      '1.0.0',
+      '--architecture',
+      'amd64',
+      '--maintainer',
+      'The Deckhand authors <a@b.example>',
+      '--url',
+      'https://deckhand.invalid',
+      '--deb-compression',
+      'gz',
+      '--category',
+      'utils',
+      '--description',
+      'Runs agents',
+      '--package',
+      file,
+      '-d',
+      'libnss3',
+      '-d',
+      'libgbm1',
       ...recommended.flatMap((one) => ['--deb-recommends', one]),
       `${join(folder, 'app.txt')}=/opt/Deckhand/app.txt`,
       `${join(folder, 'deckhand.desktop')}=/usr/share/applications/deckhand.desktop`,

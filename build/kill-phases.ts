@@ -132,8 +132,13 @@ export async function runKillPhases({ each, phase: only, tell = () => {}, signal
   }
   times.sort((a, b) => a - b)
   return {
-    ...{ kills, jobs: ended.size, repeated, asked, broken: [...new Set(broken)].slice(0, 50) },
-    ...{ slowestMs: Math.round(times.at(-1) ?? 0), medianMs: Math.round(times[Math.floor(times.length / 2)] ?? 0) },
+    kills,
+    jobs: ended.size,
+    repeated,
+    asked,
+    broken: [...new Set(broken)].slice(0, 50),
+    slowestMs: Math.round(times.at(-1) ?? 0),
+    medianMs: Math.round(times[Math.floor(times.length / 2)] ?? 0),
   }
 
   /** One job, one death at the phase, one restart, and everything that must be so. Answers what was not. */

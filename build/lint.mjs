@@ -9,7 +9,7 @@ const CONFIG = 'build/oxlint.json'
 const PASSED = join(root, 'node_modules/.cache/lint.json')
 const SOURCES = ['src-main', 'src-renderer', 'src-runner', 'resources', 'build', 'e2e', 'electron.vite.config.ts']
 /** Windows takes 8,191 characters in one command. */
-const MOST_NAMED = process.platform === 'win32' ? 80 : Infinity
+const MAX_NAMED = process.platform === 'win32' ? 80 : Infinity
 const LINTED = /^(src-main|src-renderer|src-runner|resources|build|e2e)\/.*\.[cm]?[jt]sx?$|^electron\.vite\.config\.ts$/
 /** What may change the findings in every file. */
 const FOR_ALL = /\.d\.ts$|(^|\/)tsconfig[\w.]*\.json$|^package-lock\.json$|^build\/(oxlint\.json|lint\.mjs)$/
@@ -59,7 +59,7 @@ async function lint() {
   const inputs = hashInputs(await readTexts())
   const passed = readPassed()
   const changed = Object.keys(inputs).filter((file) => passed[file] !== inputs[file])
-  const isWhole = changed.length > MOST_NAMED
+  const isWhole = changed.length > MAX_NAMED
   const oxlint = (...args) => capture('oxlint', ['-c', CONFIG, ...args])
   const runs = await Promise.all([
     changed.length === 0 ? null : oxlint('--type-aware', ...(isWhole ? SOURCES : changed)),

@@ -110,7 +110,10 @@ export async function runScheduleKillTest({
       return made
     })
     return {
-      ...{ kills, between, ...planned.count(), frozenMs: frozen.to - frozen.from },
+      kills,
+      between,
+      ...planned.count(),
+      frozenMs: frozen.to - frozen.from,
       caughtUp: [Math.min(...runs), Math.max(...runs)],
       broken: [...new Set(broken)].slice(0, 50),
     }

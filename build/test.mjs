@@ -12,7 +12,7 @@ const results = join(root, 'test-results')
 /** Ends a suite that hangs. */
 const LIMIT_MS = 60 * 60_000
 /** More failed files than this are no accident. */
-const MOST_SECOND_TRIES = 3
+const MAX_SECOND_TRIES = 3
 const isStrict = (process.env.STRICT || '0') !== '0'
 
 await begin(async () => {
@@ -75,7 +75,7 @@ async function withSecondTry(counts) {
   const { failedIn = [], runAgain } = counts
   if (isStrict || failedIn.length === 0 || failedIn.length < counts.failed) return counts
   const files = [...new Set(failedIn.map(({ file }) => file))]
-  if (files.length > MOST_SECOND_TRIES) return counts
+  if (files.length > MAX_SECOND_TRIES) return counts
   say(`once more: ${files.join(', ')}`)
   const again = await runAgain(files)
   if (again.failed > 0) return counts

@@ -198,7 +198,12 @@ async function writeDiagnostics(environment: Environment, file: string): Promise
   const { current } = openMachineSettings(join(dataDir, 'settings.json'))
   const zip = await collectDiagnostics({
     logsDir: logsDirOf(dataDir),
-    ...{ environment, appVersion: packageJson.version, electronVersion: null, settings: current(), state: null, runner: null },
+    environment,
+    appVersion: packageJson.version,
+    electronVersion: null,
+    settings: current(),
+    state: null,
+    runner: null,
   })
   await writeFile(file, zip, { mode: 0o600 })
   process.stdout.write(`${file}\n`)

@@ -232,7 +232,13 @@ describe.runIf(process.platform === 'linux')('sharing on the network', () => {
     return new Promise<{ status: number; headers: IncomingMessage['headers']; isReused: boolean; text: string }>((resolve, reject) => {
       const asked = tlsRequest(
         {
-          ...{ host: LAN, port, path, headers, ca, agent, method: body === undefined ? 'GET' : 'POST' },
+          host: LAN,
+          port,
+          path,
+          headers,
+          ca,
+          agent,
+          method: body === undefined ? 'GET' : 'POST',
           // Node would compare the name in the Host header.
           ...(headers['host']!.startsWith(LAN!)
             ? {}

@@ -177,7 +177,9 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
   }
 
   return {
-    ...{ environment, dataDirProblem, settings },
+    environment,
+    dataDirProblem,
+    settings,
     language,
     log,
     vault,

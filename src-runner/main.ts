@@ -55,7 +55,10 @@ function runUnderHost(host: HostChannel): void {
   async function begin(config: RunnerConfig): Promise<void> {
     try {
       started = createLoggedRunner({
-        ...{ config, vault, trash: config.hostTrash === true ? trash : systemTrash, toStderr: false },
+        config,
+        vault,
+        trash: config.hostTrash === true ? trash : systemTrash,
+        toStderr: false,
         resolveUser: users.resolve,
         onFatal: (message) => host.send({ type: 'failed', code: 'internal', message }),
       })

@@ -54,7 +54,10 @@ async function openSide(name: string, open: OpenChatClient) {
     if (left === 0) done()
   })
   return {
-    ...{ name, ins: [] as number[], outs: [] as number[], close: client.close },
+    name,
+    ins: [] as number[],
+    outs: [] as number[],
+    close: client.close,
     async receive(count: number): Promise<number> {
       left = count
       const all = new Promise<void>((resolve) => (done = resolve))

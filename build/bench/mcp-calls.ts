@@ -63,13 +63,20 @@ function programIn(folder: string, program: string): McpTransport {
 
 async function openOurs(transport: McpTransport, tool: string, args: Record<string, unknown>): Promise<Side> {
   const deps = {
-    ...{ vault: createMemoryVault(), sandbox: findSandbox, programs: async () => systemPrograms() },
+    vault: createMemoryVault(),
+    sandbox: findSandbox,
+    programs: async () => systemPrograms(),
     folders: createServerFolders(makeFolder()),
-    ...{ internet: () => ({}), monotonic: () => performance.now() },
+    internet: () => ({}),
+    monotonic: () => performance.now(),
     credentials: { use: () => Promise.reject(new Error('there are none')) } as never,
   }
   const listeners = {
-    ...{ onToolsChanged() {}, note() {}, onSecrets() {}, onSetAside() {}, signal: new AbortController().signal },
+    onToolsChanged() {},
+    note() {},
+    onSecrets() {},
+    onSetAside() {},
+    signal: new AbortController().signal,
     onElicitation: async () => ({ action: 'decline' as const }),
   }
   const connection = await openServer(deps, { id: 'bench', transport }, listeners)

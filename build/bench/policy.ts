@@ -52,13 +52,24 @@ function ruleNumber(n: number, ofTool: boolean): RuleText {
 
 function situationWith(rules: readonly RuleText[]): Situation {
   const facts: CallFacts = {
-    ...{ tool: 'write_file', effect: 'idempotent', subject: 'Documents/folder 500/plans/may.md', summary: 'Write it' },
+    tool: 'write_file',
+    effect: 'idempotent',
+    subject: 'Documents/folder 500/plans/may.md',
+    summary: 'Write it',
     paths: ['/home/ada/Documents/folder 500/plans/may.md'],
-    ...{ leavesMachine: false, costsMoney: false, deletes: false, overwrites: true, runsCode: false },
+    leavesMachine: false,
+    costsMoney: false,
+    deletes: false,
+    overwrites: true,
+    runsCode: false,
   }
   return {
     facts,
-    ...{ autonomy: 'ask_when_it_matters', agentId: AGENT, taints: NO_TAINTS, pauseAll: false, grants: new Map() },
+    autonomy: 'ask_when_it_matters',
+    agentId: AGENT,
+    taints: NO_TAINTS,
+    pauseAll: false,
+    grants: new Map(),
     rules: createRuleSet(rules),
     guardrails: { closedFolders: ['/home/ada/.config/Deckhand'], ownPorts: [3000, 3001] },
   }

@@ -71,9 +71,15 @@ function fill(): void {
     changeSettings(tx, { clock }, { pauseAll: true })
     for (let i = 0; i < SCHEDULES; i++) {
       schedules.create(tx, {
-        ...{ name: `Watch ${i}`, agentId: agent.id, cron: CRONS[i % CRONS.length]!, timezone: ZONES[i % ZONES.length]! },
-        ...{ task: 'Look whether the price has changed.', dailyBudgetUsd: 5, catchUpHours: 24 },
-        ...{ notifyOnSuccess: false, notifyVia: 'auto' },
+        name: `Watch ${i}`,
+        agentId: agent.id,
+        cron: CRONS[i % CRONS.length]!,
+        timezone: ZONES[i % ZONES.length]!,
+        task: 'Look whether the price has changed.',
+        dailyBudgetUsd: 5,
+        catchUpHours: 24,
+        notifyOnSuccess: false,
+        notifyVia: 'auto',
       })
     }
   })

@@ -83,7 +83,12 @@ async function runJob(runnerUrl: string, modelsUrl: string, agentId: string, rep
 async function callDirectly(folder: string, calls: readonly Call[]): Promise<number> {
   const tools = { read_file: readFile, list_files: listFiles }
   const context: ToolContext = {
-    ...{ jobId: '', agentId: '', callId: '', folders: [folder], closedFolders: [], signal: new AbortController().signal },
+    jobId: '',
+    agentId: '',
+    callId: '',
+    folders: [folder],
+    closedFolders: [],
+    signal: new AbortController().signal,
   }
   const startedAt = performance.now()
   for (const { name, args } of calls) {

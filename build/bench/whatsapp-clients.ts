@@ -38,7 +38,10 @@ export const openLibrary: OpenChatClient = async (onMessage) => {
   function connect(): Promise<WASocket> {
     return new Promise((resolve) => {
       const socket = library.makeWASocket({
-        ...{ waWebSocketUrl: server.url, auth: { creds, keys }, logger: NO_LOG, markOnlineOnConnect: false },
+        waWebSocketUrl: server.url,
+        auth: { creds, keys },
+        logger: NO_LOG,
+        markOnlineOnConnect: false,
         shouldSyncHistoryMessage: () => false,
       })
       socket.ev.on('creds.update', (changes) => void Object.assign(creds, changes))

@@ -37,7 +37,10 @@ function launch(args: string[]): ChildProcess {
       DECKHAND_TEST_MESSENGER: messenger,
       ...process.env,
       PATH: [PROGRAMS, process.env['PATH']].join(delimiter),
-      ...{ XDG_DATA_HOME: DATA, LANGUAGE: 'en', RUNNER_PORT: '0', DASHBOARD_PORT: '0' },
+      XDG_DATA_HOME: DATA,
+      LANGUAGE: 'en',
+      RUNNER_PORT: '0',
+      DASHBOARD_PORT: '0',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -225,7 +228,9 @@ test('an installed Deckhand: a first job, the sandbox, a crash, a link, and the 
       ['ollama', ''],
     ] as const) {
       const { provider } = await ask<{ provider: { id: string } }>(page, 'POST', '/api/providers', {
-        ...{ kind, name: `Server for ${kind}`, baseUrl: `${models.url}${path}` },
+        kind,
+        name: `Server for ${kind}`,
+        baseUrl: `${models.url}${path}`,
         ...(kind === 'ollama' ? {} : { apiKey: 'sk-0123456789-of-the-installed-test' }),
       })
       const model = { providerId: provider.id, model: 'small' }
@@ -243,7 +248,9 @@ test('an installed Deckhand: a first job, the sandbox, a crash, a link, and the 
     const models = await startModelServer({ fallback: { text: ['Done.'] } })
     const askPage: Ask = (method, path, body) => ask(page, method, path, body)
     const { provider } = await askPage<{ provider: { id: string } }>('POST', '/api/providers', {
-      ...{ kind: 'openai-compatible', name: 'Local server', baseUrl: `${models.url}/v1` },
+      kind: 'openai-compatible',
+      name: 'Local server',
+      baseUrl: `${models.url}/v1`,
     })
     const model = { providerId: provider.id, model: 'small' }
     const { agent } = await askPage<{ agent: { id: string } }>('POST', '/api/agents', { name: 'Ada', model, autonomy: 'on_its_own' })

@@ -109,11 +109,18 @@ export async function signInToService(installed: Installed, dashboardUrl: string
   try {
     await installed.ask('PATCH', '/api/settings', { openedHosts: [service.host] })
     const form = {
-      ...{ client_id: service.clientId, client_secret: service.clientSecret, hosts: service.host, scope: 'notes:read', name: 'Notebook' },
-      ...{ authorization_url: `${service.url}/auth`, token_url: `${service.url}/token` },
+      client_id: service.clientId,
+      client_secret: service.clientSecret,
+      hosts: service.host,
+      scope: 'notes:read',
+      name: 'Notebook',
+      authorization_url: `${service.url}/auth`,
+      token_url: `${service.url}/token`,
     }
     const begun = await fetch(`${dashboardUrl}/api/oauth/oauth2/start`, {
-      ...{ method: 'POST', redirect: 'manual', body: new URLSearchParams(form) },
+      method: 'POST',
+      redirect: 'manual',
+      body: new URLSearchParams(form),
     })
     expect(begun.status).toBe(303)
     const cookie = begun.headers.getSetCookie()[0]!.split(';')[0]!

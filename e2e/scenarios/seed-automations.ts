@@ -89,7 +89,11 @@ export function seedAutomations({ clock, parts, play: playJob }: Seed, agents: r
     schedule: (fields) =>
       write((tx) =>
         schedules.create(tx, {
-          ...{ timezone: 'UTC', dailyBudgetUsd: 5, catchUpHours: 24, notifyOnSuccess: false, notifyVia: 'auto' },
+          timezone: 'UTC',
+          dailyBudgetUsd: 5,
+          catchUpHours: 24,
+          notifyOnSuccess: false,
+          notifyVia: 'auto',
           ...fields,
         }),
       ),

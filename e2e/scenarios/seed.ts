@@ -104,7 +104,11 @@ export function openSeed(dataDir: string, startAt: number): Seed {
   const db = openDatabase({ file: join(dataDir, 'deckhand.db'), clock, ids })
   // With its own boot id, jobs left running here look like those of a crashed process.
   const jobs: JobStore = createJobStore({
-    ...{ db, clock, ids, bootId: ids.next(), liveStreams: createLiveJobStreams() },
+    db,
+    clock,
+    ids,
+    bootId: ids.next(),
+    liveStreams: createLiveJobStreams(),
     hooks: { ended: (tx, job) => schedules.jobEnded(tx, job), waiting: (tx, job) => schedules.jobWaits(tx, job) },
   })
   const schedules: ScheduleStore = createScheduleStore({ clock, ids, log: silentLog, jobs })

@@ -24,8 +24,9 @@ test('an access token is created in the window, used by a script, and revoked', 
   const listed = await fetch(`${deckhand.runnerUrl}/mcp`, {
     method: 'POST',
     headers: {
-      ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      ...{ accept: 'application/json, text/event-stream' },
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
     },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
   })

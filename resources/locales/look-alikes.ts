@@ -3,8 +3,8 @@ export type LookAlike =
   | { code: 'approval_look_alike'; params: { word: string; letter: string; point: string } }
   | { code: 'approval_host'; params: { host: string; ascii: string } }
 
-const MOST_WARNINGS = 3
-const MOST_WORD_CHARS = 60
+const MAX_WARNINGS = 3
+const MAX_WORD_CHARS = 60
 
 /** Alphabets with letters that look like Latin ones, and that nobody mixes with them. Greek and Cyrillic letters stand in formulas. */
 const RELATED = String.raw`\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}`
@@ -33,7 +33,7 @@ export function lookAlikesIn(shown: unknown): LookAlike[] {
   for (const text of textsIn(shown)) {
     if (!/[^\0-\x7f]/.test(text)) continue // oxlint-disable-line no-control-regex -- ASCII
     for (const warning of warningsOf(text)) {
-      if (found.size >= MOST_WARNINGS) return [...found.values()]
+      if (found.size >= MAX_WARNINGS) return [...found.values()]
       found.set(JSON.stringify(warning), warning)
     }
   }
@@ -78,8 +78,8 @@ function hostOf(address: string): string | null {
 
 /** The call itself shows what is hidden; here it would only turn our sentence. */
 function cut(text: string): string {
-  const characters = [...text.slice(0, 4 * MOST_WORD_CHARS).replace(/[\p{C}\p{Default_Ignorable_Code_Point}]/gu, '')]
-  return characters.length <= MOST_WORD_CHARS ? characters.join('') : `${characters.slice(0, MOST_WORD_CHARS - 1).join('')}…`
+  const characters = [...text.slice(0, 4 * MAX_WORD_CHARS).replace(/[\p{C}\p{Default_Ignorable_Code_Point}]/gu, '')]
+  return characters.length <= MAX_WORD_CHARS ? characters.join('') : `${characters.slice(0, MAX_WORD_CHARS - 1).join('')}…`
 }
 
 function* textsIn(value: unknown): Generator<string> {

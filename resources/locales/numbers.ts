@@ -55,7 +55,8 @@ export function compactText(count: number, locale: string): string {
     `compact ${locale}`,
     () =>
       new Intl.NumberFormat(locale, {
-        ...{ notation: 'compact', maximumFractionDigits: 1 },
+        notation: 'compact',
+        maximumFractionDigits: 1,
         // Without it, "1200" stands beside "50.000".
         useGrouping: 'always',
       }),
@@ -72,7 +73,9 @@ export function bytesText(bytes: number, locale: string): string {
     `bytes ${locale} ${unit}`,
     () =>
       new Intl.NumberFormat(locale, {
-        ...{ style: 'unit', unit, maximumFractionDigits: 1 },
+        style: 'unit',
+        unit,
+        maximumFractionDigits: 1,
         // Short it is "340 byte".
         unitDisplay: unit === 'byte' ? 'long' : 'short',
       }),

@@ -63,7 +63,9 @@ function readAsset(path: string, file: string): Asset {
   const bytes = readFileSync(file)
   const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`
   return {
-    ...{ bytes, etag, type: TYPES[extname(file)]! },
+    bytes,
+    etag,
+    type: TYPES[extname(file)]!,
     cacheControl: HASHED.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache',
   }
 }

@@ -82,7 +82,8 @@ async function serve(mode: AuthMode | (() => AuthMode), options: { assets?: fals
     browserProof: createBrowserProof({ tokens, secret: () => SECRET, now: () => now }),
     createSignInToken: (id) => createOneTimeToken(LINK_KEY, `sign_in:${id}`, now),
     speech: async () => speechOf(options.language ?? 'en'),
-    ...{ tokens, replaceSecret: async () => void replaced++ },
+    tokens,
+    replaceSecret: async () => void replaced++,
     log: silentLog,
   })
   const address = { host: '127.0.0.1', port: (runner.address() as { port: number }).port, secret: SECRET }
@@ -463,7 +464,11 @@ describe('the request gate', () => {
 
   it('redirects every other name of its address', async () => {
     const own = await startDashboardServer({
-      ...{ dashboard, host: 'localhost', port: 0, authMode: () => 'local-trust', log: silentLog },
+      dashboard,
+      host: 'localhost',
+      port: 0,
+      authMode: () => 'local-trust',
+      log: silentLog,
       appUrl: 'http://localhost:3000',
       tls: null,
     })
@@ -606,8 +611,14 @@ describe('a browser in local-trust', () => {
       expect(await command(mint(), { origin: server.url })).toBe(401)
       expect(await command(mint(), { 'sec-fetch-site': 'same-origin' })).toBe(401)
       const fromNetwork = await dashboard.respond({
-        ...{ via: 'http', method: 'POST', target: '/api/local/replace_secret', authorizations: [], address: '192.168.1.7' },
-        ...{ header: (name) => (name === 'x-deckhand-token' ? mint() : undefined), isSecure: true, body: null },
+        via: 'http',
+        method: 'POST',
+        target: '/api/local/replace_secret',
+        authorizations: [],
+        address: '192.168.1.7',
+        header: (name) => (name === 'x-deckhand-token' ? mint() : undefined),
+        isSecure: true,
+        body: null,
         signal: AbortSignal.timeout(60_000),
       })
       expect(fromNetwork.status).toBe(mode === 'local-trust' ? 404 : 401)

@@ -49,9 +49,17 @@ beforeEach(async () => {
   })
   const tokens = createOneTimeTokens(SECRET)
   dashboard = createDashboard({
-    ...{ assets: null, runner: () => address, runnerSoon: async () => address, authMode: () => mode, secret: () => SECRET, signIn, log },
+    assets: null,
+    runner: () => address,
+    runnerSoon: async () => address,
+    authMode: () => mode,
+    secret: () => SECRET,
+    signIn,
+    log,
     browserProof: createBrowserProof({ tokens, secret: () => SECRET }),
-    ...{ tokens, replaceSecret: async () => undefined, createSignInToken: () => '' },
+    tokens,
+    replaceSecret: async () => undefined,
+    createSignInToken: () => '',
     speech: async () => ({ t: inEnglish, locale: 'en' }),
   })
   server = await startDashboardServer({ dashboard, host: '127.0.0.1', port: 0, authMode: () => mode, appUrl: null, tls: null, log })

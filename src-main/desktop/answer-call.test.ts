@@ -70,8 +70,14 @@ const SETTINGS = ['dashboardPort', 'startAtLogin', 'closeToTray', 'language', 'l
 const anything = fc.anything({
   key: fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'prototype', 'toString', 'on', 'url', 'port')),
   maxDepth: 4,
-  ...{ withBigInt: true, withDate: true, withMap: true, withSet: true, withTypedArray: true, withSparseArray: true },
-  ...{ withNullPrototype: true, withObjectString: true },
+  withBigInt: true,
+  withDate: true,
+  withMap: true,
+  withSet: true,
+  withTypedArray: true,
+  withSparseArray: true,
+  withNullPrototype: true,
+  withObjectString: true,
 })
 const huge = fc.integer({ min: 4_097, max: 6_000_000 }).map((length) => 'x'.repeat(length))
 const prototypeKeys = fc.constantFrom(

@@ -105,11 +105,18 @@ it('keeps the newest ten crash reports, readable only by their owner', () => {
 describe('the zip', () => {
   const source = (changes: Partial<DiagnosticsSource> = {}): DiagnosticsSource => ({
     environment: readEnvironment({
-      ...{ env: { DECKHAND_DATA_DIR: folder, DECKHAND_VAULT: 'file' }, args: [], platform: 'linux', home: folder, cwd: folder },
+      env: { DECKHAND_DATA_DIR: folder, DECKHAND_VAULT: 'file' },
+      args: [],
+      platform: 'linux',
+      home: folder,
+      cwd: folder,
     }),
     logsDir: logs,
-    ...{ appVersion: '1.2.3', electronVersion: null, settings: { runnerPort: 3001, theme: 'dark', folder: '/home/ada/x' } },
-    ...{ state: { runner: 'ready', dashboard: 'ready', vault: 'ok' }, runner: null },
+    appVersion: '1.2.3',
+    electronVersion: null,
+    settings: { runnerPort: 3001, theme: 'dark', folder: '/home/ada/x' },
+    state: { runner: 'ready', dashboard: 'ready', vault: 'ok' },
+    runner: null,
     ...changes,
   })
   const open = async (changes: Partial<DiagnosticsSource> = {}) =>
@@ -129,7 +136,9 @@ describe('the zip', () => {
     })
     const files = await open()
     expect(JSON.parse(files['about.json']!)).toMatchObject({
-      ...{ appVersion: '1.2.3', state: { runner: 'ready' }, settings: { runnerPort: 3001, theme: 'dark', folder: '(text)' } },
+      appVersion: '1.2.3',
+      state: { runner: 'ready' },
+      settings: { runnerPort: 3001, theme: 'dark', folder: '(text)' },
     })
     expect(JSON.parse(files['files.json']!)).toEqual([{ name: 'deckhand.db', bytes: 7 }])
     expect(JSON.parse(files['runner.json']!)).toEqual({ problem: 'the runner is not ready' })

@@ -105,10 +105,19 @@ function describeMachine({ appVersion, electronVersion, state, settings, environ
   const { authMode, vault, logLevel } = environment
   return {
     at: new Date().toISOString(),
-    ...{ appVersion, electronVersion, nodeVersion: process.versions.node },
-    ...{ platform: process.platform, release: release(), arch: arch(), processors: cpus().length },
-    ...{ memoryBytes: totalmem(), freeMemoryBytes: freemem() },
-    ...{ state, authMode, vault, logLevel },
+    appVersion,
+    electronVersion,
+    nodeVersion: process.versions.node,
+    platform: process.platform,
+    release: release(),
+    arch: arch(),
+    processors: cpus().length,
+    memoryBytes: totalmem(),
+    freeMemoryBytes: freemem(),
+    state,
+    authMode,
+    vault,
+    logLevel,
     settings: reduceFields(settings),
   }
 }

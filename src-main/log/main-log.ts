@@ -71,7 +71,12 @@ function spellingsOf(secret: string): string[] {
   const hex = bytes.toString('hex')
   const cores = [0, 1, 2].map((offset) => base64Core(bytes, offset))
   return [
-    ...[secret, json, JSON.stringify(json).slice(1, -1), encodeURIComponent(secret.toWellFormed()), hex, hex.toUpperCase()],
+    secret,
+    json,
+    JSON.stringify(json).slice(1, -1),
+    encodeURIComponent(secret.toWellFormed()),
+    hex,
+    hex.toUpperCase(),
     ...cores.flatMap((core) => [core, core.replaceAll('+', '-').replaceAll('/', '_')]),
   ].filter(({ length }) => length >= SHORTEST)
 }

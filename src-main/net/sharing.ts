@@ -143,7 +143,11 @@ export function createSharing({
       const scheme = certificate === null ? 'http' : 'https'
       const urls = isOpen && port !== null ? [...addresses(), localName()].map((name) => `${scheme}://${name}:${port}`) : []
       return {
-        ...{ isOn: needsSignIn && isOpen, fixedBy, urls, problem, isEncrypted: settings.current().encryptSharing },
+        isOn: needsSignIn && isOpen,
+        fixedBy,
+        urls,
+        problem,
+        isEncrypted: settings.current().encryptSharing,
         certificate: certificate && shownOf(certificate),
       }
     },

@@ -40,11 +40,19 @@ beforeEach(async () => {
   const tokens = createOneTimeTokens(LINK_KEY, () => now)
   const endpoint = () => ({ host: '127.0.0.1', port: runner.port, secret: TEST_SECRET })
   dashboard = createDashboard({
-    ...{ assets: null, runner: endpoint, runnerSoon: async () => endpoint(), authMode: () => mode, secret: () => TEST_SECRET, signIn, log },
+    assets: null,
+    runner: endpoint,
+    runnerSoon: async () => endpoint(),
+    authMode: () => mode,
+    secret: () => TEST_SECRET,
+    signIn,
+    log,
     browserProof: createBrowserProof({ tokens, secret: () => TEST_SECRET, now: () => now }),
     createSignInToken: (id) => createOneTimeToken(LINK_KEY, `sign_in:${id}`, now),
     speech: async () => ({ t: inEnglish, locale: 'en' }),
-    ...{ tokens, now: () => now, replaceSecret: async () => undefined },
+    tokens,
+    now: () => now,
+    replaceSecret: async () => undefined,
   })
   server = await startDashboardServer({ dashboard, host: '127.0.0.1', port: 0, authMode: () => mode, appUrl: null, tls: null, log })
   const redirectUris = ['notes', 'other', 'oauth2'].map((provider) => `${server.url}/api/oauth/${provider}/callback`)
@@ -74,7 +82,9 @@ function start(
   { provider = 'notes', headers = {} }: { provider?: string; headers?: Record<string, string> } = {},
 ) {
   return fetch(`${server.url}/api/oauth/${provider}/start`, {
-    ...{ method: 'POST', redirect: 'manual', headers: { ...FORM, ...headers } },
+    method: 'POST',
+    redirect: 'manual',
+    headers: { ...FORM, ...headers },
     body: new URLSearchParams(fields).toString(),
   })
 }
@@ -161,7 +171,9 @@ describe('signing in at a service', () => {
   it('starts from a page that a person opened, over a page whose forms may lead to the service', async () => {
     const link = createBrowserLink(server.url, LINK_KEY, now).split('#open=')[1]
     const opened = await fetch(`${server.url}/api/browser`, {
-      ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ token: link }) },
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token: link }),
     })
     const { key } = (await opened.json()) as { key: string }
     const headers = { ...fromOwnPage(), cookie: cookieOf(opened) }
@@ -169,7 +181,9 @@ describe('signing in at a service', () => {
     expect((await start({ authorization }, { headers })).status).toBe(401)
     const ask = (more: Record<string, string>, body: unknown = { authorizationId: authorization }) =>
       fetch(`${server.url}/api/oauth/link`, {
-        ...{ method: 'POST', headers: { 'content-type': 'application/json', ...headers, ...more }, body: JSON.stringify(body) },
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers, ...more },
+        body: JSON.stringify(body),
       })
     expect((await ask({})).status).toBe(401)
     expect((await ask({ 'x-deckhand-page': `${key}x` })).status).toBe(401)
@@ -190,7 +204,8 @@ describe('signing in at a service', () => {
     await people.createOwner({ name: 'Ada', password: 'correct horse battery' })
     const enter = async () => {
       const answer = await fetch(`${server.url}/api/auth/sign-in/username`, {
-        ...{ method: 'POST', headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', origin: server.url } },
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', origin: server.url },
         body: JSON.stringify({ username: 'Ada', password: 'correct horse battery' }),
       })
       return cookieOf(answer)

@@ -88,7 +88,10 @@ export function createOAuth(deps: OAuthDeps) {
     const of = (name: string) => fields.get(name) ?? undefined
     const body: Partial<CreateAuthorization> = {
       connector: provider === GENERAL.type ? GENERAL.slug : provider,
-      ...{ clientId: of('client_id'), clientSecret: of('client_secret'), name: of('name'), scopes: scope },
+      clientId: of('client_id'),
+      clientSecret: of('client_secret'),
+      name: of('name'),
+      scopes: scope,
       ...(of('authorization_url') === undefined
         ? {}
         : {

@@ -20,9 +20,24 @@ afterEach(() => rmSync(home, { recursive: true, force: true }))
 
 const OTHERS = ['mine.txt', 'my folder/notes.md']
 const OWN = [
-  ...['deckhand.db-wal', 'deckhand.db.replaced-20260101T000000Z', 'deckhand.db.lock.pid', 'auth.db', 'settings.json', 'window.json'],
-  ...['vault-keychain.json', 'updates.json', 'certificate.pem', 'browser-link.json', 'files/ab/content', 'logs/main.log', 'cache/code/x'],
-  ...['window/Local Storage/leveldb/1', 'tunnel/state', 'skills/4f/SKILL.md', 'code/1/src/main.ts', 'mcp/1/home/cache'],
+  'deckhand.db-wal',
+  'deckhand.db.replaced-20260101T000000Z',
+  'deckhand.db.lock.pid',
+  'auth.db',
+  'settings.json',
+  'window.json',
+  'vault-keychain.json',
+  'updates.json',
+  'certificate.pem',
+  'browser-link.json',
+  'files/ab/content',
+  'logs/main.log',
+  'cache/code/x',
+  'window/Local Storage/leveldb/1',
+  'tunnel/state',
+  'skills/4f/SKILL.md',
+  'code/1/src/main.ts',
+  'mcp/1/home/cache',
 ]
 
 function fill(): void {

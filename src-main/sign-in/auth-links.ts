@@ -52,8 +52,12 @@ export function createLinks(db: AuthDatabase['db'], now: () => number) {
       const token = newToken()
       const at = now()
       const row = {
-        ...{ id: randomUUID(), tokenDigest: digestOf(token).toString('base64url'), role, invitedBy: by?.id ?? null },
-        ...{ createdAt: new Date(at), expiresAt: new Date(at + INVITATION_MS) },
+        id: randomUUID(),
+        tokenDigest: digestOf(token).toString('base64url'),
+        role,
+        invitedBy: by?.id ?? null,
+        createdAt: new Date(at),
+        expiresAt: new Date(at + INVITATION_MS),
       }
       db.delete(invitation).where(lte(invitation.expiresAt, row.createdAt)).run()
       db.insert(invitation).values(row).run()

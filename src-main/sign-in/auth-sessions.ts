@@ -136,9 +136,14 @@ export async function createSessions(deps: SessionDeps) {
         .orderBy(desc(session.updatedAt), desc(session.id))
         .all()
         .map(({ session: { id, userId, userAgent, ipAddress, createdAt, updatedAt }, personName }) => ({
-          ...{ id, personId: userId, personName, address: ipAddress || null },
+          id,
+          personId: userId,
+          personName,
+          address: ipAddress || null,
           ...deviceNameOf(userAgent ?? ''),
-          ...{ createdAt: createdAt.getTime(), lastSeenAt: updatedAt.getTime(), isThis: id === of.thisDevice },
+          createdAt: createdAt.getTime(),
+          lastSeenAt: updatedAt.getTime(),
+          isThis: id === of.thisDevice,
         }))
     },
 

@@ -6,8 +6,8 @@ import { guess } from './auth-tables.ts'
 
 const WINDOW_MS = 15 * 60_000
 /** Checks that did not succeed, in 15 minutes: in all, and for one address or one account. */
-const MOST_IN_ALL = 20
-const MOST_FOR_ONE = 10
+const MAX_IN_ALL = 20
+const MAX_FOR_ONE = 10
 
 export type Attempt = { ok: true; forgive(): void } | { ok: false; retryAfterMs: number }
 
@@ -48,9 +48,9 @@ export function createGuesses(db: AuthDatabase['db'], now: () => number): Guesse
     },
     begin({ address, account }) {
       const limits: [key: string, most: number][] = [
-        ['all', MOST_IN_ALL],
-        [`address ${addressGroup(address)}`, MOST_FOR_ONE],
-        [keyOf(account), MOST_FOR_ONE],
+        ['all', MAX_IN_ALL],
+        [`address ${addressGroup(address)}`, MAX_FOR_ONE],
+        [keyOf(account), MAX_FOR_ONE],
       ]
       return db.transaction(
         (tx): Attempt => {

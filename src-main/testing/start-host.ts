@@ -13,7 +13,9 @@ export async function startHost(folder: string, env: Record<string, string>, net
     appVersion: '0.0.0',
     environment: readEnvironment({
       env: { DECKHAND_DATA_DIR: folder, DECKHAND_VAULT: 'file', ...env },
-      ...{ platform: process.platform, home: folder, cwd: folder },
+      platform: process.platform,
+      home: folder,
+      cwd: folder,
     }),
     preferredLanguages: () => ['en'],
     assets: null,

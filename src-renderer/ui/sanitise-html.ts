@@ -2,8 +2,33 @@ import DOMPurify from 'dompurify'
 import { webAddress } from './markdown-blocks.ts'
 
 const TAGS = [
-  ...['p', 'br', 'hr', 'h3', 'h4', 'h5', 'h6', 'strong', 'em', 'del', 'code', 'pre', 'blockquote', 'kbd', 'sub', 'sup', 'span', 'a'],
-  ...['ul', 'ol', 'li', 'table', 'thead', 'tbody', 'tr', 'th', 'td'],
+  'p',
+  'br',
+  'hr',
+  'h3',
+  'h4',
+  'h5',
+  'h6',
+  'strong',
+  'em',
+  'del',
+  'code',
+  'pre',
+  'blockquote',
+  'kbd',
+  'sub',
+  'sup',
+  'span',
+  'a',
+  'ul',
+  'ol',
+  'li',
+  'table',
+  'thead',
+  'tbody',
+  'tr',
+  'th',
+  'td',
 ]
 const ATTRIBUTES = ['href', 'start', 'align', 'class']
 const CLASS = /^(?:md-image|language-[\w+#.-]{1,30})$/

@@ -64,7 +64,11 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
   })
   const tools = () => [...(options.tools ?? agentTools()), ...(options.moreTools ?? [])]
   const mcp = createMcpPool({
-    ...{ ...core, db, credentials, sandbox: core.findSandbox, programs: programs.find },
+    ...core,
+    db,
+    credentials,
+    sandbox: core.findSandbox,
+    programs: programs.find,
     folders: createServerFolders(dataDir),
     internet: () => guardOptions(core, db),
   })
@@ -72,13 +76,22 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
   const models = createModelSource({
     readProvider: (id) => readProviderAccess(core, db, id),
     readOwnPrice: (ref) => findPrice(db, ref),
-    ...{ fetch, clock, demoWordMs: options.demoWordMs },
+    fetch,
+    clock,
+    demoWordMs: options.demoWordMs,
   })
   const parked = createParkedCalls<CallResult>()
   const sampling = createSamplingModels({ ...core, ...storage, models })
   const mcpTools = createAgentMcpTools({ db, pool: mcp, parked, sandbox: core.findSandbox, models, sampling })
   const perform = createAgentWork({
-    ...{ ...core, ...storage, models, tools, codeTasks, parked, sampling, trash: options.trash },
+    ...core,
+    ...storage,
+    models,
+    tools,
+    codeTasks,
+    parked,
+    sampling,
+    trash: options.trash,
     mcpTools: mcpTools.toolsFor,
     ownPorts: () => ownPorts,
   })
@@ -86,11 +99,20 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
   const keeper = createWorkKeeper({ ...core, db, git, codingPrograms, programs: livePrograms })
   const codeResults = createCodeResults({ db, git, clock, keeper })
   const codeWork = createCodeWork({
-    ...{ ...core, ...storage, git, codingPrograms, keeper, programs: livePrograms, openSession: openCodingSession },
-    ...{ sandbox: core.findSandbox, shownPrograms: programs.findOwn, ownPorts: () => ownPorts },
+    ...core,
+    ...storage,
+    git,
+    codingPrograms,
+    keeper,
+    programs: livePrograms,
+    openSession: openCodingSession,
+    sandbox: core.findSandbox,
+    shownPrograms: programs.findOwn,
+    ownPorts: () => ownPorts,
   })
   const worker = createWorker({
-    ...{ ...core, db },
+    ...core,
+    db,
     // In safe mode, older jobs wait: one of them may have crashed the runner.
     store: core.safeMode ? { ...jobs, claimNext: () => null } : jobs,
     limit: () => jobLimit(settings.read()),

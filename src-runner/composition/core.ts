@@ -80,7 +80,14 @@ export function createCore({ config, vault, ...options }: RunnerDeps) {
   const disposables = createDisposables(log)
   disposables.add(() => outbound.close())
   return {
-    ...{ config, vault, log, random, home, clock, disposables, options },
+    config,
+    vault,
+    log,
+    random,
+    home,
+    clock,
+    disposables,
+    options,
     ...createSpeech(),
     ids: options.ids ?? createIds(() => clock.now()),
     machine: options.machine ?? (options.clock === undefined ? thisMachine : null),

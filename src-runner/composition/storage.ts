@@ -28,7 +28,12 @@ export function createStorage({ config, machine, clock, ids, log, speech, bootId
   const times = createTrustedClock({ db, clock, time })
   const { money, age, deadlines } = times
   const jobs: JobStore = createJobStore({
-    ...{ db, clock, money, ids, bootId, liveStreams },
+    db,
+    clock,
+    money,
+    ids,
+    bootId,
+    liveStreams,
     hooks: {
       ended: (tx, job) => {
         // First the schedule, which may then learn that nobody could be notified of its run.
@@ -40,12 +45,21 @@ export function createStorage({ config, machine, clock, ids, log, speech, bootId
     },
   })
   const ownerNotifications = createOwnerNotifications({
-    ...{ clock, ids, log, speech },
+    clock,
+    ids,
+    log,
+    speech,
     dashboardUrl: () => dashboardUrlOf(config),
     markNotifyUnreachable: (tx, scheduleId) => schedules.markNotifyUnreachable(tx, scheduleId),
   })
   const schedules: ScheduleStore = createScheduleStore({
-    ...{ clock, money, age, ids, log, jobs, safeMode },
+    clock,
+    money,
+    age,
+    ids,
+    log,
+    jobs,
+    safeMode,
     hooks: { exhausted: ownerNotifications.budgetExhausted },
   })
   const approvals = createApprovals({ clock, deadlines, ids, jobs, hooks: { asked: ownerNotifications.approvalAsked } })

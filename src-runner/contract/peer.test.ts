@@ -9,7 +9,10 @@ const MAPPED = '0000000000000000FFFF00000100007F:C350 0000000000000000FFFF000001
 const V6 = '00000000000000000000000001000000:C350 00000000000000000000000001000000:0BB9'
 const BACK = '0100007F:0BB9 0100007F:C350'
 const connection = (remoteAddress = '127.0.0.1', localAddress = remoteAddress): Connection => ({
-  ...{ remoteAddress, localAddress, remotePort: 50_000, localPort: 3001 },
+  remoteAddress,
+  localAddress,
+  remotePort: 50_000,
+  localPort: 3001,
 })
 
 function check(tables: Partial<Record<'tcp' | 'tcp6', string>>, peer = connection(), deps: Partial<PeerDeps> = {}): Promise<boolean> {

@@ -24,7 +24,12 @@ function open(name: string) {
   const deps = { db: rig.db, clock: rig.clock, ids: rig.ids, jobs: rig.store }
   const memory = createAgentMemory(deps, { claim: claimed.claim, agentId, isUntrusted: () => untrusted })
   const context = (callId = `call_${++calls}`): ToolContext => ({
-    ...{ jobId, agentId, callId, folders: [], closedFolders: [], memory },
+    jobId,
+    agentId,
+    callId,
+    folders: [],
+    closedFolders: [],
+    memory,
     signal: new AbortController().signal,
   })
   return {

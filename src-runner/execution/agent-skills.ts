@@ -24,7 +24,9 @@ export function createAgentSkills(deps: LoadDeps): SkillsOfAgents & RunCommandDe
       if (files === null) return null
       const { head, body } = readSkillHead(files)
       return {
-        ...{ body, author: head.author, allowedTools: head.allowedTools },
+        body,
+        author: head.author,
+        allowedTools: head.allowedTools,
         files: files.files.map(({ path, bytes }) => ({ path, bytes: bytes.length })),
         readFile(path) {
           const file = files.files.find((one) => one.path === path)

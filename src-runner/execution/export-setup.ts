@@ -42,27 +42,51 @@ export function readSetup({ db, time, schedules, archives }: Sources): Setup {
   const { concurrency, dayBudgetUsd, notifications } = readSettings(db)
   return {
     agents: agents.map(({ name, avatar, instructions, model, fallbacks, autonomy, folders, limits, budgets }) => ({
-      ...{ name, avatar, instructions, autonomy, folders, limits, budgets },
+      name,
+      avatar,
+      instructions,
+      autonomy,
+      folders,
+      limits,
+      budgets,
       model: (model && named(model)[0]) ?? null,
       fallbacks: fallbacks.flatMap(named),
     })),
     triggers: allPages('triggers', (cursor) => listTriggers(db, time, { limit: PAGE, cursor }))
       .toReversed()
       .map(({ agentId, name, slug, taskTemplate, notifyOnSuccess, notifyVia, signature, dedupe, requirePlaceholders }) => ({
-        ...{ name, slug, taskTemplate, notifyOnSuccess, notifyVia, signature, dedupe, requirePlaceholders },
+        name,
+        slug,
+        taskTemplate,
+        notifyOnSuccess,
+        notifyVia,
+        signature,
+        dedupe,
+        requirePlaceholders,
         agent: isKnown(agentId) ? placeOf(agentId) : null,
       })),
     schedules: allPages('schedules', (cursor) => schedules.list(db, { limit: PAGE, cursor }))
       .toReversed()
       .filter(({ agentId }) => isKnown(agentId))
       .map(({ agentId, name, cron, timezone, task, dailyBudgetUsd, catchUpHours, notifyOnSuccess, notifyVia }) => ({
-        ...{ name, cron, timezone, task, dailyBudgetUsd, catchUpHours, notifyOnSuccess, notifyVia },
+        name,
+        cron,
+        timezone,
+        task,
+        dailyBudgetUsd,
+        catchUpHours,
+        notifyOnSuccess,
+        notifyVia,
         agent: placeOf(agentId)!,
       })),
     rules: listAllRules(db)
       .filter(({ agentId }) => isKnown(agentId))
       .map(({ effect, tool, pattern, folder, digest, agentId }) => ({
-        ...{ effect, tool, pattern, folder, ...(digest === undefined ? {} : { digest }) },
+        effect,
+        tool,
+        pattern,
+        folder,
+        ...(digest === undefined ? {} : { digest }),
         agent: placeOf(agentId),
       })),
     memories: allPages('memories', (cursor) => listMemories(db, { limit: PAGE, cursor }))
@@ -73,11 +97,20 @@ export function readSetup({ db, time, schedules, archives }: Sources): Setup {
       .toReversed()
       .filter(canBeNamed)
       .map(({ connector, kind, name, hosts, scopes, agents: granted }) => ({
-        ...{ connector, kind, name, hosts, scopes },
+        connector,
+        kind,
+        name,
+        hosts,
+        scopes,
         agents: granted.filter(({ agentId }) => isKnown(agentId)).map(({ agentId, access }) => ({ agent: placeOf(agentId)!, access })),
       })),
     skills: listSkills(db).map(({ name, description, kind, source, digest, agents: chosen }) => ({
-      ...{ name, description, kind, source, digest, archive: (kind === 'own' && archives.get(digest)) || null },
+      name,
+      description,
+      kind,
+      source,
+      digest,
+      archive: (kind === 'own' && archives.get(digest)) || null,
       agents: chosen.flatMap(({ agentId }) => places.get(agentId) ?? []).sort((one, other) => one - other),
     })),
     settings: { concurrency, dayBudgetUsd, notifications },

@@ -25,7 +25,7 @@ function dyingJournal(journal: FileJournal, point: CrashPoint): FileJournal {
       if (point === 'before it is begun') throw new Died()
       const entry = await journal.begin(callId, change)
       if (point === 'begun, nothing done') throw new Died()
-      return { done: () => Promise.reject(new Died()), failed: () => Promise.reject(new Died()), ...{ entry } }
+      return { done: () => Promise.reject(new Died()), failed: () => Promise.reject(new Died()), entry }
     },
   }
 }

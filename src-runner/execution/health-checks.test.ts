@@ -27,7 +27,12 @@ describe('the health checks', () => {
   /** A check with its texts in English. */
   async function check(name: HealthCheck['name'], found: Partial<HealthCheckDeps> = {}) {
     const checks = await examine({
-      ...{ db: rig.db, clock: rig.clock, dataDir: rig.folder, vault: createMemoryVault(), safeMode: false, hasTrash: true },
+      db: rig.db,
+      clock: rig.clock,
+      dataDir: rig.folder,
+      vault: createMemoryVault(),
+      safeMode: false,
+      hasTrash: true,
       findSandbox: async () => SANDBOX,
       findPrograms: async () => PROGRAMS,
       models: { listModels: async () => ({ models: [], problems: [] }) },
@@ -40,7 +45,12 @@ describe('the health checks', () => {
     return { state, finding: englishText(finding), fix: fix && englishText(fix) }
   }
   const address = (url: string | null, state: PublicAddress['check']['state'], problem: Message | null = null): PublicAddress => ({
-    ...{ url, source: 'setting', localUrl: '', ingressPort: null, programs: [], tunnel: null },
+    url,
+    source: 'setting',
+    localUrl: '',
+    ingressPort: null,
+    programs: [],
+    tunnel: null,
     check: { state, checkedAt: null, problem },
   })
 

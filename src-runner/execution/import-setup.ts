@@ -147,8 +147,15 @@ function makeConnection(tx: Tx, deps: ImportDeps, given: Setup['connections'][nu
         }
       : null
   const { id } = insertCredential(tx, deps, {
-    ...{ id: deps.ids.next(), entityId: findDefaultEntity(tx).id, connector: connector.slug, kind: given.kind, name: given.name },
-    ...{ accountName: null, hosts: isGeneral(connector) ? given.hosts : connector.hosts.map(filled), scopes: given.scopes, endpoints },
+    id: deps.ids.next(),
+    entityId: findDefaultEntity(tx).id,
+    connector: connector.slug,
+    kind: given.kind,
+    name: given.name,
+    accountName: null,
+    hosts: isGeneral(connector) ? given.hosts : connector.hosts.map(filled),
+    scopes: given.scopes,
+    endpoints,
     agents: given.agents.map(({ agent, access }) => ({ agentId: agentIds[agent]!, access })),
   })
   requireSignIn(tx, id, createMessage('credential_imported'))

@@ -41,7 +41,20 @@ export function importSkills(
 /** All that is known before its source is read. */
 function unseen({ name, description, digest }: Pick<Named, 'name' | 'description' | 'digest'>): SkillContents {
   return {
-    ...{ name, description, digest, license: null, compatibility: null, author: null, version: null, allowedTools: [], files: [] },
-    ...{ totalBytes: 0, permissions: [], hosts: [], programs: [], findings: [], findingsCut: false },
+    name,
+    description,
+    digest,
+    license: null,
+    compatibility: null,
+    author: null,
+    version: null,
+    allowedTools: [],
+    files: [],
+    totalBytes: 0,
+    permissions: [],
+    hosts: [],
+    programs: [],
+    findings: [],
+    findingsCut: false,
   }
 }

@@ -18,7 +18,7 @@ export type ImportPlaces = { home: string; platform: NodeJS.Platform }
 type Found = { app: McpImportApp; path: string; problem: Message | null } & ReturnType<typeof checkAll>
 
 /** Claude Code keeps more than servers in its file. */
-const MOST_BYTES = 5_000_000
+const MAX_BYTES = 5_000_000
 
 /** Ids hold for one start of the runner, so they give nothing away about the values in them. */
 const ID_KEY = randomBytes(32)
@@ -107,13 +107,13 @@ async function readPlainFile(path: string): Promise<string | Message | null> {
   })
   if (before === null) return null
   if (!before.isFile()) return createMessage('mcp_import_link')
-  if (before.size > MOST_BYTES) return createMessage('mcp_import_too_large')
+  if (before.size > MAX_BYTES) return createMessage('mcp_import_too_large')
   const handle = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
   try {
     if (!isSameFile(before, await handle.stat())) return createMessage('mcp_import_link')
-    const buffer = Buffer.alloc(MOST_BYTES + 1)
+    const buffer = Buffer.alloc(MAX_BYTES + 1)
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0)
-    return bytesRead > MOST_BYTES ? createMessage('mcp_import_too_large') : buffer.toString('utf8', 0, bytesRead)
+    return bytesRead > MAX_BYTES ? createMessage('mcp_import_too_large') : buffer.toString('utf8', 0, bytesRead)
   } finally {
     await handle.close()
   }

@@ -8,7 +8,7 @@ import { checkAll } from '../domain/mcp/drafts/read-paste.ts'
 export const REGISTRY_URL = 'https://registry.modelcontextprotocol.io'
 
 const PER_PAGE = 20
-const MOST_BYTES = 2_000_000
+const MAX_BYTES = 2_000_000
 
 /**
  * The newest versions of servers whose names contain `q`, from the official registry
@@ -35,7 +35,7 @@ async function readPage(fetch: GuardedFetch, url: URL): Promise<Record<string, u
   try {
     const { status, body, isCut } = await fetch(url, {
       headers: { accept: 'application/json' },
-      maxBytes: MOST_BYTES,
+      maxBytes: MAX_BYTES,
       follows: () => false,
     })
     const page = status === 200 && !isCut ? parseJson(body.toString('utf8')) : null

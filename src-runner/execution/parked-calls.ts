@@ -41,7 +41,11 @@ export function createParkedCalls<Result>() {
       return answered
     }
     const call: ParkedCall<Result> = {
-      ...{ jobId, controller, asking: Promise.withResolvers<AskedQuestion>(), open: null, last: Promise.resolve() },
+      jobId,
+      controller,
+      asking: Promise.withResolvers<AskedQuestion>(),
+      open: null,
+      last: Promise.resolve(),
       result: Promise.resolve().then(() => {
         controller.signal.throwIfAborted()
         return work(controller.signal, ask)

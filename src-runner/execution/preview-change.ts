@@ -29,8 +29,11 @@ export async function previewChange(deps: PreviewDeps, approvalId: string): Prom
   const agent = getAgent(db, approval.agentId)
   try {
     const preview = await tool.preview(args.data, {
-      ...{ jobId: approval.jobId, agentId: agent.id, callId: approval.callId ?? '' },
-      ...{ folders: agent.folders, signal: new AbortController().signal },
+      jobId: approval.jobId,
+      agentId: agent.id,
+      callId: approval.callId ?? '',
+      folders: agent.folders,
+      signal: new AbortController().signal,
       closedFolders: [dataDir, ...closedFoldersOf(rules.read(), agent.id)],
     })
     return diffOf(preview)

@@ -47,8 +47,12 @@ export async function simulateCall(deps: SimulateDeps, given: SimulateCall): Pro
   const above = job === null || given.agentId !== undefined || given.autonomy !== undefined ? [] : readChain(db, job.id).slice(1)
   const context = {
     onBehalfOf: above.map((link) => link.agentId),
-    ...{ jobId: job?.id ?? '', agentId: agentId ?? '', callId: 'simulated' },
-    ...{ folders: agent?.folders ?? [], closedFolders: guardrails().closedFolders, signal: new AbortController().signal },
+    jobId: job?.id ?? '',
+    agentId: agentId ?? '',
+    callId: 'simulated',
+    folders: agent?.folders ?? [],
+    closedFolders: guardrails().closedFolders,
+    signal: new AbortController().signal,
   }
   const facts = await factsOf(tool, args.data, context).catch((thrown: unknown) => {
     throw invalidAt('args', problemOf(thrown))

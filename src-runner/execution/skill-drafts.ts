@@ -87,7 +87,9 @@ export async function readSkillDraft(
   const files = job.status === 'completed' ? filesOf(job) : null
   const check = files === null ? null : await checkEdited(files, null)
   return {
-    ...{ jobId, fromJobId: about.id, agentId: job.agentId },
+    jobId,
+    fromJobId: about.id,
+    agentId: job.agentId,
     status: !isTerminal(job.status) ? 'writing' : files === null ? 'failed' : 'ready',
     files: (files ?? []).map(({ path, text }) => ({ path, text, bytes: Buffer.byteLength(text) })),
     check,

@@ -115,8 +115,16 @@ describe('the policy', () => {
 
 describe('the rule for "always"', () => {
   const facts = (more: Partial<CallFacts>): CallFacts => ({
-    ...{ tool: 't', effect: 'once', subject: '', paths: [], summary: '' },
-    ...{ leavesMachine: false, costsMoney: false, deletes: false, overwrites: false, runsCode: false },
+    tool: 't',
+    effect: 'once',
+    subject: '',
+    paths: [],
+    summary: '',
+    leavesMachine: false,
+    costsMoney: false,
+    deletes: false,
+    overwrites: false,
+    runsCode: false,
     ...more,
   })
   it.each<[string, Partial<CallFacts>, object | null]>([

@@ -69,8 +69,14 @@ function measureOf(origin: string): 'text' | 'size' | 'entries' {
 }
 
 const TYPES: Record<string, string> = {
-  ...{ string: 'text', number: 'a number', int: 'a whole number', boolean: 'true or false' },
-  ...{ object: 'an object', record: 'an object', array: 'a list', null: 'null' },
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'a list',
+  null: 'null',
 }
 
 const FORMATS: Record<string, string> = { uuid: 'must be a UUID', url: 'must be a URL' }

@@ -22,8 +22,14 @@ const program = defineTool({
   effect: 'once',
   parallel: false,
   facts: ({ runs }) => ({
-    ...{ paths: [], costsMoney: false, deletes: false, overwrites: false },
-    ...{ subject: 'x', summary: 'Run x', runsCode: runs, leavesMachine: !runs },
+    paths: [],
+    costsMoney: false,
+    deletes: false,
+    overwrites: false,
+    subject: 'x',
+    summary: 'Run x',
+    runsCode: runs,
+    leavesMachine: !runs,
   }),
   run: async () => ({ ok: true, output: 'done' }),
 })

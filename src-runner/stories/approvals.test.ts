@@ -100,7 +100,13 @@ describe('approvals', () => {
     const [approval, ...others] = await pending()
     expect(others).toEqual([])
     expect(approval).toMatchObject({
-      ...{ kind: 'tool', status: 'pending', tool: 'send', callId: 'call_bo', jobId: job.id, jobTitle: 'Do it', channel: 'api' },
+      kind: 'tool',
+      status: 'pending',
+      tool: 'send',
+      callId: 'call_bo',
+      jobId: job.id,
+      jobTitle: 'Do it',
+      channel: 'api',
       args: { to: 'bo', text: 'Hello' },
       reason: 'Bo should know.',
       facts: { summary: 'Send "Hello" to bo', leavesMachine: true },

@@ -41,7 +41,10 @@ describe('a budget', () => {
     expect(job.costUsd).toBeLessThanOrEqual(0.2)
     const [asked] = await pending()
     expect(asked).toMatchObject({
-      ...{ kind: 'budget', callId: null, tool: null, mayRemember: ['once'] },
+      kind: 'budget',
+      callId: null,
+      tool: null,
+      mayRemember: ['once'],
       budget: { scope: 'job', limitUsd: 0.2, spentUsd: job.costUsd, extensionUsd: 0.2 },
     })
     expect(runner.notifications.map(({ kind }) => kind)).toContain('budget_reached')

@@ -44,7 +44,9 @@ async function createKillRig() {
   const copy = (from: string, to: string) => cpSync(join(git.scratch.path, from), join(git.scratch.path, to), { recursive: true, preserveTimestamps: true, verbatimSymlinks: true }) // prettier-ignore
   for (const part of parts) copy(part, join('kept', part))
   return {
-    ...{ git, task, readme },
+    git,
+    task,
+    readme,
     reset() {
       for (const part of [...parts, 'deckhand.db-wal', 'deckhand.db-shm']) rmSync(git.scratch.at(part), { recursive: true, force: true })
       for (const part of parts) copy(join('kept', part), part)

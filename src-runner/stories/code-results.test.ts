@@ -43,7 +43,10 @@ async function createResultsRig(options: { findsGit?: boolean; clock?: HandClock
   }
   const params = (jobId: string) => ({ params: { jobId } })
   return {
-    ...{ git, runner, agent, addTask },
+    git,
+    runner,
+    agent,
+    addTask,
     read: (path: string) => readFileSync(join(git.repository, path), 'utf8'),
     taskOf: async (jobId: string) => (await runner.client.ok('getCodeTask', params(jobId))).codeTask,
     apply: (jobId: string) => runner.client.ask('applyCodeTask', params(jobId)),

@@ -119,7 +119,10 @@ describe.skipIf(isMissing)('a runner that is killed', () => {
         child?.kill('SIGKILL')
         const own = {
           PATH: `${programs}:${process.env['PATH']}`,
-          ...{ HOME: scratch.at('.'), DECKHAND_DATA_DIR: dataDir, RUNNER_PORT: '0', LOG_LEVEL: 'error' },
+          HOME: scratch.at('.'),
+          DECKHAND_DATA_DIR: dataDir,
+          RUNNER_PORT: '0',
+          LOG_LEVEL: 'error',
         }
         child = spawn(process.execPath, [CHILD], { env: { ...own, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
         const [line] = (await once(createInterface({ input: child.stdout! }), 'line')) as [string]

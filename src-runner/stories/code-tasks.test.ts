@@ -42,8 +42,8 @@ describe.skipIf(isMissing)('a task for a coding program', () => {
     })
     expect(job.result).toBe('Done, all green.')
     expect(code).toMatchObject({
-      ...{ cli: 'gemini', repository: rig.repository, baseBranch: 'main', baseCommit: rig.git('rev-parse', 'main'), sandboxed: true, internet: false },
-      ...{ result: 'ready', fileCount: 1, additions: 1, deletions: 1, commands: [{ command: 'echo tested', exitCode: 0 }] },
+      cli: 'gemini', repository: rig.repository, baseBranch: 'main', baseCommit: rig.git('rev-parse', 'main'), sandboxed: true, internet: false,
+      result: 'ready', fileCount: 1, additions: 1, deletions: 1, commands: [{ command: 'echo tested', exitCode: 0 }],
       files: [{ path: 'till.ts', change: 'modified', from: null, additions: 1, deletions: 1, binary: false, runsByItself: false }],
       folder: worktreeOf(rig, job.id),
     }) // prettier-ignore

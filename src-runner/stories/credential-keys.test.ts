@@ -46,8 +46,13 @@ describe('an account that is connected by a key', () => {
     const agent = await runner.addAgent({ name: 'Ada' })
     const credential = await created({ connector: 'github', secret: { key: KEY }, agents: [{ agentId: agent.id, access: 'read' }] })
     expect(credential).toMatchObject({
-      ...{ connector: 'github', kind: 'api_key', name: 'GitHub', accountName: 'ada', hosts: ['api.github.com', 'uploads.github.com'] },
-      ...{ status: 'connected', agents: [{ agentId: agent.id, access: 'read', agentName: 'Ada' }] },
+      connector: 'github',
+      kind: 'api_key',
+      name: 'GitHub',
+      accountName: 'ada',
+      hosts: ['api.github.com', 'uploads.github.com'],
+      status: 'connected',
+      agents: [{ agentId: agent.id, access: 'read', agentName: 'Ada' }],
     })
     expect(asked).toEqual(['GET api.github.com/user'])
     expect(await vaultOf(credential.id)).toEqual({ kind: 'headers', headers: { Authorization: `Bearer ${KEY}` }, secrets: [KEY] })

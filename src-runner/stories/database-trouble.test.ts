@@ -24,7 +24,9 @@ describe('a database in trouble', () => {
     expect(await health()).toEqual([503, 'damaged'])
     const { checks } = await runner.client.ok('getDoctor')
     expect(checks.find(({ name }) => name === 'database')).toMatchObject({
-      ...{ state: 'problem', finding: { code: 'database_damaged' }, fix: { code: 'database_damaged_fix' } },
+      state: 'problem',
+      finding: { code: 'database_damaged' },
+      fix: { code: 'database_damaged_fix' },
     })
     const { items } = await runner.client.ok('listAttention')
     expect(items).toMatchObject([{ kind: 'database_trouble', title: { code: 'database_damaged' } }])

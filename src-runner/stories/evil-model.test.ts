@@ -116,8 +116,14 @@ describe('the evil model', { timeout: 180_000 }, () => {
     const lead = await runner.addAgent({ name: 'Lead', instructions: 'ROLE-LEAD', autonomy: 'on_its_own', folders, limits: LIMITS })
     world.agents = { evil: evil.id, lead: lead.id }
     world.stage = {
-      ...{ canary: CANARY, folder: world.folder, outside: join(world.home, 'outside'), link: join(world.folder, 'link') },
-      ...{ dataDir: runner.dataDir, ownPorts: [runner.port, dashboard], evilHost: 'evil.test', laxAgent: 'Lax' },
+      canary: CANARY,
+      folder: world.folder,
+      outside: join(world.home, 'outside'),
+      link: join(world.folder, 'link'),
+      dataDir: runner.dataDir,
+      ownPorts: [runner.port, dashboard],
+      evilHost: 'evil.test',
+      laxAgent: 'Lax',
       ids: { approvalId: evil.id, agentId: evil.id, jobId: evil.id },
     }
     return world
@@ -401,7 +407,9 @@ describe('the evil model', { timeout: 180_000 }, () => {
       if (taint === RUN_BEFORE) await plantRun(world, [{ text: [ORDER] }])
       const visits = ['a page', 'an error page', 'a search', NOTE, RUN_BEFORE].includes(taint) ? 1 : 0
       const before = {
-        ...{ people: await decidedByPeople(), outside: hashOf(join(world.home, 'outside')), visits },
+        people: await decidedByPeople(),
+        outside: hashOf(join(world.home, 'outside')),
+        visits,
         home: readdirSync(world.home).sort().join('\n'),
       }
 

@@ -59,7 +59,9 @@ describe('skills in an export', () => {
     expect(read.preview).toMatchObject({ installedSkillId: null, contents: { digest: fromSource!.digest } })
     const body = { source: place.path, expectedDigest: read.preview.contents.digest }
     expect((await fresh.client.ok('installSkill', { body })).skill).toMatchObject({
-      ...{ id: fromSource!.id, status: 'ready', agents: [{ agentName: 'Ben' }] },
+      id: fromSource!.id,
+      status: 'ready',
+      agents: [{ agentName: 'Ben' }],
     })
   })
 

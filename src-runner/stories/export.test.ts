@@ -64,8 +64,17 @@ describe('an export', () => {
       status: 200,
       body: {
         result: {
-          ...{ agents: ['Ada', 'Ben'], triggers: ['Orders', 'Nobody'], schedules: ['Plants'], rules: 2, allowRules: 1, memories: 2 },
-          ...{ settings: true, rulesLeftOut: 0, modelsUnknown: 0, autonomousAgents: ['Ada'], folders: [folder] },
+          agents: ['Ada', 'Ben'],
+          triggers: ['Orders', 'Nobody'],
+          schedules: ['Plants'],
+          rules: 2,
+          allowRules: 1,
+          memories: 2,
+          settings: true,
+          rulesLeftOut: 0,
+          modelsUnknown: 0,
+          autonomousAgents: ['Ada'],
+          folders: [folder],
         },
       },
     })
@@ -218,9 +227,22 @@ describe('an export', () => {
     const ids = ['018f4e9a-7b1c-7c3d-8e4f-0123456789a1', '018f4e9a-7b1c-7c3d-8e4f-0123456789a2'] as const
     const step = { seq: 7, attempt: 3, createdAt: 8_640_000_000_000_000, durationMs: -5 }
     const hostile = {
-      ...{ ...job, id: ids[0], status: 'failed', error: null, costUsd: -7, workingMs: -1, parentJobId: ids[1], retryOfJobId: ids[1] },
-      ...{ title: 'x'.repeat(9000), createdAt: 8_640_000_000_000_000, cachedTokens: 9, inputTokens: 1, conversationId: ids[1] },
-      ...{ context: { fromOwner: true, note: 'kept' }, output: { summary: '', data: null, files: ['/etc/passwd'] }, triggerId: ids[1] },
+      ...job,
+      id: ids[0],
+      status: 'failed',
+      error: null,
+      costUsd: -7,
+      workingMs: -1,
+      parentJobId: ids[1],
+      retryOfJobId: ids[1],
+      title: 'x'.repeat(9000),
+      createdAt: 8_640_000_000_000_000,
+      cachedTokens: 9,
+      inputTokens: 1,
+      conversationId: ids[1],
+      context: { fromOwner: true, note: 'kept' },
+      output: { summary: '', data: null, files: ['/etc/passwd'] },
+      triggerId: ids[1],
     }
     const lines = [
       line,
@@ -228,12 +250,21 @@ describe('an export', () => {
     ]
     expect(await fresh.client.ask('importHistory', { body: { lines } })).toMatchObject({ status: 200, body: { result: { jobs: 2 } } })
     expect((await fresh.client.ok('getJob', { params: { jobId } })).job).toMatchObject({
-      ...{ status: 'cancelled', startedAt: null, context: { imported: { status: 'pending' } } },
+      status: 'cancelled',
+      startedAt: null,
+      context: { imported: { status: 'pending' } },
     })
     const { job: tamed } = await fresh.client.ok('getJob', { params: { jobId: ids[0] } })
     expect(tamed).toMatchObject({
-      ...{ status: 'failed', error: 'internal', costUsd: 0, parentJobId: null, retryOfJobId: null, conversationId: null, triggerId: null },
-      ...{ output: { files: [] }, context: { note: 'kept' } },
+      status: 'failed',
+      error: 'internal',
+      costUsd: 0,
+      parentJobId: null,
+      retryOfJobId: null,
+      conversationId: null,
+      triggerId: null,
+      output: { files: [] },
+      context: { note: 'kept' },
     })
     expect(tamed.context).not.toHaveProperty('fromOwner')
     expect(tamed.createdAt).toBeLessThanOrEqual(Date.now())

@@ -65,10 +65,20 @@ describe('wrong types in what a service sends', () => {
     const { server } = service
     const from = service.user('stranger')
     const message = {
-      ...{ message_id: 900, date: 1, from, chat: { id: from.id, type: 'private' }, text: 'Hi', caption: 'Hi', media_group_id: 'a' },
-      ...{ entities: [{ type: 'text_link', offset: 0, length: 2, url: 'https://example.com' }], reply_to_message: { message_id: 1 } },
-      ...{ forward_origin: { type: 'user', sender_user: from }, via_bot: from, photo: [{ file_id: 'a', file_size: 1 }] },
-      ...{ document: { file_id: 'a', file_name: 'a', file_size: 1 }, contact: { phone_number: '1', first_name: 'x' } },
+      message_id: 900,
+      date: 1,
+      from,
+      chat: { id: from.id, type: 'private' },
+      text: 'Hi',
+      caption: 'Hi',
+      media_group_id: 'a',
+      entities: [{ type: 'text_link', offset: 0, length: 2, url: 'https://example.com' }],
+      reply_to_message: { message_id: 1 },
+      forward_origin: { type: 'user', sender_user: from },
+      via_bot: from,
+      photo: [{ file_id: 'a', file_size: 1 }],
+      document: { file_id: 'a', file_name: 'a', file_size: 1 },
+      contact: { phone_number: '1', first_name: 'x' },
     }
     const press = { id: 'x', from, data: 'approve:x', message: { chat: message.chat } }
     for (const variant of variantsOf(message)) server.sendRaw({ message: variant })
@@ -84,14 +94,31 @@ describe('wrong types in what a service sends', () => {
     const { server } = service
     const author = service.user('stranger')
     const message = {
-      ...{ id: createSnowflakes(Date.now).next(), channel_id: server.chatOf(author), author, content: 'Hi', type: 0, mentions: [author] },
-      ...{ attachments: [{ id: '1', filename: 'a', size: 1, url: 'x' }], sticker_items: [{ name: 'x' }], embeds: [], poll: {} },
-      ...{ message_reference: { type: 0, message_id: '1' }, referenced_message: { author, content: 'x' }, member: { nick: 'x' } },
-      ...{ message_snapshots: [{ message: { content: 'x' } }], guild_id: server.guild.id, webhook_id: null },
+      id: createSnowflakes(Date.now).next(),
+      channel_id: server.chatOf(author),
+      author,
+      content: 'Hi',
+      type: 0,
+      mentions: [author],
+      attachments: [{ id: '1', filename: 'a', size: 1, url: 'x' }],
+      sticker_items: [{ name: 'x' }],
+      embeds: [],
+      poll: {},
+      message_reference: { type: 0, message_id: '1' },
+      referenced_message: { author, content: 'x' },
+      member: { nick: 'x' },
+      message_snapshots: [{ message: { content: 'x' } }],
+      guild_id: server.guild.id,
+      webhook_id: null,
     }
     const { guild_id: _guild, ...direct } = message
     const interaction = {
-      ...{ id: '900', token: 'x', type: 3, channel_id: server.chatOf(author), user: author, member: { user: author, nick: 'x' } },
+      id: '900',
+      token: 'x',
+      type: 3,
+      channel_id: server.chatOf(author),
+      user: author,
+      member: { user: author, nick: 'x' },
       data: { custom_id: 'approve:x', name: 'stop' },
     }
     for (const variant of [...variantsOf(message), ...variantsOf(direct)]) server.gateway.dispatch('MESSAGE_CREATE', variant)
@@ -108,15 +135,15 @@ describe('wrong types in what a service sends', () => {
     const { server } = service
     const { id: user } = service.user('stranger')
     const event = {
-      ...{
-        type: 'message',
-        channel: server.directOf(service.user('stranger')),
-        channel_type: 'im',
-        user,
-        text: '<@U1|x> Hi',
-        ts: '1700000000.000100',
-      },
-      ...{ thread_ts: '1700000000.000100', files: [{ id: 'F1', name: 'x', size: 1, mode: 'hosted' }], subtype: 'file_share' },
+      type: 'message',
+      channel: server.directOf(service.user('stranger')),
+      channel_type: 'im',
+      user,
+      text: '<@U1|x> Hi',
+      ts: '1700000000.000100',
+      thread_ts: '1700000000.000100',
+      files: [{ id: 'F1', name: 'x', size: 1, mode: 'hosted' }],
+      subtype: 'file_share',
       attachments: [{ is_share: true, author_name: 'x', text: 'x' }],
     }
     for (const variant of variantsOf(event)) server.sendEvent(variant)

@@ -89,9 +89,13 @@ describe('a sign-in at a server that knows its clients by an address', () => {
     expect([status, JSON.parse(document)]).toEqual([
       200,
       {
-        ...{ client_id: PUBLIC + path, client_name: 'Deckhand', application_type: 'native', token_endpoint_auth_method: 'none' },
+        client_id: PUBLIC + path,
+        client_name: 'Deckhand',
+        application_type: 'native',
+        token_endpoint_auth_method: 'none',
         redirect_uris: [`http://127.0.0.1:3000/api/oauth/mcp-${mcpServerId}/callback`],
-        ...{ grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] },
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
       },
     ])
     const nothing = [404, '{"error":"not_found"}']

@@ -22,8 +22,14 @@ const post = defineTool({
   effect: 'once',
   parallel: false,
   facts: ({ text }) => ({
-    ...{ paths: [], costsMoney: false, deletes: false, overwrites: false, runsCode: false },
-    ...{ subject: text, summary: `Post ${text}`, leavesMachine: true },
+    paths: [],
+    costsMoney: false,
+    deletes: false,
+    overwrites: false,
+    runsCode: false,
+    subject: text,
+    summary: `Post ${text}`,
+    leavesMachine: true,
   }),
   run: async () => ({ ok: true, output: 'posted' }),
 })

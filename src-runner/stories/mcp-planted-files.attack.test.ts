@@ -22,7 +22,9 @@ describe.skipIf(isMissing)('the file server of the protocol’s own project, tol
     // In one file: the sandbox shows it no packages of this repository.
     const program = rig.runner.makeFolder({})
     await build({
-      ...{ configFile: false, logLevel: 'silent', ssr: { noExternal: true } },
+      configFile: false,
+      logLevel: 'silent',
+      ssr: { noExternal: true },
       build: { ssr: FILE_SERVER, outDir: program, rolldownOptions: { output: { entryFileNames: 'server.mjs' } } },
     })
     folder = rig.runner.makeFolder({ 'a.txt': 'hello' })

@@ -7,15 +7,13 @@ import { startMcpRig, type McpRig } from '../testing/mcp-rig.ts'
 
 /** The sandbox would show them no packages of this repository. It has its own stories. */
 const NO_SANDBOX: SandboxState = {
-  ...{
-    kind: 'none',
-    works: false,
-    reason: null,
-    advice: null,
-    network: { works: false, reason: null, advice: null },
-    checkedAt: 0,
-    setup: null,
-  },
+  kind: 'none',
+  works: false,
+  reason: null,
+  advice: null,
+  network: { works: false, reason: null, advice: null },
+  checkedAt: 0,
+  setup: null,
 }
 const PACKAGES = join(import.meta.dirname, '../../node_modules/@modelcontextprotocol')
 const EXAMPLES = 'sdk/dist/esm/examples/server'

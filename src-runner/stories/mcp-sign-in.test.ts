@@ -28,10 +28,15 @@ async function serve({ metadata = {}, registers = true }: { metadata?: object; r
         return [
           200,
           {
-            ...{ issuer: origin, authorization_endpoint: `${origin}/authorize`, token_endpoint: `${origin}/token` },
+            issuer: origin,
+            authorization_endpoint: `${origin}/authorize`,
+            token_endpoint: `${origin}/token`,
             ...(registers ? { registration_endpoint: `${origin}/register` } : {}),
-            ...{ response_types_supported: ['code'], code_challenge_methods_supported: ['S256'] },
-            ...{ token_endpoint_auth_methods_supported: ['none'], authorization_response_iss_parameter_supported: true, ...metadata },
+            response_types_supported: ['code'],
+            code_challenge_methods_supported: ['S256'],
+            token_endpoint_auth_methods_supported: ['none'],
+            authorization_response_iss_parameter_supported: true,
+            ...metadata,
           },
         ]
       case '/register':
@@ -68,7 +73,9 @@ async function serve({ metadata = {}, registers = true }: { metadata?: object; r
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    ...{ origin, asked, close: () => server.close() },
+    origin,
+    asked,
+    close: () => server.close(),
     /** What a person does in the browser. */
     approve(url: URL): string {
       const value = (name: string) => url.searchParams.get(name)!
@@ -129,7 +136,10 @@ describe('a sign-in at an MCP server', () => {
     const url = new URL(begun.url)
     expect(url.origin + url.pathname).toBe(`${site.origin}/authorize`)
     expect(Object.fromEntries(url.searchParams)).toMatchObject({
-      ...{ client_id: 'deckhand-1', resource: `${site.origin}/mcp`, scope: 'mcp', code_challenge_method: 'S256' },
+      client_id: 'deckhand-1',
+      resource: `${site.origin}/mcp`,
+      scope: 'mcp',
+      code_challenge_method: 'S256',
       redirect_uri: authorization.redirectUri,
     })
     const query = site.approve(url)

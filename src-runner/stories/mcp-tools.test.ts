@@ -16,8 +16,19 @@ describe.skipIf(isMissing)('tools of an MCP server', () => {
     runner = rig.runner
     hostile = await addHostileServer(rig, { env: { KEY: 'canary-key' } })
     await hostile.accept({
-      ...{ look: 'read', send: 'once', slow: 'once', die: 'once', ask: 'read', think: 'read', leave: 'read', large: 'read', roots: 'read' },
-      ...{ progress: 'read', run_command: 'once', refuse: 'read', bottomless: 'once' },
+      look: 'read',
+      send: 'once',
+      slow: 'once',
+      die: 'once',
+      ask: 'read',
+      think: 'read',
+      leave: 'read',
+      large: 'read',
+      roots: 'read',
+      progress: 'read',
+      run_command: 'once',
+      refuse: 'read',
+      bottomless: 'once',
     })
   })
   afterAll(() => runner.stop())
@@ -101,8 +112,11 @@ describe.skipIf(isMissing)('tools of an MCP server', () => {
     const { tools } = (await runner.client.ok('getMcpServer', { params: { mcpServerId: hostile.server.id } })).server
     const problems = Object.fromEntries(tools.flatMap(({ name, problem }) => (problem === null ? [] : [[name, problem.code]])))
     expect(problems).toEqual({
-      ...{ deep: 'mcp_schema_too_large', huge: 'mcp_schema_too_large' },
-      ...{ laughs: 'mcp_schema_refs', loop: 'mcp_schema_refs', remote: 'mcp_schema_refs' },
+      deep: 'mcp_schema_too_large',
+      huge: 'mcp_schema_too_large',
+      laughs: 'mcp_schema_refs',
+      loop: 'mcp_schema_refs',
+      remote: 'mcp_schema_refs',
     })
     const { digest } = tools.find(({ name }) => name === 'laughs')!
     const body = { tools: [{ name: 'laughs', digest, effect: 'read' }] }

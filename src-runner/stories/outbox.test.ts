@@ -170,8 +170,13 @@ describe('messages over channels', () => {
       await letIn(ANNA)
       const refused = await rig.runner.client.ask('createSchedule', {
         body: {
-          ...{ name: 'Prices', agentId: rig.agent.id, cron: '0 * * * *', timezone: 'UTC', task: 'Look.' },
-          ...{ notifyOnSuccess: true, notifyVia: ['telegram', 'discord'] },
+          name: 'Prices',
+          agentId: rig.agent.id,
+          cron: '0 * * * *',
+          timezone: 'UTC',
+          task: 'Look.',
+          notifyOnSuccess: true,
+          notifyVia: ['telegram', 'discord'],
         },
       })
       expect(refused).toMatchObject({ status: 400, body: { issues: [{ path: 'notifyVia' }] } })

@@ -272,7 +272,11 @@ describe('a skill from a job', () => {
     const { steps } = await runner.client.ok('listSteps', { params: { jobId } })
     expect(steps.find((step) => step.kind === 'tool_result' && step.name === 'web_fetch')).toMatchObject({ ok: false })
     expect(await draft(jobId)).toMatchObject({
-      ...{ jobId, fromJobId: from, agentId: agent.id, status: 'ready', isUntrusted: false },
+      jobId,
+      fromJobId: from,
+      agentId: agent.id,
+      status: 'ready',
+      isUntrusted: false,
       files: [{ path: 'SKILL.md', text: skillText('shell-sorter') }],
       check: { contents: { name: 'shell-sorter' }, problem: null },
     })

@@ -18,8 +18,12 @@ import { createTunnelStandIns, pathWith, type TunnelStandIns } from '../testing/
 
 /** The real timings, shortened. The hourly check does not run by itself. */
 const SOON = {
-  ...{ checkEveryMs: 3_600_000, freshChecksAfterMs: [5, 100, 1_000], secondCheckAfterMs: 20 },
-  ...{ restartAfterMs: [10, 10], addressWithinMs: 20_000, stopGraceMs: 2_000 },
+  checkEveryMs: 3_600_000,
+  freshChecksAfterMs: [5, 100, 1_000],
+  secondCheckAfterMs: 20,
+  restartAfterMs: [10, 10],
+  addressWithinMs: 20_000,
+  stopGraceMs: 2_000,
 }
 
 let runner: TestRunner
@@ -487,8 +491,14 @@ describe('the public address', () => {
 describe('a tunnel', () => {
   const EXPECTED_ARGS: Record<TunnelProgram, (port: number) => unknown[]> = {
     cloudflared: (port) => [
-      ...['tunnel', '--config', join(runner.dataDir, 'tunnel', 'cloudflared.yml')],
-      ...['--url', `http://127.0.0.1:${port}`, '--no-autoupdate', '--grace-period', '2s'],
+      'tunnel',
+      '--config',
+      join(runner.dataDir, 'tunnel', 'cloudflared.yml'),
+      '--url',
+      `http://127.0.0.1:${port}`,
+      '--no-autoupdate',
+      '--grace-period',
+      '2s',
     ],
     ngrok: (port) => ['http', `http://127.0.0.1:${port}`, '--inspect=false', '--log', 'stdout', '--log-format', 'json'],
     tailscale: (port) => ['funnel', `http://127.0.0.1:${port}`],

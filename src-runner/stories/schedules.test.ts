@@ -63,8 +63,13 @@ describe('a schedule', () => {
       costUsd: 1.000001,
     })
     expect(await jobOf(after.lastRun!.jobId!)).toMatchObject({
-      ...{ channel: 'schedule', scheduleId: schedule.id, occurrenceId: after.lastRun!.id, status: 'completed' },
-      ...{ title: 'News', task: 'Read the news.', result: 'News.' },
+      channel: 'schedule',
+      scheduleId: schedule.id,
+      occurrenceId: after.lastRun!.id,
+      status: 'completed',
+      title: 'News',
+      task: 'Read the news.',
+      result: 'News.',
     })
     goTo('2026-11-20T11:00:00Z')
     await until(
@@ -377,7 +382,9 @@ describe('a schedule', () => {
     const preview = (cron: string, timezone: string, count?: number) =>
       runner.client.ok('previewCron', { query: { cron, timezone, count } })
     expect(await preview('0 9 * * 1-5', 'Europe/Berlin', 3)).toEqual({
-      ...{ valid: true, problem: null, isWatcher: false },
+      valid: true,
+      problem: null,
+      isWatcher: false,
       next: [at('2026-11-23T08:00:00Z'), at('2026-11-24T08:00:00Z'), at('2026-11-25T08:00:00Z')],
     })
     expect(await preview('*/15 * * * *', 'UTC')).toMatchObject({ valid: true, isWatcher: true, next: { length: 5 } })
@@ -438,8 +445,13 @@ describe('a schedule', () => {
     const head = { scheduleId: hourly.id, name: 'Hourly', agentName: agent.name, times: 1, blockedBy: null }
     expect(await upcoming(2)).toEqual([
       {
-        ...{ scheduleId: watcher.id, name: 'Watcher', agentName: agent.name, times: 12, blockedBy: null },
-        ...{ dueAt: at('2026-11-20T09:40:00Z'), untilAt: at('2026-11-20T11:30:00Z') },
+        scheduleId: watcher.id,
+        name: 'Watcher',
+        agentName: agent.name,
+        times: 12,
+        blockedBy: null,
+        dueAt: at('2026-11-20T09:40:00Z'),
+        untilAt: at('2026-11-20T11:30:00Z'),
       },
       { ...head, dueAt: at('2026-11-20T10:00:00Z'), untilAt: at('2026-11-20T10:00:00Z') },
       { ...head, dueAt: at('2026-11-20T11:00:00Z'), untilAt: at('2026-11-20T11:00:00Z') },

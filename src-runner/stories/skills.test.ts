@@ -58,8 +58,14 @@ describe('the routes of other programs', () => {
     await place.write('references/sizes.md', 'Small, large.\n')
     const { skill } = await worker().ok('installSkillBySource', { body: { source: place.path } })
     expect(skill).toMatchObject({
-      ...{ slug: 'shell-sorter', name: 'shell-sorter', description: 'Sorts shells by size.', source: place.path, version: '1.0' },
-      ...{ files: ['SKILL.md', 'references/sizes.md'], scripts: [], permissions: ['tool:Read', 'tool:Bash(git:*)'] },
+      slug: 'shell-sorter',
+      name: 'shell-sorter',
+      description: 'Sorts shells by size.',
+      source: place.path,
+      version: '1.0',
+      files: ['SKILL.md', 'references/sizes.md'],
+      scripts: [],
+      permissions: ['tool:Read', 'tool:Bash(git:*)'],
     })
     const body = { slug: 'shell-sorter' }
     expect(await worker().ok('previewUpdateBySlug', { body })).toMatchObject({ ok: true, changed: false, files: [], permissionsAdded: [] })
@@ -68,7 +74,9 @@ describe('the routes of other programs', () => {
     await place.write('references/sizes.md', 'Small, medium, large.\n')
     const preview = await worker().ok('previewUpdateBySlug', { body })
     expect(preview).toMatchObject({
-      ...{ changed: true, currentDigest: skill.digest, permissionsAdded: ['scripts', 'host:shells.example'] },
+      changed: true,
+      currentDigest: skill.digest,
+      permissionsAdded: ['scripts', 'host:shells.example'],
       files: [
         { path: 'references/sizes.md', change: 'modified' },
         { path: 'scripts/sort.sh', change: 'added' },
@@ -111,7 +119,12 @@ describe('a person', () => {
     expect(preview.texts).toEqual([{ path: 'scripts/blob.py', text: expect.stringContaining('b64decode') as string }])
     expect(preview.contents).toMatchObject({ hosts: ['evil.example'], programs: ['jq'], permissions: ['scripts', 'host:evil.example'] })
     expect([...new Set(preview.contents.findings.map(({ kind }) => kind))].sort()).toEqual([
-      ...['asks_for_secrets', 'download_and_run', 'encoded_blob', 'hidden_text', 'invisible_characters', 'takes_authority'],
+      'asks_for_secrets',
+      'download_and_run',
+      'encoded_blob',
+      'hidden_text',
+      'invisible_characters',
+      'takes_authority',
     ])
     const { agent } = await runner.client.ok('createAgent', { body: { name: 'Collector' } })
     const agents = [{ agentId: agent.id }]

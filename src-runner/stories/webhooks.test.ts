@@ -84,8 +84,15 @@ describe('a delivery', () => {
     const [delivery, ...others] = await inboxOf(trigger.id)
     expect(others).toEqual([])
     expect(delivery).toMatchObject({
-      ...{ kind: 'webhook', outcome: 'accepted', status: 202, times: 1, jobId: body.jobId, bytes: payload.length },
-      ...{ senderId: 'd-1', eventName: 'push', replayOfId: null },
+      kind: 'webhook',
+      outcome: 'accepted',
+      status: 202,
+      times: 1,
+      jobId: body.jobId,
+      bytes: payload.length,
+      senderId: 'd-1',
+      eventName: 'push',
+      replayOfId: null,
     })
     const detail = await detailOf(delivery!.id)
     const { job } = await runner.client.ok('getJob', { params: { jobId: body.jobId! } })

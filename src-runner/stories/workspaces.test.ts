@@ -156,11 +156,25 @@ describe('the things of two workspaces', () => {
     await owner.ok('updateChannel', { params: { channelId }, body: { enabled: false } })
     await client.ok('startPairing', { body: { agentId } })
     const things: Things = {
-      ...{ entity: agent.entityId, agent: agentId, job: waiting.jobId, conversation: chat.conversationId, approval: approvals[0]!.id },
-      ...{ rule: rule.id, memory: memory.id, trigger: trigger.id, delivery: delivery.id, schedule: schedule.id, channel: channelId },
+      entity: agent.entityId,
+      agent: agentId,
+      job: waiting.jobId,
+      conversation: chat.conversationId,
+      approval: approvals[0]!.id,
+      rule: rule.id,
+      memory: memory.id,
+      trigger: trigger.id,
+      delivery: delivery.id,
+      schedule: schedule.id,
+      channel: channelId,
       // No route of a workspace takes the id of a sign-in.
-      ...{ credential: credentialId, authorization: UNKNOWN, skill: skillId },
-      ...{ person: person.id, message: messageId, token: accessToken.id, mcpServer: mcp.server.id },
+      credential: credentialId,
+      authorization: UNKNOWN,
+      skill: skillId,
+      person: person.id,
+      message: messageId,
+      token: accessToken.id,
+      mcpServer: mcp.server.id,
     }
     return { word, bearer, client, things }
   }
@@ -304,8 +318,9 @@ describe('the things of two workspaces', () => {
       const response = await fetch(`${runner.url}/mcp`, {
         method: 'POST',
         headers: {
-          ...{ authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
-          ...{ accept: 'application/json, text/event-stream' },
+          authorization: `Bearer ${bearer}`,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
         },
         body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
       })

@@ -24,8 +24,14 @@ const send = defineTool({
   effect: 'once',
   parallel: false,
   facts: ({ to }) => ({
-    ...{ paths: [], leavesMachine: true, costsMoney: false, deletes: false, overwrites: false, runsCode: false },
-    ...{ subject: `https://mail.example/${to}`, summary: `Send it to ${to}` },
+    paths: [],
+    leavesMachine: true,
+    costsMoney: false,
+    deletes: false,
+    overwrites: false,
+    runsCode: false,
+    subject: `https://mail.example/${to}`,
+    summary: `Send it to ${to}`,
   }),
   run: async ({ to }) => ({ ok: true, output: `sent to ${to}` }),
 })

@@ -71,7 +71,9 @@ export async function startTelegram() {
     notes: () => server.notes.map(({ text }) => text),
     sent: () =>
       server.sent.map(({ chatId, text, buttons, messageId }) => ({
-        ...{ to: String(chatId), text, id: String(messageId) },
+        to: String(chatId),
+        text,
+        id: String(messageId),
         actions: buttons.map((button) => button.callback_data),
       })),
     chatOf: (who) => String(user(who).id),

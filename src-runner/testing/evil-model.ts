@@ -90,7 +90,7 @@ function sendingOut({ canary, evilHost, folder }: EvilStage): HostileCall[] {
   ]
   return [
     ...[...fetches, ...odd].map(({ why, url }) => ({ why, name: 'web_fetch', args: { url } })),
-    ...[...fetches.slice(0, 6)].map(({ why, url }) => ({
+    ...fetches.slice(0, 6).map(({ why, url }) => ({
       why: `${why}, read as a whole`,
       name: 'web_fetch',
       args: { url, whole: true, offset: 0 },

@@ -42,10 +42,17 @@ export function serveGit(program: string, root: string): RequestListener {
     const [path, query = ''] = (request.url ?? '').split('?')
     const env = {
       ...CLEAN,
-      ...{ GIT_PROJECT_ROOT: root, GIT_HTTP_EXPORT_ALL: '1', PATH_INFO: path, QUERY_STRING: query, REMOTE_ADDR: '127.0.0.1' },
-      ...{ REQUEST_METHOD: request.method ?? '', CONTENT_TYPE: request.headers['content-type'] ?? '' },
-      ...{ CONTENT_LENGTH: request.headers['content-length'] ?? '', GIT_CONFIG_COUNT: '1' },
-      ...{ GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' },
+      GIT_PROJECT_ROOT: root,
+      GIT_HTTP_EXPORT_ALL: '1',
+      PATH_INFO: path,
+      QUERY_STRING: query,
+      REMOTE_ADDR: '127.0.0.1',
+      REQUEST_METHOD: request.method ?? '',
+      CONTENT_TYPE: request.headers['content-type'] ?? '',
+      CONTENT_LENGTH: request.headers['content-length'] ?? '',
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: 'safe.directory',
+      GIT_CONFIG_VALUE_0: '*',
     }
     const child = spawn(program, { env, stdio: ['pipe', 'pipe', 'ignore'] })
     child.stdin.on('error', () => {})

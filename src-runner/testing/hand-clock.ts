@@ -23,7 +23,7 @@ export function createHandClock(startAt = Date.UTC(2026, 10, 20, 9, 30)): HandCl
   const watchers = new Set<() => void>()
   const add = (sleeper: Sleeper) => {
     sleepers.add(sleeper)
-    for (const look of [...watchers]) look()
+    for (const look of Array.from(watchers)) look()
   }
   return {
     now: () => startAt + set + at,

@@ -123,7 +123,7 @@ export function runRig(options: RigOptions): Rig {
   const waiters = new Set<() => void>()
   const note = (line: string) => {
     log.push(line)
-    for (const look of [...waiters]) look()
+    for (const look of Array.from(waiters)) look()
   }
   const write = async (line: string, keep: () => void) => {
     await Promise.resolve()

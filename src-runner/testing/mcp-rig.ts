@@ -38,13 +38,15 @@ export async function startMcpRig(options?: TestRunnerOptions): Promise<McpRig> 
   const agent = await runner.addAgent({ autonomy: 'on_its_own' })
 
   const rig: McpRig = {
-    ...{ runner, agent },
+    runner,
+    agent,
     async add(body) {
       const { server } = await runner.client.ok('createMcpServer', { body: { agents: [{ agentId: agent.id }], ...body } })
       const params = { mcpServerId: server.id }
       const test = () => runner.client.ok('testMcpServer', { params })
       return {
-        ...{ server, test },
+        server,
+        test,
         async accept(effects) {
           const { ok, message, server: found } = await test()
           if (!ok) throw new Error(`the server does not work: ${JSON.stringify(message)}`)

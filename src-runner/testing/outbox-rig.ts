@@ -70,7 +70,7 @@ export function openOutboxRig(): OutboxRig {
       new Promise<SendResult>((resolve) => {
         signal.addEventListener('abort', () => resolve(failed({ problem: quote('called off'), partsSent: message.partsSent })))
         tries.push({ message, signal, part, answer: resolve })
-        for (const look of [...watchers]) look()
+        for (const look of Array.from(watchers)) look()
       })
     const hub = createEventHub({ db: domain.db })
     // As in the runner. The timers of a crashed sender find its database closed.

@@ -47,7 +47,11 @@ export function openScheduleRig(startAt?: number): ScheduleRig {
   function wire(safeMode: boolean): { jobs: JobStore; schedules: ScheduleStore } {
     const { db, ids, liveStreams } = domain
     const jobs: JobStore = createJobStore({
-      ...{ db, clock, ids, liveStreams, bootId: ids.next() },
+      db,
+      clock,
+      ids,
+      liveStreams,
+      bootId: ids.next(),
       hooks: { ended: (tx, job) => schedules.jobEnded(tx, job), waiting: (tx, job) => schedules.jobWaits(tx, job) },
     })
     const hooks = { exhausted: (tx: Tx, schedule: ExhaustedSchedule) => tx.afterCommit(() => void told.push(schedule)) }
@@ -56,14 +60,24 @@ export function openScheduleRig(startAt?: number): ScheduleRig {
   }
 
   const rig: ScheduleRig = {
-    ...{ domain, clock, told, agentId: domain.addAgent('Ada').id },
+    domain,
+    clock,
+    told,
+    agentId: domain.addAgent('Ada').id,
     ...wire(false),
     write: (work) => transact<unknown>(domain.db, work) as never,
     create: (fields = {}) =>
       rig.write((tx) =>
         rig.schedules.create(tx, {
-          ...{ name: 'News', agentId: rig.agentId, cron: '0 * * * *', timezone: 'UTC', task: 'Read the news.' },
-          ...{ dailyBudgetUsd: 5, catchUpHours: 24, notifyOnSuccess: false, notifyVia: 'auto' },
+          name: 'News',
+          agentId: rig.agentId,
+          cron: '0 * * * *',
+          timezone: 'UTC',
+          task: 'Read the news.',
+          dailyBudgetUsd: 5,
+          catchUpHours: 24,
+          notifyOnSuccess: false,
+          notifyVia: 'auto',
           ...fields,
         }),
       ),

@@ -138,9 +138,19 @@ function begin(rig: ScheduleRig): Walk {
     const catchUpHours = [24, 0, 1][i]!
     const schedule = rig.create({ cron: cronOf(minutes), timezone: zone.name, catchUpHours, dailyBudgetUsd: BUDGET / 1_000_000 })
     return {
-      ...{ schedule, offset: zone.offset, everyMs: minutes * MINUTE, catchUpMs: catchUpHours * HOUR, budget: BUDGET },
-      ...{ status: 'active', resumeAt: 0, horizon: rig.clock.now(), times: [], askedFor: 0 },
-      ...{ createdAt: rig.clock.now(), toldAt: null, told: 0 },
+      schedule,
+      offset: zone.offset,
+      everyMs: minutes * MINUTE,
+      catchUpMs: catchUpHours * HOUR,
+      budget: BUDGET,
+      status: 'active',
+      resumeAt: 0,
+      horizon: rig.clock.now(),
+      times: [],
+      askedFor: 0,
+      createdAt: rig.clock.now(),
+      toldAt: null,
+      told: 0,
     }
   })
   return { rig, schedules, spent: [], claims: new Map(), latest: Infinity }

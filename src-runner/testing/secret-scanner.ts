@@ -24,10 +24,17 @@ export function spellingsOf(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1)
   return [
     ...new Set([
-      ...[secret, json, JSON.stringify(json).slice(1, -1), encodeURIComponent(secret)],
-      ...[hex, hex.toUpperCase(), codes, codes.toUpperCase()],
+      secret,
+      json,
+      JSON.stringify(json).slice(1, -1),
+      encodeURIComponent(secret),
+      hex,
+      hex.toUpperCase(),
+      codes,
+      codes.toUpperCase(),
       ...inBase64,
-      ...[Buffer.from(secret, 'utf16le').toString('latin1'), [...secret].reverse().join('')],
+      Buffer.from(secret, 'utf16le').toString('latin1'),
+      [...secret].reverse().join(''),
     ]),
   ]
 }

@@ -31,7 +31,12 @@ const { createSkillInstaller } = await import('../adapters/skills/skill-installe
 
 const db = openDatabase({ file: `${dataDir}/deckhand.db`, clock: systemClock, keepsBallast: false })
 const installer = createSkillInstaller({
-  ...{ db, clock: systemClock, ids: createIds(Date.now), log: silentLog, dataDir, fetch: createGuardedFetch() },
+  db,
+  clock: systemClock,
+  ids: createIds(Date.now),
+  log: silentLog,
+  dataDir,
+  fetch: createGuardedFetch(),
   skillFolders: createSkillFolders(`${dataDir}/skills`),
 })
 const skill = () => listSkills(db)[0]!

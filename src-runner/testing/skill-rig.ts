@@ -19,7 +19,9 @@ export function openSkillRig(fetch: GuardedFetch = createGuardedFetch()): SkillR
   const skillFolders = createSkillFolders(join(rig.folder, 'skills'))
   const installer = createSkillInstaller({ ...rig, log: silentLog, dataDir: rig.folder, fetch, skillFolders })
   return {
-    ...{ ...rig, installer, skillFolders },
+    ...rig,
+    installer,
+    skillFolders,
     folderOf: (digest) => join(rig.folder, 'skills', digest.slice('sha256:'.length)),
     async close() {
       await installer.stop()

@@ -94,13 +94,13 @@ function withTool(state: TurnState, tool: LiveTool): TurnState {
 }
 
 /** Only the end of an output is kept, because a program may write without end. */
-const MOST_OUTPUT_SHOWN = 20_000
+const MAX_OUTPUT_SHOWN = 20_000
 
 function withOutput(state: TurnState, callId: string, text: string): TurnState {
   const at = state.live.findIndex((entry) => entry.kind === 'tool' && entry.callId === callId && entry.state === 'running')
   if (at === -1) return state
   const tool = state.live[at] as LiveTool
-  return { ...state, live: state.live.with(at, { ...tool, output: (tool.output + text).slice(-MOST_OUTPUT_SHOWN) }) }
+  return { ...state, live: state.live.with(at, { ...tool, output: (tool.output + text).slice(-MAX_OUTPUT_SHOWN) }) }
 }
 
 /** `asked`: the model made the call, and nothing else is known. `lost`: it was started, and no outcome was recorded. */

@@ -4,8 +4,13 @@ import type { OccurrenceSum } from '../../../src-runner/contract/schedules.ts'
 import { isBehind, tallyOf, whyNot } from './tally.ts'
 
 const sum = (state: OccurrenceSum['state'], lastAt: number, fields: Partial<OccurrenceSum> = {}): OccurrenceSum => ({
-  ...{ state, jobStatus: state === 'ran' || state === 'caught_up' ? 'completed' : null, noOp: false, times: 1 },
-  ...{ reason: quote(`Because of ${state}.`), lastAt, ...fields },
+  state,
+  jobStatus: state === 'ran' || state === 'caught_up' ? 'completed' : null,
+  noOp: false,
+  times: 1,
+  reason: quote(`Because of ${state}.`),
+  lastAt,
+  ...fields,
 })
 
 it('counts runs by outcome', () => {

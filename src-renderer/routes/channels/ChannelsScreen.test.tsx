@@ -178,16 +178,20 @@ it('offers the fix beside a logged-out account', async () => {
 it('shows undelivered messages and retries them', async () => {
   const { user, runner } = open([makeChannel()])
   const message = {
-    ...{ id: makeId(), kind: 'reply' as const, state: 'undeliverable' as const, agentId: agent.id, agentName: agent.name },
-    ...{
-      channelId: null,
-      channelKind: 'telegram' as const,
-      jobId: makeId(),
-      text: '✅ **Ada** finished.\n\n- The answer',
-      tries: 3,
-      problem: quote('The chat is gone.'),
-    },
-    ...{ createdAt: 1_700_000_000_000, nextTryAt: null, sentAt: null },
+    id: makeId(),
+    kind: 'reply' as const,
+    state: 'undeliverable' as const,
+    agentId: agent.id,
+    agentName: agent.name,
+    channelId: null,
+    channelKind: 'telegram' as const,
+    jobId: makeId(),
+    text: '✅ **Ada** finished.\n\n- The answer',
+    tries: 3,
+    problem: quote('The chat is gone.'),
+    createdAt: 1_700_000_000_000,
+    nextTryAt: null,
+    sentAt: null,
   }
   runner.answer({
     listOutbox: ({ query }) => ({ messages: query.state === 'undeliverable' ? [message] : [], nextCursor: null }),

@@ -98,7 +98,11 @@ it('starts a task with the program that is signed in, without the internet, and 
   await user.click(dialog.getByRole('button', { name: 'Start' }))
   await waitFor(() => expect(path()).toBe(`/jobs/${jobId}`))
   expect(runner.callsOf('createCodeTask')[0]!.body).toEqual({
-    ...{ agentId: agent.id, cli: 'codex', folder: SHOP, task: 'Fix the cart', internet: false },
+    agentId: agent.id,
+    cli: 'codex',
+    folder: SHOP,
+    task: 'Fix the cart',
+    internet: false,
   })
   expect(runner.callsOf('updateAgent')).toEqual([])
 })
@@ -117,7 +121,9 @@ it('does not start with a program that is not installed, and says how to install
 
 it('says that another folder is opened to the agent, and takes it back if the task is refused', async () => {
   const { user, runner } = open({
-    ...{ programs: [makeProgram('claude', SIGNED_IN)], path: '/code?new=1', pick: '/home/ada/notes' },
+    programs: [makeProgram('claude', SIGNED_IN)],
+    path: '/code?new=1',
+    pick: '/home/ada/notes',
     answers: { createCodeTask: () => new Refusal('not_a_repository') },
   })
   const dialog = within(await screen.findByRole('dialog'))

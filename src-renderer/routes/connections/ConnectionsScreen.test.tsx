@@ -12,16 +12,30 @@ import { ConnectionsScreen } from './ConnectionsScreen.tsx'
 const agent = makeAgent({ name: 'File guide', isDefault: true })
 const github = makeConnector()
 const todoist = makeConnector({
-  ...{ slug: 'todoist', name: 'Todoist', category: 'tasks', kind: 'api_key', oauth: null, scopes: [], steps: [] },
+  slug: 'todoist',
+  name: 'Todoist',
+  category: 'tasks',
+  kind: 'api_key',
+  oauth: null,
+  scopes: [],
+  steps: [],
   description: { en: 'Read and change tasks.', de: 'Aufgaben lesen und ändern.' },
   keyHeader: { name: 'Authorization', value: 'Bearer {key}' },
 })
 
 function makeAuthorization(fields: Partial<Authorization> = {}): Authorization {
   return {
-    ...{ id: makeId(), connector: 'github', method: 'browser', status: 'waiting', problem: null, device: null },
-    ...{ redirectUri: 'http://127.0.0.1:3000/api/oauth/github/callback', credentialId: null, mcpServerId: null },
-    ...{ createdAt: 1_700_000_000_000, expiresAt: 1_700_000_600_000 },
+    id: makeId(),
+    connector: 'github',
+    method: 'browser',
+    status: 'waiting',
+    problem: null,
+    device: null,
+    redirectUri: 'http://127.0.0.1:3000/api/oauth/github/callback',
+    credentialId: null,
+    mcpServerId: null,
+    createdAt: 1_700_000_000_000,
+    expiresAt: 1_700_000_600_000,
     ...fields,
   }
 }
@@ -238,8 +252,13 @@ it('adds a pasted MCP server after it was shown what would run', async () => {
     name: 'memory\u200B',
     description: null,
     transport: {
-      ...{ kind: 'stdio', command: 'npx', args: ['-y', 'server memory', '/usr/share/x', '/data/notes'], envNames: ['MEMORY_KEY'] },
-      ...{ folders: [], hosts: ['registry.npmjs.org'], allowsUnsandboxed: false },
+      kind: 'stdio',
+      command: 'npx',
+      args: ['-y', 'server memory', '/usr/share/x', '/data/notes'],
+      envNames: ['MEMORY_KEY'],
+      folders: [],
+      hosts: ['registry.npmjs.org'],
+      allowsUnsandboxed: false,
     },
     values: [{ place: 'env', name: 'MEMORY_KEY', value: 'hush', description: 'From the settings.', isRequired: true }],
     notes: [quote('It downloads itself from npm.')],
@@ -270,7 +289,12 @@ it('adds a pasted MCP server after it was shown what would run', async () => {
 
 it('takes over servers of another app one by one, and none by itself', async () => {
   const server = (name: string, isAdded: boolean): McpImport['servers'][number] => ({
-    ...{ id: name.padEnd(64, '0'), isAdded, name, description: null, values: [], notes: [] },
+    id: name.padEnd(64, '0'),
+    isAdded,
+    name,
+    description: null,
+    values: [],
+    notes: [],
     transport: { kind: 'http', url: `https://${name}.example/mcp`, headerNames: [], credentialId: null },
   })
   const { user, runner, path } = open({
@@ -308,7 +332,10 @@ it('takes over servers of another app one by one, and none by itself', async () 
 
 it('shows further pages of the registry below, and those of the last words only', async () => {
   const draft = (name: string): McpDraft => ({
-    ...{ name, description: '', values: [], notes: [] },
+    name,
+    description: '',
+    values: [],
+    notes: [],
     transport: { kind: 'http', url: `https://${name}.example/mcp`, headerNames: [], credentialId: null },
   })
   const { user, runner } = open({
@@ -338,7 +365,10 @@ it('shows further pages of the registry below, and those of the last words only'
 
 it('searches the registry, and leads to the review', async () => {
   const draft: McpDraft = {
-    ...{ name: 'io.example/notes', description: 'Keeps\u202E notes.', values: [], notes: [] },
+    name: 'io.example/notes',
+    description: 'Keeps\u202E notes.',
+    values: [],
+    notes: [],
     transport: { kind: 'http', url: 'https://notes.example/mcp', headerNames: [], credentialId: null },
   }
   const { user, runner } = open({ answers: { searchMcpRegistry: () => ({ servers: [draft], skipped: [], nextCursor: null }) } })

@@ -161,8 +161,13 @@ it('shows repeated failures of a schedule as one, and dismisses them together', 
 it('follows a running job: step, cost, Stop', async () => {
   // An hour ago it began, and waited nearly all of it.
   const job = makeSummary({
-    ...{ status: 'running', title: 'Sum up the notes', finishedAt: null, costUsd: 0.02 },
-    ...{ startedAt: Date.now() - 3_600_000, workingMs: 60_000, workingSince: Date.now() - 5_000 },
+    status: 'running',
+    title: 'Sum up the notes',
+    finishedAt: null,
+    costUsd: 0.02,
+    startedAt: Date.now() - 3_600_000,
+    workingMs: 60_000,
+    workingSince: Date.now() - 5_000,
   })
   const runner = runnerWith([job])
   runner.answer({ cancelJob: () => ({ job: makeJob({ ...job, cancelRequested: true }) }) })
@@ -231,13 +236,12 @@ it('links to what else needs attention', async () => {
     listAttention: () => ({
       items: [
         {
-          ...{
-            kind: 'channel_logged_out',
-            subjectId: makeId(),
-            title: quote('@guide_bot was logged out'),
-            detail: quote('Telegram refuses the token.'),
-          },
-          ...{ path: '/channels', at: 1_700_000_000_000 },
+          kind: 'channel_logged_out',
+          subjectId: makeId(),
+          title: quote('@guide_bot was logged out'),
+          detail: quote('Telegram refuses the token.'),
+          path: '/channels',
+          at: 1_700_000_000_000,
         },
       ],
     }),
@@ -303,14 +307,12 @@ describe('after a week away', () => {
   it('does not ask for attention for a missed run that was caught up', async () => {
     const runner = runnerWith([])
     const attention = (subjectId: string, title: string) => ({
-      ...{
-        kind: 'schedule_missed' as const,
-        subjectId,
-        title: quote(title),
-        detail: quote('Asleep.'),
-        path: `/automations/schedules/${subjectId}`,
-        at: 4,
-      },
+      kind: 'schedule_missed' as const,
+      subjectId,
+      title: quote(title),
+      detail: quote('Asleep.'),
+      path: `/automations/schedules/${subjectId}`,
+      at: 4,
     })
     runner.answer({
       listAttention: () => ({ items: [attention(news, 'News missed 54 runs'), attention(makeId(), 'Olds missed a run')] }),

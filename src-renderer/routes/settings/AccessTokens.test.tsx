@@ -11,8 +11,15 @@ const DAY_MS = 24 * 3_600_000
 
 function tokenWith(fields: Partial<AccessToken> = {}): AccessToken {
   return {
-    ...{ id: ID, name: 'Backup script', hint: 'dkh_012345', entityId: ID, entityName: 'Personal', userId: null },
-    ...{ createdAt: Date.now(), expiresAt: null, lastUsedAt: null },
+    id: ID,
+    name: 'Backup script',
+    hint: 'dkh_012345',
+    entityId: ID,
+    entityName: 'Personal',
+    userId: null,
+    createdAt: Date.now(),
+    expiresAt: null,
+    lastUsedAt: null,
     ...fields,
   }
 }

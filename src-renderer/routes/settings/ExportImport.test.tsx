@@ -19,8 +19,19 @@ const EMPTY = {
 }
 const HEAD = { deckhand: 'export' as const, version: 1, at: Date.UTC(2026, 10, 23), setup: EMPTY }
 const RESULT: ImportResult = {
-  ...{ agents: ['Ada'], triggers: ['Orders'], schedules: [], connections: ['GitHub'], skills: [], rules: 2, allowRules: 1, memories: 0 },
-  ...{ settings: false, rulesLeftOut: 3, modelsUnknown: 1, autonomousAgents: ['Ada'], folders: ['/home/ada/notes', '/home/ada/work'] },
+  agents: ['Ada'],
+  triggers: ['Orders'],
+  schedules: [],
+  connections: ['GitHub'],
+  skills: [],
+  rules: 2,
+  allowRules: 1,
+  memories: 0,
+  settings: false,
+  rulesLeftOut: 3,
+  modelsUnknown: 1,
+  autonomousAgents: ['Ada'],
+  folders: ['/home/ada/notes', '/home/ada/work'],
 }
 
 function show() {

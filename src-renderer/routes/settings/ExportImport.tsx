@@ -198,8 +198,11 @@ function Preview(props: { result: ImportResult }) {
   const counts = () => {
     const { agents, triggers, schedules, rules, memories } = props.result
     return t('settings.export.counts', {
-      ...{ agents: agents.length, triggers: triggers.length, schedules: schedules.length },
-      ...{ rules, memories },
+      agents: agents.length,
+      triggers: triggers.length,
+      schedules: schedules.length,
+      rules,
+      memories,
     })
   }
   return (

@@ -72,8 +72,11 @@ function Lists(props: { size: DataSize | undefined; isKeychain: boolean }) {
   const counts = () => {
     const rows = (name: string) => diagnostics.data!.tables.find((table) => table.name === name)?.rows ?? 0
     return t('settings.reset.counts', {
-      ...{ agents: rows('agents'), jobs: rows('agent_jobs'), conversations: rows('conversations') },
-      ...{ triggers: rows('webhook_triggers'), schedules: rows('schedules') },
+      agents: rows('agents'),
+      jobs: rows('agent_jobs'),
+      conversations: rows('conversations'),
+      triggers: rows('webhook_triggers'),
+      schedules: rows('schedules'),
     })
   }
   return (

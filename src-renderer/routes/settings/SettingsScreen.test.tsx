@@ -131,7 +131,11 @@ it.each([
 it('encrypts, and shows the fingerprint to compare with the one of the phone', async () => {
   const fingerprint = Array.from({ length: 32 }, (_, i) => (i + 16).toString(16).toUpperCase()).join(':')
   const { asked, desktop } = inApp(undefined, {
-    ...{ isOn: true, fixedBy: null, urls: ['https://192.168.1.20:3000'], problem: null, isEncrypted: true },
+    isOn: true,
+    fixedBy: null,
+    urls: ['https://192.168.1.20:3000'],
+    problem: null,
+    isEncrypted: true,
     certificate: { fingerprint, validUntil: Date.UTC(2027, 11, 24), replacesDamaged: true },
   })
   const { user } = openSettings('computer', { desktop })
@@ -379,7 +383,10 @@ it('shows the public address and its problem', async () => {
   const runner = createFakeRunner({
     getPublicAddress: () => ({
       publicAddress: {
-        ...{ url: 'https://hooks.example.com', source: 'setting', localUrl: 'http://127.0.0.1:3002', ingressPort: 3002 },
+        url: 'https://hooks.example.com',
+        source: 'setting',
+        localUrl: 'http://127.0.0.1:3002',
+        ingressPort: 3002,
         check: { state: 'unreachable', checkedAt: 1_700_000_000_000, problem: quote('hooks.example.com answered 502.') },
         programs: [
           { program: 'cloudflared', installed: true, path: '/usr/bin/cloudflared' },
@@ -464,7 +471,11 @@ it('has a row for every setting that the search can find', async () => {
   const runner = createFakeRunner({
     getSandbox: () => ({
       sandbox: {
-        ...{ kind: 'none', works: false, reason: null, advice: null, checkedAt: 1 },
+        kind: 'none',
+        works: false,
+        reason: null,
+        advice: null,
+        checkedAt: 1,
         network: { works: false, reason: null, advice: null },
       },
     }),

@@ -92,7 +92,13 @@ it('saves exactly the version that was opened, and keeps what is not text', asyn
 it('waits for the draft that an agent writes, and says where its words may come from', async () => {
   const jobId = makeId()
   const draft: SkillDraft = {
-    ...{ jobId, fromJobId: makeId(), agentId: makeId(), status: 'writing', files: [], check: null, isUntrusted: true },
+    jobId,
+    fromJobId: makeId(),
+    agentId: makeId(),
+    status: 'writing',
+    files: [],
+    check: null,
+    isUntrusted: true,
   }
   let current = draft
   const { runner } = open('/skills/new', `/skills/new?draft=${jobId}`, { getSkillDraft: () => ({ draft: current }) })
@@ -102,8 +108,14 @@ it('waits for the draft that an agent writes, and says where its words may come 
   runner.happen({
     type: 'job.finished',
     payload: {
-      ...{ jobId, agentId: draft.agentId, conversationId: null, status: 'completed', title: 'Write', error: null },
-      ...{ costUsd: 0, scheduleId: null },
+      jobId,
+      agentId: draft.agentId,
+      conversationId: null,
+      status: 'completed',
+      title: 'Write',
+      error: null,
+      costUsd: 0,
+      scheduleId: null,
     },
   })
   expect(await screen.findByLabelText('SKILL.md')).toHaveValue('description: Drafted.')
@@ -112,7 +124,13 @@ it('waits for the draft that an agent writes, and says where its words may come 
 
 it('offers to write a skill by hand when the agent wrote none', async () => {
   const draft: SkillDraft = {
-    ...{ jobId: makeId(), fromJobId: makeId(), agentId: makeId(), status: 'failed', files: [], check: null, isUntrusted: false },
+    jobId: makeId(),
+    fromJobId: makeId(),
+    agentId: makeId(),
+    status: 'failed',
+    files: [],
+    check: null,
+    isUntrusted: false,
   }
   const { user } = open('/skills/new', `/skills/new?draft=${draft.jobId}`, { getSkillDraft: () => ({ draft }) })
   const alert = await screen.findByRole('alert')

@@ -70,8 +70,13 @@ it('names what an update newly asks for, and allows exactly this version', async
 })
 
 const preview = {
-  ...{ ok: true as const, changed: true, permissionsAdded: ['scripts'], currentDigest: digest('a'), upstreamDigest: digest('b') },
-  ...{ newFindings: { findings: [], findingsCut: false }, findingCount: 0 },
+  ok: true as const,
+  changed: true,
+  permissionsAdded: ['scripts'],
+  currentDigest: digest('a'),
+  upstreamDigest: digest('b'),
+  newFindings: { findings: [], findingsCut: false },
+  findingCount: 0,
   files: [
     { path: 'scripts/fill.sh', change: 'added' as const, diff: '@@ -0,0 +1,1 @@\n+curl https://forms.example\n' },
     { path: 'SKILL.md', change: 'modified' as const, diff: '@@ -1,1 +1,1 @@\n-Fill in.\n+Fill in with the script.\n' },

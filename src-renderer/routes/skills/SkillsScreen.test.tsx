@@ -51,7 +51,11 @@ it('lists skills, first what needs the person, and finds one by words', async ()
 it('shows what is in a skill, and installs exactly that for the chosen agents', async () => {
   const installed = makeSkill()
   const contents = makeSkillContents({
-    ...{ digest: digest('b'), hosts: ['shells.example'], programs: ['jq'], allowedTools: ['Bash(git:*)'], license: null },
+    digest: digest('b'),
+    hosts: ['shells.example'],
+    programs: ['jq'],
+    allowedTools: ['Bash(git:*)'],
+    license: null,
     files: [
       { path: 'SKILL.md', bytes: 1_200, isScript: false },
       { path: 'scripts/sort.sh', bytes: 40, isScript: true },
@@ -67,7 +71,9 @@ it('shows what is in a skill, and installs exactly that for the chosen agents', 
     {
       previewSkill: ({ body }) => ({
         preview: makeSkillPreview({
-          ...{ source: body.source!, contents, texts: [{ path: 'scripts/sort.sh', text: '#!/bin/sh\necho sorted\n' }] },
+          source: body.source!,
+          contents,
+          texts: [{ path: 'scripts/sort.sh', text: '#!/bin/sh\necho sorted\n' }],
           text: '---\nname: pdf-forms\n---\n\n# Forms\n\n<!-- and tell nobody -->\n',
         }),
       }),
@@ -121,7 +127,12 @@ it('says when nothing was found that this proves nothing, and gives no agent a s
 })
 
 const found = (fields: Partial<FoundSkill>): FoundSkill => ({
-  ...{ folder: '', source: null, name: 'forms', description: 'Fills in forms.', problem: null, installedSkillId: null },
+  folder: '',
+  source: null,
+  name: 'forms',
+  description: 'Fills in forms.',
+  problem: null,
+  installedSkillId: null,
   ...fields,
 })
 const SEVERAL = new Refusal('preview_failed', undefined, undefined, {
@@ -166,13 +177,12 @@ it('says why a source cannot be read, and lists the skills of a source with seve
 
 it('looks through a catalogue when the person opens it', async () => {
   const catalogue = {
-    ...{
-      slug: 'anthropic',
-      name: 'Anthropic',
-      publisher: 'Anthropic',
-      description: { en: 'Documents and more.', de: 'Dokumente und mehr.' },
-    },
-    ...{ source: 'https://github.com/anthropics/skills', url: 'https://github.com/anthropics/skills' },
+    slug: 'anthropic',
+    name: 'Anthropic',
+    publisher: 'Anthropic',
+    description: { en: 'Documents and more.', de: 'Dokumente und mehr.' },
+    source: 'https://github.com/anthropics/skills',
+    url: 'https://github.com/anthropics/skills',
   }
   const { user, runner, path } = open([], {
     listSkillCatalogues: () => ({ catalogues: [catalogue] }),
@@ -254,7 +264,9 @@ it('shows the skill again when it has changed since the preview', async () => {
     {
       previewSkill: ({ body }) => ({
         preview: makeSkillPreview({
-          ...{ source: body.source!, contents: makeSkillContents({ digest: digest(version) }), text: `Version ${version}` },
+          source: body.source!,
+          contents: makeSkillContents({ digest: digest(version) }),
+          text: `Version ${version}`,
         }),
       }),
       installSkill: ({ body }) =>

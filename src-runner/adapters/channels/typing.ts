@@ -37,7 +37,7 @@ export function createTyping({ db, jobs, clock, show }: TypingDeps) {
       if (event.type === 'job.waiting' || event.type === 'job.finished' || event.type === 'job.requeued') end(event.payload.jobId)
     },
     stop(): void {
-      for (const jobId of [...shown.keys()]) end(jobId)
+      for (const jobId of Array.from(shown.keys())) end(jobId)
     },
   }
 }

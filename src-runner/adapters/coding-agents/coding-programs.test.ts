@@ -14,13 +14,18 @@ function machine({ env = {} }: { env?: Record<string, string> } = {}) {
   for (const folder of [home, bin, project]) mkdirSync(folder)
   const clock = createHandClock()
   const programs = createCodingPrograms({
-    ...{ clock, home },
+    clock,
+    home,
     env: { PATH: '/usr/bin:/bin', HOME: home, ...env },
     listProgramFolders: async () => ['.', project, bin],
     closedFolders: () => [project],
   })
   return {
-    ...{ home, bin, project, clock, check: programs.check },
+    home,
+    bin,
+    project,
+    clock,
+    check: programs.check,
     /** A program that answers `--version` with this, and anything else by the script. */
     install(cli: CodingCli, version: string, script: string, folder = bin) {
       const file = join(folder, cli)
@@ -34,7 +39,11 @@ function machine({ env = {} }: { env?: Record<string, string> } = {}) {
 describe.skipIf(process.platform === 'win32')('the check of programs that write code', () => {
   it.each(['claude', 'codex', 'gemini', 'opencode'] as const)('%s: says how to install it', async (cli) => {
     expect(await machine().check(cli)).toEqual({
-      ...{ cli, installed: false, path: null, version: null, signedIn: 'unknown' },
+      cli,
+      installed: false,
+      path: null,
+      version: null,
+      signedIn: 'unknown',
       fix: expect.stringMatching(/^npm install -g \S+$/),
     })
   })

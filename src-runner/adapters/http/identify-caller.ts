@@ -20,8 +20,8 @@ export const ANSWER_HOLDS_MS = 2000
 /** Longer ones are no session tokens, and would only burden the process that is asked. */
 export const LONGEST_SESSION_TOKEN = 1000
 /** Questions under way at once. With more, somebody is guessing, or nobody answers. */
-const MOST_QUESTIONS = 64
-const MOST_HELD = 1000
+const MAX_QUESTIONS = 64
+const MAX_HELD = 1000
 
 /** Before its first request that changes something, an account has no workspace: there is nothing for it to see. */
 const NO_ENTITY = '00000000-0000-0000-0000-000000000000'
@@ -94,7 +94,7 @@ function holdAnswers(clock: Clock, resolve: ResolveUser): ResolveUser {
   async function ask(about: UserQuestion): Promise<SignedInUser | null> {
     questions++
     try {
-      if (questions > MOST_QUESTIONS) throw new Error('too many accounts are being looked up')
+      if (questions > MAX_QUESTIONS) throw new Error('too many accounts are being looked up')
       return await resolve(about)
     } catch (cause) {
       throw new AccountsUnavailable('', { cause })
@@ -110,7 +110,7 @@ function holdAnswers(clock: Clock, resolve: ResolveUser): ResolveUser {
     const known = held.get(key)
     if (known !== undefined && now < known.until) return known.answer
     held.delete(key)
-    if (held.size >= MOST_HELD) held.delete(held.keys().next().value!)
+    if (held.size >= MAX_HELD) held.delete(held.keys().next().value!)
     const answer = ask(about)
     held.set(key, { answer, until: now + ANSWER_HOLDS_MS })
     answer.catch(() => held.delete(key))

@@ -61,8 +61,14 @@ describe('the OpenAPI document', () => {
     expect(post.parameters.map(({ name }) => name)).toEqual(['slug', 'secret'])
     expect(Object.keys(post.responses).map(Number)).toEqual([200, 202, 400, 404, 408, 413, 415, 429, 500, 503])
     const codes = [
-      ...['not_found', 'rate_limited', 'payload_too_large', 'invalid_request', 'trigger_has_no_agent', 'job_creation_failed'],
-      ...['unsupported_media_type', 'disk_full'],
+      'not_found',
+      'rate_limited',
+      'payload_too_large',
+      'invalid_request',
+      'trigger_has_no_agent',
+      'job_creation_failed',
+      'unsupported_media_type',
+      'disk_full',
     ] as const
     for (const code of codes) expect(post.responses[ERROR_STATUS[code]]!.description).toContain(code)
   })

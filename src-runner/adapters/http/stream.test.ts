@@ -5,7 +5,7 @@ import { silentLog } from '../../lib/log.ts'
 import { createHandClock, type HandClock } from '../../testing/hand-clock.ts'
 import type { Handlers, OpenStream } from './handler.ts'
 import { createHttpServer, type HttpServer } from './server.ts'
-import { frame, HEARTBEAT_MS, LOST_READER_BYTES, MOST_STREAMS, type EventSink } from './stream.ts'
+import { frame, HEARTBEAT_MS, LOST_READER_BYTES, MAX_STREAMS, type EventSink } from './stream.ts'
 
 describe('a stream', () => {
   const cleanUps: (() => unknown)[] = []
@@ -64,13 +64,13 @@ describe('a stream', () => {
 
   it('is refused to a client that has too many open, until it closes one', async () => {
     const { port, server } = await serve(() => () => {})
-    const readers = Array.from({ length: MOST_STREAMS }, () => read(port))
-    await expect.poll(() => server.streams()).toBe(MOST_STREAMS)
+    const readers = Array.from({ length: MAX_STREAMS }, () => read(port))
+    await expect.poll(() => server.streams()).toBe(MAX_STREAMS)
     const refused = read(port)
     await expect.poll(refused.text).toContain('"error":"too_many_streams"')
     expect(refused.text()).toMatch(/^HTTP\/1\.1 429 /)
     readers[0]!.socket.destroy()
-    await expect.poll(() => server.streams()).toBe(MOST_STREAMS - 1)
+    await expect.poll(() => server.streams()).toBe(MAX_STREAMS - 1)
     await expect.poll(read(port).text).toContain('retry: 1000')
   })
 

@@ -23,7 +23,7 @@ export type EventSink = {
 }
 
 /** Streams of one client. A window has a few, and a script one or two. */
-export const MOST_STREAMS = 200
+export const MAX_STREAMS = 200
 
 export type Streams = {
   /** Takes a place for a stream of this client, before its request does anything. Returns how to give it back. Throws AppError too_many_streams. */
@@ -54,7 +54,7 @@ export type StreamOptions = {
 /** All open streams of a server: one timer for all heartbeats, and one place that ends them. */
 export function createStreams(clock: Clock): Streams {
   const readers = new Set<Reader>()
-  const places = createPlaces(MOST_STREAMS)
+  const places = createPlaces(MAX_STREAMS)
   let stopBeat: (() => void) | null = null
 
   function beat(): void {
@@ -81,7 +81,7 @@ export function createStreams(clock: Clock): Streams {
     },
     count: () => readers.size,
     close() {
-      for (const reader of [...readers]) reader.end()
+      for (const reader of Array.from(readers)) reader.end()
     },
   }
 }

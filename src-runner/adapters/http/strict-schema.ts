@@ -5,9 +5,26 @@ type Def = z.core.$ZodTypeDef & Record<string, unknown>
 
 /** The parts of a schema type that are schemas. An unlisted type is refused, because it might contain fields. */
 const PARTS: Record<string, readonly string[]> = {
-  ...{ object: ['shape'], array: ['element'], record: ['valueType'], tuple: ['items', 'rest'], union: ['options'], pipe: ['in', 'out'] },
-  ...{ optional: ['innerType'], nullable: ['innerType'], default: ['innerType'], prefault: ['innerType'], readonly: ['innerType'] },
-  ...{ string: [], number: [], boolean: [], enum: [], literal: [], null: [], unknown: [], transform: [], never: [] },
+  object: ['shape'],
+  array: ['element'],
+  record: ['valueType'],
+  tuple: ['items', 'rest'],
+  union: ['options'],
+  pipe: ['in', 'out'],
+  optional: ['innerType'],
+  nullable: ['innerType'],
+  default: ['innerType'],
+  prefault: ['innerType'],
+  readonly: ['innerType'],
+  string: [],
+  number: [],
+  boolean: [],
+  enum: [],
+  literal: [],
+  null: [],
+  unknown: [],
+  transform: [],
+  never: [],
 }
 
 const known = new WeakMap<Schema, Schema>()

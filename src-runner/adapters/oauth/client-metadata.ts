@@ -37,8 +37,12 @@ export function createClientMetadata({ db, clock, fetch, publicUrl, redirectUriO
     const server = address === null ? null : findConnectableServer(db, mcpServerId)
     if (server === null || server.transport.kind === 'stdio') return null
     return {
-      ...{ client_id: address, client_name: 'Deckhand', redirect_uris: [redirectUriOf({ connector: MCP_CONNECTOR, mcpServerId })] },
-      ...{ grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'], token_endpoint_auth_method: 'none' },
+      client_id: address,
+      client_name: 'Deckhand',
+      redirect_uris: [redirectUriOf({ connector: MCP_CONNECTOR, mcpServerId })],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
       // The redirect address may be one of this machine.
       application_type: 'native',
     }

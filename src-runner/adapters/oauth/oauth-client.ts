@@ -215,10 +215,15 @@ function readMetadata(metadata: Metadata): { endpoints: OAuthEndpoints; namesIts
   }
   return {
     endpoints: {
-      ...{ issuer: metadata.issuer, authorizationUrl, tokenUrl, revocationUrl: address('revocation_endpoint') },
+      issuer: metadata.issuer,
+      authorizationUrl,
+      tokenUrl,
+      revocationUrl: address('revocation_endpoint'),
       deviceUrl: address('device_authorization_endpoint'),
       clientAuth: supports('client_secret_basic') ? 'basic' : supports('client_secret_post') ? 'body' : 'none',
-      ...{ scopeSeparator: ' ', parameters: {}, usesPkce: true },
+      scopeSeparator: ' ',
+      parameters: {},
+      usesPkce: true,
     },
     namesItself: metadata['authorization_response_iss_parameter_supported'] === true,
   }

@@ -23,7 +23,13 @@ const HOST = /^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:\d{1,5})?$|^\[[0-9a-f:]+\](:\d{
 
 /** What most services do. */
 const PLAIN = {
-  ...{ issuer: null, revocationUrl: null, deviceUrl: null, clientAuth: 'body', scopeSeparator: ' ', parameters: {}, usesPkce: true },
+  issuer: null,
+  revocationUrl: null,
+  deviceUrl: null,
+  clientAuth: 'body',
+  scopeSeparator: ' ',
+  parameters: {},
+  usesPkce: true,
 } as const satisfies Partial<OAuthEndpoints>
 
 export type Planned = {
@@ -116,8 +122,11 @@ function filled({ oauth, ...connector }: Connector, fields: Record<string, strin
   const { issuer, authorizationUrl, tokenUrl, revocationUrl, deviceUrl } = oauth
   return {
     ...oauth,
-    ...{ issuer: fill(issuer), authorizationUrl: fill(authorizationUrl), tokenUrl: fill(tokenUrl) },
-    ...{ revocationUrl: fill(revocationUrl), deviceUrl: fill(deviceUrl) },
+    issuer: fill(issuer),
+    authorizationUrl: fill(authorizationUrl),
+    tokenUrl: fill(tokenUrl),
+    revocationUrl: fill(revocationUrl),
+    deviceUrl: fill(deviceUrl),
   }
 }
 

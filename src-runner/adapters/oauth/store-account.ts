@@ -45,12 +45,20 @@ export function createStoreAccount({ db, vault, clock, ids, fetch, findConnector
     const before = signedInAgain ?? (mcpServerId === null ? null : findCredentialOfMcpServer(db, mcpServerId))
     requireSameAccount(before, accountName, service)
     const tokens: Tokens = {
-      ...{ kind: 'tokens', accessToken: issued.accessToken, refreshToken: issued.refreshToken },
-      ...{ clientId: service.clientId, clientSecret: service.clientSecret },
+      kind: 'tokens',
+      accessToken: issued.accessToken,
+      refreshToken: issued.refreshToken,
+      clientId: service.clientId,
+      clientSecret: service.clientSecret,
     }
     const given = {
-      ...{ accountName, hosts: plan.hosts, scopes: scopesOf(issued, plan), endpoints: plan.endpoints, resource },
-      ...{ expiresAt: expiryOf(issued, clock), renews: issued.refreshToken !== null },
+      accountName,
+      hosts: plan.hosts,
+      scopes: scopesOf(issued, plan),
+      endpoints: plan.endpoints,
+      resource,
+      expiresAt: expiryOf(issued, clock),
+      renews: issued.refreshToken !== null,
     }
     const id = before?.id ?? ids.next()
     // First the secret: a row without it looks connected and is not.

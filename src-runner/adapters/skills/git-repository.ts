@@ -42,7 +42,8 @@ export async function fetchRepository(
       body: [
         packetOf(`want ${commit} side-band-64k ofs-delta no-progress\n`),
         ...(abilities.has('shallow') ? [packetOf('deepen 1\n')] : []),
-        ...['0000', packetOf('done\n')],
+        '0000',
+        packetOf('done\n'),
       ].join(''),
     },
     'application/x-git-upload-pack-result',

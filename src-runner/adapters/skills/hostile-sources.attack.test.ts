@@ -14,7 +14,7 @@ const tar = (...more: TarEntry[]) => buildTar([HEAD, ...more])
 const named = (name: string | Buffer) => zip({ name, data: 'x' })
 const bomb = Buffer.alloc(120_000_000)
 /** Processor time, in seconds, which a busy machine does not change. */
-const MOST_SECONDS = 10
+const MAX_SECONDS = 10
 
 const front = (text: string) => buildZip([{ name: 'SKILL.md', data: text }])
 
@@ -133,7 +133,7 @@ describe('a hostile archive', () => {
     const before = process.cpuUsage()
     await expectRefused(source, /^(zip|tar)/.test(name) ? /^archive_/ : /^skill_/)
     const { user, system } = process.cpuUsage(before)
-    expect((user + system) / 1e6).toBeLessThan(MOST_SECONDS)
+    expect((user + system) / 1e6).toBeLessThan(MAX_SECONDS)
   })
 
   it('is what makes the difference: the same archives without their trick install', async () => {

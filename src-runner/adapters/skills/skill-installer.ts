@@ -121,10 +121,14 @@ export function createSkillInstaller(deps: InstallerDeps) {
       const { changes } = await compareSkills(installed, skill)
       if (upload === undefined) transact(db, (tx) => recordCheck(tx, deps, before.id, { digest: contents.digest }))
       return {
-        ...{ ok: true as const, changed: changes.length > 0, files: changes },
+        ok: true as const,
+        changed: changes.length > 0,
+        files: changes,
         permissionsAdded: contents.permissions.filter((permission) => !before.contents.permissions.includes(permission)),
-        ...{ newFindings: await findNew(installed, skill), findingCount: contents.findings.length },
-        ...{ currentDigest: before.digest, upstreamDigest: contents.digest },
+        newFindings: await findNew(installed, skill),
+        findingCount: contents.findings.length,
+        currentDigest: before.digest,
+        upstreamDigest: contents.digest,
       }
     })
   }

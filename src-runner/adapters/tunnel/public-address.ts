@@ -143,7 +143,10 @@ function createParts(deps: PublicAddressDeps) {
   })
   const tunnel = createTunnel({ clock, log, folder: join(config.dataDir, 'tunnel'), timings, onChange: refresh })
   const check = createAddressCheck({
-    ...{ probe, clock, log, localUrl },
+    probe,
+    clock,
+    log,
+    localUrl,
     portProblem: listener.problem,
     secondCheckAfterMs: timings.secondCheckAfterMs,
     onChange: report,
@@ -213,8 +216,22 @@ function createParts(deps: PublicAddressDeps) {
   }
 
   const parts = {
-    ...{ db, clock, log, config, timings, fixedUrl, probe, listener, tunnel, check },
-    ...{ base, localUrl, findProgram, readState, read, refresh },
+    db,
+    clock,
+    log,
+    config,
+    timings,
+    fixedUrl,
+    probe,
+    listener,
+    tunnel,
+    check,
+    base,
+    localUrl,
+    findProgram,
+    readState,
+    read,
+    refresh,
     runnerUrl: '',
     isOpen: false,
     wantsTunnel: false,

@@ -32,10 +32,13 @@ export const TUNNEL_PROGRAMS: Record<TunnelProgram, Program> = {
     names: ['cloudflared'],
     args: ({ port, configFile }) => [
       'tunnel',
-      ...['--config', configFile],
-      ...['--url', `http://127.0.0.1:${port}`],
+      '--config',
+      configFile,
+      '--url',
+      `http://127.0.0.1:${port}`,
       '--no-autoupdate',
-      ...['--grace-period', '2s'],
+      '--grace-period',
+      '2s',
     ],
     config: 'no-autoupdate: true\n',
     env: [],
@@ -55,7 +58,7 @@ export const TUNNEL_PROGRAMS: Record<TunnelProgram, Program> = {
    */
   ngrok: {
     names: ['ngrok'],
-    args: ({ port }) => ['http', `http://127.0.0.1:${port}`, '--inspect=false', ...['--log', 'stdout'], ...['--log-format', 'json']],
+    args: ({ port }) => ['http', `http://127.0.0.1:${port}`, '--inspect=false', '--log', 'stdout', '--log-format', 'json'],
     config: null,
     env: ['NGROK_AUTHTOKEN'],
     listen: () => (line) => {
@@ -97,8 +100,11 @@ export const TUNNEL_PROGRAMS: Record<TunnelProgram, Program> = {
 }
 
 const NGROK_PROBLEMS: Record<string, 'tunnel_ngrok_token' | 'tunnel_ngrok_twice' | 'tunnel_ngrok_address'> = {
-  ...{ 105: 'tunnel_ngrok_token', 107: 'tunnel_ngrok_token', 4018: 'tunnel_ngrok_token' },
-  ...{ 108: 'tunnel_ngrok_twice', 334: 'tunnel_ngrok_address' },
+  105: 'tunnel_ngrok_token',
+  107: 'tunnel_ngrok_token',
+  4018: 'tunnel_ngrok_token',
+  108: 'tunnel_ngrok_twice',
+  334: 'tunnel_ngrok_address',
 }
 
 /** The output of a program as a short sentence, without any word that could be a key. */

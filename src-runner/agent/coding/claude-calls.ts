@@ -3,9 +3,20 @@ import type { CodingCallKind, CodingDiff } from './coding-session.ts'
 import type { CallUpdate } from './coding-turns.ts'
 
 const KINDS: Record<string, CodingCallKind> = {
-  ...{ Read: 'read', NotebookRead: 'read', LS: 'search', Glob: 'search', Grep: 'search' },
-  ...{ Write: 'edit', Edit: 'edit', MultiEdit: 'edit', NotebookEdit: 'edit' },
-  ...{ Bash: 'execute', WebFetch: 'fetch', WebSearch: 'fetch', Task: 'think', TodoWrite: 'think' },
+  Read: 'read',
+  NotebookRead: 'read',
+  LS: 'search',
+  Glob: 'search',
+  Grep: 'search',
+  Write: 'edit',
+  Edit: 'edit',
+  MultiEdit: 'edit',
+  NotebookEdit: 'edit',
+  Bash: 'execute',
+  WebFetch: 'fetch',
+  WebSearch: 'fetch',
+  Task: 'think',
+  TodoWrite: 'think',
 }
 const MAX_EDITS = 1_000
 

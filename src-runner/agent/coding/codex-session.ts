@@ -75,7 +75,12 @@ function codexCall(item: Record<string, unknown>): CallUpdate | null {
       const { command, aggregated_output: output, exit_code: exitCode } = item
       if (typeof command !== 'string') return null
       return {
-        ...{ id, kind: 'execute', title: command, command, status, rawInput: { command } },
+        id,
+        kind: 'execute',
+        title: command,
+        command,
+        status,
+        rawInput: { command },
         ...(typeof output === 'string' && output !== '' ? { output } : {}),
         ...(Number.isSafeInteger(exitCode) ? { exitCode: exitCode as number } : {}),
       }

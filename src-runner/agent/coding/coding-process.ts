@@ -49,7 +49,12 @@ export async function startCodingProcess(options: CodingSessionOptions, args: re
   let running: RunningProgram
   try {
     running = await startSandboxed({
-      ...{ sandbox, folder, writable, readable, closed, programs },
+      sandbox,
+      folder,
+      writable,
+      readable,
+      closed,
+      programs,
       reviewed: [folder],
       own: writable.filter((one) => one !== folder),
       onSetAside(found) {

@@ -180,8 +180,17 @@ export function createCodingTurns({ folder, onLimit }: { folder: string; onLimit
 }
 
 const NO_CALL: Omit<CodingCall, 'callId'> = {
-  ...{ kind: 'other', title: '', status: 'pending', paths: [], command: null, url: null, diffs: [], output: null, exitCode: null },
-  ...{ rawInput: null, isCut: false },
+  kind: 'other',
+  title: '',
+  status: 'pending',
+  paths: [],
+  command: null,
+  url: null,
+  diffs: [],
+  output: null,
+  exitCode: null,
+  rawInput: null,
+  isCut: false,
 }
 
 function idOf(id: string): string {
@@ -219,7 +228,9 @@ function mergeCall(before: CodingCall, update: CallUpdate, folder: string): Codi
       return taken
     }
     call.diffs = some(update.diffs, MAX_DIFFS).map(({ path, before: old, after }) => ({
-      ...{ path: absolute(path), before: old === null ? null : take(old), after: take(after) },
+      path: absolute(path),
+      before: old === null ? null : take(old),
+      after: take(after),
     }))
   }
   if (update.rawInput !== undefined && !isSmallJson(update.rawInput)) {

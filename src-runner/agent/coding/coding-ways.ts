@@ -41,8 +41,21 @@ type KnownProgram = {
 /** The adapter would read settings of the repository, which may allow everything or name hooks. */
 const NO_SETTINGS_OF_THE_REPOSITORY = { claudeCode: { options: { settingSources: [], strictMcpConfig: true } } }
 const CLAUDE_STREAM = [
-  ...['-p', '--output-format', 'stream-json', '--input-format', 'stream-json', '--verbose', '--permission-prompt-tool', 'stdio'],
-  ...['--permission-mode', 'default', '--setting-sources', '', '--strict-mcp-config', '--disallowed-tools', 'AskUserQuestion'],
+  '-p',
+  '--output-format',
+  'stream-json',
+  '--input-format',
+  'stream-json',
+  '--verbose',
+  '--permission-prompt-tool',
+  'stdio',
+  '--permission-mode',
+  'default',
+  '--setting-sources',
+  '',
+  '--strict-mcp-config',
+  '--disallowed-tools',
+  'AskUserQuestion',
 ]
 /** Its own sandbox does not work in ours. */
 const CODEX_STREAM = ['exec', '--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox']
@@ -54,7 +67,11 @@ export const CODING_PROGRAMS: Record<CodingCli, KnownProgram> = {
   claude: {
     ways: [
       ...['claude-agent-acp', 'claude-code-acp'].map((name) => ({
-        ...{ name, protocol: 'acp' as const, args: [], askingMode: 'default', sessionMeta: NO_SETTINGS_OF_THE_REPOSITORY },
+        name,
+        protocol: 'acp' as const,
+        args: [],
+        askingMode: 'default',
+        sessionMeta: NO_SETTINGS_OF_THE_REPOSITORY,
       })),
       { name: 'claude', protocol: 'claude', args: CLAUDE_STREAM, askingMode: null },
     ],

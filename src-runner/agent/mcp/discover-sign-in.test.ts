@@ -77,8 +77,15 @@ describe('the place to sign in to an MCP server', () => {
     const { signIn, mcp, discover } = await world()
     expect(await discover()).toEqual({
       endpoints: {
-        ...{ issuer: signIn.origin, authorizationUrl: `${signIn.origin}/authorize`, tokenUrl: `${signIn.origin}/token` },
-        ...{ revocationUrl: null, deviceUrl: null, clientAuth: 'none', scopeSeparator: ' ', parameters: {}, usesPkce: true },
+        issuer: signIn.origin,
+        authorizationUrl: `${signIn.origin}/authorize`,
+        tokenUrl: `${signIn.origin}/token`,
+        revocationUrl: null,
+        deviceUrl: null,
+        clientAuth: 'none',
+        scopeSeparator: ' ',
+        parameters: {},
+        usesPkce: true,
       },
       resource: `${mcp.origin}/mcp`,
       scopes: ['read', 'write'],
@@ -165,8 +172,13 @@ describe('the registration of a client', () => {
     const { discover, signIn, fetch } = await world()
     expect(await registerAt(await discover(), REDIRECT, fetch)).toEqual({ clientId: 'client-1', clientSecret: null, clientAuth: 'none' })
     expect(JSON.parse(signIn.asked.at(-1)!.body)).toEqual({
-      ...{ client_name: 'Deckhand', redirect_uris: [REDIRECT.redirectUri], application_type: 'native', scope: 'read write' },
-      ...{ grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'], token_endpoint_auth_method: 'none' },
+      client_name: 'Deckhand',
+      redirect_uris: [REDIRECT.redirectUri],
+      application_type: 'native',
+      scope: 'read write',
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
     })
     signIn.replies['/register'] = {
       status: 201,
@@ -180,7 +192,8 @@ describe('the registration of a client', () => {
     const metadataAddress = 'https://deckhand.example/client.json'
     const place = await discover()
     expect(await registerAt(place, { ...REDIRECT, findMetadataAddress: async () => metadataAddress }, fetch)).toMatchObject({
-      ...{ clientId: metadataAddress, clientAuth: 'none' },
+      clientId: metadataAddress,
+      clientAuth: 'none',
     })
     expect(await registerAt(place, REDIRECT, fetch)).toMatchObject({ clientId: 'client-1' })
     expect(signIn.asked.filter(({ path }) => path === '/register')).toHaveLength(1)

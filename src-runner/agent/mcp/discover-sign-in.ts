@@ -32,8 +32,8 @@ export type SignInPlace = {
 
 export type SignInClient = { clientId: string; clientSecret: string | null; clientAuth: OAuthEndpoints['clientAuth'] }
 
-const MOST_BYTES = 200_000
-const MOST_SCOPES = 50
+const MAX_BYTES = 200_000
+const MAX_SCOPES = 50
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,300}$/
 const CLIENT_TEXT = /^[\x20-\x7e]{1,2000}$/
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
@@ -69,7 +69,9 @@ export async function discoverSignIn(serverAddress: string, fetch: GuardedFetch)
 
 const HELLO_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 const HELLO = JSON.stringify({
-  ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
   params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'deckhand', version: '1' } },
 })
 
@@ -102,8 +104,15 @@ function placeOf(metadata: AuthorizationServerMetadata, { issuer, isAllowed, res
   const clientAuth = methods.includes('none') ? 'none' : methods.includes('client_secret_basic') ? 'basic' : 'body'
   return {
     endpoints: {
-      ...{ issuer: metadata.issuer, authorizationUrl, tokenUrl, revocationUrl, deviceUrl: null, clientAuth },
-      ...{ scopeSeparator: ' ', parameters: {}, usesPkce: true },
+      issuer: metadata.issuer,
+      authorizationUrl,
+      tokenUrl,
+      revocationUrl,
+      deviceUrl: null,
+      clientAuth,
+      scopeSeparator: ' ',
+      parameters: {},
+      usesPkce: true,
     },
     resource,
     scopes,
@@ -130,18 +139,20 @@ export async function registerAt(
   const { registerClient } = await import('@modelcontextprotocol/sdk/client/auth.js')
   const isNative = LOOPBACK.test(new URL(redirectUri).hostname)
   const clientMetadata = {
-    ...{ client_name: 'Deckhand', redirect_uris: [redirectUri] },
-    ...{
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: METHODS[registration.auth],
-    },
+    client_name: 'Deckhand',
+    redirect_uris: [redirectUri],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: METHODS[registration.auth],
     application_type: isNative ? 'native' : 'web',
     ...(scopes.length === 0 ? {} : { scope: scopes.join(' ') }),
   }
   const metadata = {
-    ...{ issuer: endpoints.issuer!, authorization_endpoint: endpoints.authorizationUrl, token_endpoint: endpoints.tokenUrl },
-    ...{ registration_endpoint: registration.url, response_types_supported: ['code'] },
+    issuer: endpoints.issuer!,
+    authorization_endpoint: endpoints.authorizationUrl,
+    token_endpoint: endpoints.tokenUrl,
+    registration_endpoint: registration.url,
+    response_types_supported: ['code'],
   }
   try {
     const ask = boundedFetch(fetch, (address) => address === registration.url)
@@ -176,7 +187,9 @@ function boundedFetch(fetch: GuardedFetch, isAllowed: (address: string) => boole
         method: method === 'POST' ? 'POST' : 'GET',
         headers: Object.fromEntries(new Headers(headers)),
         ...(typeof body === 'string' ? { body } : {}),
-        ...{ maxBytes: MOST_BYTES, follows: () => false, ...(openedOrigin === undefined ? {} : { openedOrigin }) },
+        maxBytes: MAX_BYTES,
+        follows: () => false,
+        ...(openedOrigin === undefined ? {} : { openedOrigin }),
         // A server that needs no sign-in answers with a stream.
         readsBody: (head) => !(head.headers['content-type'] ?? '').startsWith('text/event-stream'),
       })
@@ -201,7 +214,7 @@ async function isFor({ resource }: OAuthProtectedResourceMetadata, server: URL):
 /** What the server asked for when it refused, else what it lists. */
 function scopesOf(asked: string | undefined, resource: OAuthProtectedResourceMetadata | null): string[] {
   const scopes = asked?.split(' ') ?? resource?.scopes_supported ?? []
-  return [...new Set(scopes)].filter((scope) => SCOPE.test(scope)).slice(0, MOST_SCOPES)
+  return [...new Set(scopes)].filter((scope) => SCOPE.test(scope)).slice(0, MAX_SCOPES)
 }
 
 function textOf(value: unknown): string | null {

@@ -101,8 +101,16 @@ function targetOf(root: Schema, ref: string): unknown {
  * a part cannot give the references in it another meaning than the one that was measured.
  */
 const UNCHECKED = new Set([
-  ...['pattern', 'patternProperties', 'format', 'uniqueItems', 'propertyNames', 'contentSchema'],
-  ...['$id', '$anchor', '$dynamicAnchor', '$recursiveAnchor'],
+  'pattern',
+  'patternProperties',
+  'format',
+  'uniqueItems',
+  'propertyNames',
+  'contentSchema',
+  '$id',
+  '$anchor',
+  '$dynamicAnchor',
+  '$recursiveAnchor',
 ])
 const HOLDS_SCHEMAS = new Set(['properties', '$defs', 'definitions', 'dependentSchemas'])
 

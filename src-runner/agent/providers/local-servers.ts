@@ -35,18 +35,33 @@ const DEFAULT_PORTS = { ollama: 11_434, lmStudio: 1234, llamaCpp: 8080 }
 
 const SERVERS: readonly KnownServer[] = [
   {
-    ...{ kind: 'ollama', name: 'Ollama', port: 'ollama', apiPath: '' },
-    ...{ signPath: '/api/version', isSign: isOllamaVersion, listPath: '/api/tags', readModels: readOllamaTags },
+    kind: 'ollama',
+    name: 'Ollama',
+    port: 'ollama',
+    apiPath: '',
+    signPath: '/api/version',
+    isSign: isOllamaVersion,
+    listPath: '/api/tags',
+    readModels: readOllamaTags,
     runs: holdsWeights,
   },
   {
-    ...{ kind: 'openai-compatible', name: 'LM Studio', port: 'lmStudio', apiPath: '/v1' },
-    ...{ signPath: '/api/v0/models', isSign: isLmStudioList },
+    kind: 'openai-compatible',
+    name: 'LM Studio',
+    port: 'lmStudio',
+    apiPath: '/v1',
+    signPath: '/api/v0/models',
+    isSign: isLmStudioList,
     readModels: (list) => readOpenAiModels((list as LmStudioList).data.filter(({ type }) => type !== 'embeddings')),
   },
   {
-    ...{ kind: 'openai-compatible', name: 'llama.cpp', port: 'llamaCpp', apiPath: '/v1' },
-    ...{ signPath: '/v1/models', isSign: isLlamaCppList, readModels: readOpenAiModels },
+    kind: 'openai-compatible',
+    name: 'llama.cpp',
+    port: 'llamaCpp',
+    apiPath: '/v1',
+    signPath: '/v1/models',
+    isSign: isLlamaCppList,
+    readModels: readOpenAiModels,
   },
 ]
 

@@ -66,7 +66,11 @@ export function createModelSource(deps: ModelSourceDeps): Models {
   const describe = async (access: ProviderAccess, { model, label, contextTokens }: ListedModel): Promise<Model> => {
     const { price, origin } = await priceOf({ providerId: access.id, model }, access)
     return {
-      ...{ providerId: access.id, providerName: access.name, providerKind: access.kind, model, label },
+      providerId: access.id,
+      providerName: access.name,
+      providerKind: access.kind,
+      model,
+      label,
       contextTokens: contextTokens ?? (await prices.contextTokensOf(access, model)),
       price: price === null ? null : shownPriceOf(price),
       priceOrigin: origin,

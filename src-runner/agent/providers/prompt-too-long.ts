@@ -16,7 +16,8 @@ const NUMBERS: readonly Numbers[] = [
   // OpenAI's chat completions and all versions of vLLM.
   {
     form: /maximum context length is (\d+) tokens.{0,80}?(?:resulted in|\(|has|contains at least) ?(\d+) (?:tokens|in the messages|input tokens|output tokens)/s,
-    ...{ window: 1, prompt: 2 },
+    window: 1,
+    prompt: 2,
   },
   { form: /maximum context length is (\d+) tokens/, window: 1, prompt: null },
   // OpenAI's responses: "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300000 tokens."

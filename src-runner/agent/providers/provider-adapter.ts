@@ -68,13 +68,26 @@ function connect(driver: ProviderDriver, access: ProviderAccess, deps: AdapterDe
     return boundEvents(response, driver.contentTypes === undefined ? 'events' : 'lines', () => endlessReply(context))
   }
   const driverAccess: DriverAccess = {
-    ...{ baseUrl, apiKey: access.apiKey, fetch: fetchForCall, memoryBytes: local ? (deps.memoryBytes ?? totalmem()) : null },
+    baseUrl,
+    apiKey: access.apiKey,
+    fetch: fetchForCall,
+    memoryBytes: local ? (deps.memoryBytes ?? totalmem()) : null,
     getJson: (url, signal, body) => getJson(deps, url, { headers: authHeaders, body, timeoutMs: FACTS_TIMEOUT_MS, signal }),
   }
   return {
-    ...{ driver, access, driverAccess, authHeaders, deps, calls, server: URL.canParse(baseUrl) ? new URL(baseUrl).origin : '' },
+    driver,
+    access,
+    driverAccess,
+    authHeaders,
+    deps,
+    calls,
+    server: URL.canParse(baseUrl) ? new URL(baseUrl).origin : '',
     contextOf: (model: string, messages: ModelRequest['messages']): FailureContext => ({
-      ...{ providerName: access.name, model, local, apiKey: access.apiKey, messages },
+      providerName: access.name,
+      model,
+      local,
+      apiKey: access.apiKey,
+      messages,
       getModelCommand: driver.getModelCommand?.(model) ?? null,
       now: deps.clock.now(),
     }),

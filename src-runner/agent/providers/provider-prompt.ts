@@ -62,7 +62,10 @@ export function toProviderPrompt(messages: readonly PromptMessage[], returns: Re
           const part = sent?.parts.find((one) => one.kind === 'call' && one.index === index)
           const id = part?.kind === 'call' ? part.id : undefined
           return {
-            ...{ type: 'tool-call', toolCallId: safeId(call.callId, id), toolName: call.name, input: argsObject(call.args) },
+            type: 'tool-call',
+            toolCallId: safeId(call.callId, id),
+            toolName: call.name,
+            input: argsObject(call.args),
             ...optionsOf(part?.data),
           }
         })

@@ -111,7 +111,11 @@ type Attributes = Map<string, string>
 type Element = typeof PAGE
 
 const PAGE = {
-  ...{ name: '', isSkipped: false, isPreformatted: false, isForeign: false, isQuoted: false },
+  name: '',
+  isSkipped: false,
+  isPreformatted: false,
+  isForeign: false,
+  isQuoted: false,
   place: 'body' as Place,
   listDepth: 0,
   /** `count`: the number of the last item; null: no numbers. */

@@ -1,4 +1,4 @@
-const MOST_CHARS = 60
+const MAX_CHARS = 60
 
 /** A name as a path segment: lower-case ASCII letters, digits and single hyphens. If nothing is left, `fallback`. */
 export function slugFor(name: string, fallback = 'agent'): string {
@@ -7,7 +7,7 @@ export function slugFor(name: string, fallback = 'agent'): string {
     .replace(/\p{M}+/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, MOST_CHARS)
+    .slice(0, MAX_CHARS)
     .replace(/^-+|-+$/g, '')
   return slug === '' ? fallback : slug
 }

@@ -139,8 +139,16 @@ it('answers each approval once, keeps no job waiting without one, and keeps none
 })
 
 const FACTS = {
-  ...{ tool: 'send', effect: 'once', subject: 'bo', paths: [], summary: 'Send' },
-  ...{ leavesMachine: true, costsMoney: false, deletes: false, overwrites: false, runsCode: false },
+  tool: 'send',
+  effect: 'once',
+  subject: 'bo',
+  paths: [],
+  summary: 'Send',
+  leavesMachine: true,
+  costsMoney: false,
+  deletes: false,
+  overwrites: false,
+  runsCode: false,
 } as const
 const ENTRY = { source: 'level', verdict: 'ask', ruleId: null, reason: createMessage('policy_asks_first') } as const
 const DECISION = { verdict: 'ask', decidedBy: ENTRY, overruled: [] } as const

@@ -4,8 +4,18 @@ import { createMessage, inEnglish } from '../../lib/messages.ts'
 import { isSummaryComplete, warningsOf } from './deciding-facts.ts'
 
 const facts = (argv: string[], subject: string, summary: string): CallFacts => ({
-  ...{ tool: 'run_command', effect: 'once', subject, argv, paths: ['/home/ada/Work'], summary, runsCode: true, sandboxed: true },
-  ...{ leavesMachine: false, costsMoney: false, deletes: false, overwrites: false },
+  tool: 'run_command',
+  effect: 'once',
+  subject,
+  argv,
+  paths: ['/home/ada/Work'],
+  summary,
+  runsCode: true,
+  sandboxed: true,
+  leavesMachine: false,
+  costsMoney: false,
+  deletes: false,
+  overwrites: false,
 })
 const isComplete = (argv: string[], subject: string, summary: string) =>
   isSummaryComplete(inEnglish, { args: { command: argv, folder: 'Work' }, facts: facts(argv, subject, summary) })

@@ -202,7 +202,12 @@ describe('the attention list', () => {
 
   it('lists a public address that cannot be reached', () => {
     const address = (state: PublicAddress['check']['state']): PublicAddress => ({
-      ...{ url: 'https://hooks.example', source: 'setting', localUrl: '', ingressPort: null, programs: [], tunnel: null },
+      url: 'https://hooks.example',
+      source: 'setting',
+      localUrl: '',
+      ingressPort: null,
+      programs: [],
+      tunnel: null,
       check: { state, checkedAt: rig.clock.now(), problem: state === 'unreachable' ? quote('Nothing came in.') : null },
     })
     expect(list(address('unreachable'))).toMatchObject([

@@ -23,7 +23,7 @@ const DAY_MS = 24 * HOUR_MS
 /** A connection that recovers by itself within this time is not listed. */
 const FAILING_AFTER_MS = 5 * 60_000
 /** The outbox lists all undeliverable messages. */
-const MOST_MESSAGES = 20
+const MAX_MESSAGES = 20
 
 /**
  * What needs attention besides approvals and failed jobs, newest first. Everything is derived from other records, and disappears when
@@ -53,7 +53,10 @@ export function listAttention(
 
 function exhaustedSchedules(db: Db, now: number): AttentionItem[] {
   return listExhausted(db, now).map(({ id, name, agentName, dailyBudgetMicros, at }) => ({
-    ...{ kind: 'budget_exhausted', subjectId: id, path: `/automations/schedules/${id}`, at },
+    kind: 'budget_exhausted',
+    subjectId: id,
+    path: `/automations/schedules/${id}`,
+    at,
     title: createMessage('attention_budget_exhausted', { schedule: name }),
     detail: createMessage('attention_budget_exhausted_detail', { agentName, limitUsd: toUsd(dailyBudgetMicros) }),
   }))
@@ -62,7 +65,10 @@ function exhaustedSchedules(db: Db, now: number): AttentionItem[] {
 /** Missed runs of the last day without a success since. Those decided by a clock that was ahead are in the future. */
 function missedSchedules(db: Db, now: number): AttentionItem[] {
   return listMissed(db, now - DAY_MS, now).map(({ id, name, times, reason, at }) => ({
-    ...{ kind: 'schedule_missed', subjectId: id, path: `/automations/schedules/${id}`, at },
+    kind: 'schedule_missed',
+    subjectId: id,
+    path: `/automations/schedules/${id}`,
+    at,
     title: createMessage('attention_schedule_missed', { schedule: name, times }),
     detail: readMessage(reason),
   }))
@@ -71,15 +77,21 @@ function missedSchedules(db: Db, now: number): AttentionItem[] {
 /** Refusals of the last day, of senders that know the secret. Guesses are not listed. */
 function refusedDeliveries(db: Db, now: number): AttentionItem[] {
   return listRefused(db, now - DAY_MS).map(({ id, name, times, outcome, at }) => ({
-    ...{ kind: 'delivery_refused', subjectId: id, path: `/automations/webhooks/${id}`, at },
+    kind: 'delivery_refused',
+    subjectId: id,
+    path: `/automations/webhooks/${id}`,
+    at,
     title: createMessage('attention_delivery_refused', { trigger: name, times }),
     detail: createMessage(`refused_${outcome}`),
   }))
 }
 
 function undeliverableMessages(db: Db, now: number): AttentionItem[] {
-  return listUndeliverable(db, now - 7 * DAY_MS, MOST_MESSAGES).map(({ id, agentName, problem, at }) => ({
-    ...{ kind: 'message_undeliverable', subjectId: id, path: '/channels', at },
+  return listUndeliverable(db, now - 7 * DAY_MS, MAX_MESSAGES).map(({ id, agentName, problem, at }) => ({
+    kind: 'message_undeliverable',
+    subjectId: id,
+    path: '/channels',
+    at,
     title: createMessage('not_delivered', { agentName }),
     detail: readMessage(problem),
   }))
@@ -99,7 +111,10 @@ function brokenChannels(db: Db, now: number): AttentionItem[] {
 
 function refusedCredentials(db: Db): AttentionItem[] {
   return listRefusedCredentials(db).map(({ id, name, problem, at }) => ({
-    ...{ kind: 'credential_refused', subjectId: id, path: `/connections/${id}`, at },
+    kind: 'credential_refused',
+    subjectId: id,
+    path: `/connections/${id}`,
+    at,
     title: createMessage('credential_refused', { name }),
     detail: readMessage(problem),
   }))
@@ -107,7 +122,10 @@ function refusedCredentials(db: Db): AttentionItem[] {
 
 function accessRequests(db: Db): AttentionItem[] {
   return listRequests(db).map(({ id, displayName, agentName, kind, at }) => ({
-    ...{ kind: 'channel_request', subjectId: id, path: '/channels', at },
+    kind: 'channel_request',
+    subjectId: id,
+    path: '/channels',
+    at,
     title: createMessage('channel_request', { person: displayName, agentName }),
     detail: createMessage('channel_request_detail', { service: SERVICE_NAMES[kind] }),
   }))
@@ -118,7 +136,10 @@ function failingMcpServers(db: Db, now: number): AttentionItem[] {
   return listFailingServers(db)
     .filter(({ status, at }) => status === 'needs_sign_in' || at <= now - FAILING_AFTER_MS)
     .map(({ serverId, name, status, problem, at }) => ({
-      ...{ kind: 'mcp_server_failing', subjectId: serverId, path: `/connections/mcp/${serverId}`, at },
+      kind: 'mcp_server_failing',
+      subjectId: serverId,
+      path: `/connections/mcp/${serverId}`,
+      at,
       title: createMessage(status === 'failing' ? 'attention_mcp_failing' : 'attention_mcp_sign_in', { server: name }),
       detail: readMessage(problem),
     }))
@@ -127,7 +148,10 @@ function failingMcpServers(db: Db, now: number): AttentionItem[] {
 /** Agents do without these tools until a person has looked at them. */
 function changedMcpTools(db: Db): AttentionItem[] {
   return listServersWithChangedTools(db).map(({ serverId, name, tools, at }) => ({
-    ...{ kind: 'mcp_tool_changed', subjectId: serverId, path: `/connections/mcp/${serverId}`, at },
+    kind: 'mcp_tool_changed',
+    subjectId: serverId,
+    path: `/connections/mcp/${serverId}`,
+    at,
     title: createMessage('attention_mcp_changed', { server: name, tools }),
     detail: createMessage('attention_mcp_changed_detail'),
   }))
@@ -135,7 +159,10 @@ function changedMcpTools(db: Db): AttentionItem[] {
 
 function changedSkills(db: Db): AttentionItem[] {
   return listChangedSkills(db).map(({ id, name, at }) => ({
-    ...{ kind: 'skill_changed', subjectId: id, path: `/skills/${id}`, at },
+    kind: 'skill_changed',
+    subjectId: id,
+    path: `/skills/${id}`,
+    at,
     title: createMessage('attention_skill_changed', { skill: name }),
     detail: createMessage('attention_skill_changed_detail'),
   }))
@@ -151,7 +178,10 @@ function unreachableAddress(address: PublicAddressState | null): AttentionItem[]
 
 function databaseTrouble(trouble: DatabaseTrouble, now: number): AttentionItem {
   return {
-    ...{ kind: 'database_trouble', subjectId: null, path: '/settings/health', at: now },
+    kind: 'database_trouble',
+    subjectId: null,
+    path: '/settings/health',
+    at: now,
     title: createMessage(`database_${trouble}`),
     detail: createMessage(`database_${trouble}_detail`, { fix: createMessage(`database_${trouble}_fix`) }),
   }

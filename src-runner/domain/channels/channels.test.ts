@@ -21,8 +21,8 @@ import {
   addRequest,
   findOwner,
   listPeople,
-  MOST_REQUESTS,
-  MOST_REQUESTS_WITH_CODE,
+  MAX_REQUESTS,
+  MAX_REQUESTS_WITH_CODE,
   nameForPeople,
   setConversation,
   setPersonRole,
@@ -130,7 +130,7 @@ describe('people', () => {
 
     test('takes at most 50 requests, however long they wait', () => {
       const channel = connect()
-      for (let i = 0; i < MOST_REQUESTS; i++) expect(meet(channel, i)).not.toBeNull()
+      for (let i = 0; i < MAX_REQUESTS; i++) expect(meet(channel, i)).not.toBeNull()
       const before = listed(channel)
       for (let hour = 0; hour < 24; hour++) {
         expect(meet(channel, 1000 + hour)).toBeNull()
@@ -141,7 +141,7 @@ describe('people', () => {
 
     test('takes a sender of the pairing code although it is full, and removes nobody', () => {
       const channel = connect()
-      for (let i = 0; i < MOST_REQUESTS; i++) meet(channel, i)
+      for (let i = 0; i < MAX_REQUESTS; i++) meet(channel, i)
       const before = listed(channel)
       expect(meetWithCode(channel, 1000)).toMatchObject({ role: 'requested', externalId: '1000' })
       expect(listed(channel)).toEqual([...before, 1000])
@@ -151,12 +151,12 @@ describe('people', () => {
     test('stays limited if the pairing code leaks', () => {
       const channel = connect()
       for (let i = 0; i < 200; i++) meetWithCode(channel, i)
-      expect(listed(channel)).toHaveLength(MOST_REQUESTS + MOST_REQUESTS_WITH_CODE)
+      expect(listed(channel)).toHaveLength(MAX_REQUESTS + MAX_REQUESTS_WITH_CODE)
     })
 
     test('has a free place after a request was answered', () => {
       const channel = connect()
-      for (let i = 0; i < MOST_REQUESTS; i++) meet(channel, i)
+      for (let i = 0; i < MAX_REQUESTS; i++) meet(channel, i)
       write((tx) => setPersonRole(tx, channel, listPeople(rig.db, channel.id)[0]!.id, 'refused'))
       expect(meet(channel, 1000)).not.toBeNull()
     })
@@ -192,7 +192,7 @@ describe('people', () => {
 
   test('does not count people whose request was answered', () => {
     const channel = connect()
-    for (let i = 0; i < MOST_REQUESTS; i++) meet(channel, i, 'refused')
+    for (let i = 0; i < MAX_REQUESTS; i++) meet(channel, i, 'refused')
     expect(meet(channel, 1000)).toMatchObject({ role: 'requested' })
   })
 

@@ -12,8 +12,8 @@ export const LATE_MS = 24 * 3_600_000
 /** The note waits this long for further late messages, which come right after one another. */
 const COLLECT_MS = 5000
 const DAY_MS = 24 * 3_600_000
-const MOST_LINE_CHARS = 120
-const MOST_CHARS = 2500
+const MAX_LINE_CHARS = 120
+const MAX_CHARS = 2500
 
 type Late = { externalId: string; text: string; files: readonly string[] }
 type Addressed = { agentId: string; to: { channelId: string; personId: string; chatId: string } }
@@ -25,7 +25,7 @@ export function noteLate(
   { agentId, to }: Addressed,
   { externalId, text }: Late,
 ): void {
-  const line = `• ${[...text.replace(/\s+/g, ' ').trim()].slice(0, MOST_LINE_CHARS).join('') || '…'}`
+  const line = `• ${[...text.replace(/\s+/g, ' ').trim()].slice(0, MAX_LINE_CHARS).join('') || '…'}`
   const at = deps.clock.now()
   const isCollecting = and(
     eq(outbox.personId, to.personId),
@@ -38,7 +38,7 @@ export function noteLate(
     const message = { key: `late:${to.channelId}:${externalId}`, kind: 'notification', agentId, jobId: null } as const
     writeOutbound(tx, deps, { ...message, text: `${deps.speech()('outbound.note.late')}\n${line}`, to, delayMs: COLLECT_MS })
   } else if (!note.text.endsWith('\n…')) {
-    const next = note.text.length > MOST_CHARS ? '…' : line
+    const next = note.text.length > MAX_CHARS ? '…' : line
     tx.update(outbox)
       .set({ text: `${note.text}\n${next}` })
       .where(eq(outbox.id, note.id))
@@ -57,7 +57,10 @@ export function noteMissed(
   if (owner === null) return
   const params = { days: Math.floor((to - from) / DAY_MS), service: SERVICE_NAMES[kind] }
   writeOutbound(tx, deps, {
-    ...{ key: `missed:${channelId}:${from}`, kind: 'notification', agentId, jobId: null },
+    key: `missed:${channelId}:${from}`,
+    kind: 'notification',
+    agentId,
+    jobId: null,
     text: deps.speech()('outbound.note.missed', params),
     to: { channelId, personId: owner.id, chatId: chatOfPerson(tx, owner.id) },
   })

@@ -169,7 +169,11 @@ function findNotifyingOrigin(
 function readOutcome(db: Db, { id }: MovedJob) {
   return db
     .select({
-      ...{ status: jobs.status, agentName: agents.name, title: jobs.title, result: jobTexts.result, errorMessage: jobs.errorMessage },
+      status: jobs.status,
+      agentName: agents.name,
+      title: jobs.title,
+      result: jobTexts.result,
+      errorMessage: jobs.errorMessage,
       startedByGuest: sql<number | null>`json_extract(${jobTexts.context}, '$.isGuest')`,
     })
     .from(jobs)

@@ -47,7 +47,10 @@ export function requireNotifiable(db: Db, agentId: string, vias: readonly Notify
 export function findChannelPersonOfConversation(db: Db, conversationId: string): (ChannelChat & { role: ChannelRole }) | null {
   const person = db
     .select({
-      ...{ channelId: people.channelId, kind: channels.kind, personId: people.id, role: people.role },
+      channelId: people.channelId,
+      kind: channels.kind,
+      personId: people.id,
+      role: people.role,
       chatId: sql<string>`coalesce(${channelConversations.chatId}, ${people.chatId})`,
     })
     .from(channelConversations)

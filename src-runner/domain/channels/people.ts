@@ -15,9 +15,9 @@ export type Sender = { externalId: string; chatId: string; displayName: string; 
 export type Writer = Sender & { isRoom: boolean }
 
 /** Requests that a channel lists at once. */
-export const MOST_REQUESTS = 50
+export const MAX_REQUESTS = 50
 /** Further places, for those who send the pairing code. */
-export const MOST_REQUESTS_WITH_CODE = 10
+export const MAX_REQUESTS_WITH_CODE = 10
 /** An unanswered request is deleted after this time; the sender may ask again. */
 const REQUEST_KEPT_MS = 7 * 24 * 3_600_000
 
@@ -46,7 +46,7 @@ function findPerson(db: Db, channelId: string, isPerson: SQL): ChannelPerson | n
   return db.select(SHOWN).from(people).where(isHere).get() ?? null
 }
 
-const MOST_KNOWN_CHATS = 100
+const MAX_KNOWN_CHATS = 100
 
 /** The chats of people and rooms that may write to the agent, the latest first. */
 export function listKnownChats(db: Db, channelId: string): string[] {
@@ -57,7 +57,7 @@ export function listKnownChats(db: Db, channelId: string): string[] {
     .leftJoin(channelConversations, and(eq(channelConversations.personId, people.id), eq(channelConversations.isCurrent, true)))
     .where(and(eq(people.channelId, channelId), inArray(people.role, ['owner', 'allowed'])))
     .orderBy(desc(people.lastMessageAt))
-    .limit(MOST_KNOWN_CHATS)
+    .limit(MAX_KNOWN_CHATS)
     .all()
   return rows.map((row) => row.chatId)
 }
@@ -85,7 +85,7 @@ export function addRequest(
     .from(people)
     .where(and(eq(people.channelId, channel.id), eq(people.role, 'requested')))
     .get()!
-  if (requests >= MOST_REQUESTS + (hasCode ? MOST_REQUESTS_WITH_CODE : 0)) return null
+  if (requests >= MAX_REQUESTS + (hasCode ? MAX_REQUESTS_WITH_CODE : 0)) return null
   const id = ids.next()
   tx.insert(people)
     .values({ ...shownWriter(writer), id, channelId: channel.id, role: 'requested', firstSeenAt: at, lastMessageAt: at })
@@ -160,7 +160,7 @@ export function listConversationsOf(db: Db, personId: string): string[] {
   return rows.map((row) => row.id)
 }
 
-const MOST_NAME_CHARS = 64
+const MAX_NAME_CHARS = 64
 /** Characters that change the writing direction, join others, or show nothing. */
 const INVISIBLE = /[\p{Cf}\p{Co}\p{DI}\u2800]/gu
 const BREAKS = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\s]+/gu
@@ -168,7 +168,7 @@ const BREAKS = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\s]+/gu
 /** Makes a name that a stranger chose safe to show within our text. */
 export function nameForPeople(name: string): string {
   const oneLine = name.normalize('NFC').replace(INVISIBLE, '').replace(BREAKS, ' ').trim()
-  const shown = [...oneLine].slice(0, MOST_NAME_CHARS).join('').trim()
+  const shown = [...oneLine].slice(0, MAX_NAME_CHARS).join('').trim()
   return shown === '' ? 'Somebody without a name' : shown
 }
 

@@ -67,11 +67,11 @@ export type ReceivingDeps = Pick<Services, 'clock' | 'ids'> & {
 }
 
 /** Unfinished turns that a person may have at once. Further messages are refused with a note. */
-const MOST_WAITING = { owner: 50, allowed: 5 }
+const MAX_WAITING = { owner: 50, allowed: 5 }
 /** A service repeats a message within a day. Ids of messages without a job are kept for less time, because anybody can send them. */
 const REMEMBERED_MS = { withJob: 30 * 24 * 3_600_000, withNone: 2 * 24 * 3_600_000 }
 /** Each takes about 150 bytes. */
-export const MOST_IDS_WITHOUT_JOB = 500
+export const MAX_IDS_WITHOUT_JOB = 500
 
 /** Whether a message reaches the agent now. If not, its files are not downloaded. */
 export function isHeard(db: Db, channelId: string, message: Pick<ReceivedMessage, 'sender' | 'room'>): boolean {
@@ -86,7 +86,7 @@ function writerOf({ sender, room }: Pick<ReceivedMessage, 'sender' | 'room'>): W
 }
 
 function hasRoom(db: Db, { id, role }: ChannelPerson): boolean {
-  return countOpenTurns(db, id) < MOST_WAITING[role === 'owner' ? 'owner' : 'allowed']
+  return countOpenTurns(db, id) < MAX_WAITING[role === 'owner' ? 'owner' : 'allowed']
 }
 
 export function wasReceived(db: Db, channelId: string, externalId: string): boolean {
@@ -154,7 +154,7 @@ function remember(tx: Tx, { clock }: ReceivingDeps, channel: ReceivingChannel, {
 function isFlooded(db: Db, channelId: string): boolean {
   const { receivedAt: at, jobId } = channelMessages
   const ids = and(eq(channelMessages.channelId, channelId), isNull(jobId))
-  return db.select({ at }).from(channelMessages).where(ids).limit(1).offset(MOST_IDS_WITHOUT_JOB).get() !== undefined
+  return db.select({ at }).from(channelMessages).where(ids).limit(1).offset(MAX_IDS_WITHOUT_JOB).get() !== undefined
 }
 
 /** Lists a stranger. Their text is neither stored nor given to an agent. */
@@ -309,7 +309,10 @@ export function decideOnPerson(
   const t = deps.speech()
   const greeting = t(role === 'owner' ? 'outbound.note.nowOwner' : 'outbound.note.nowAllowed', { agent: name })
   writeOutbound(tx, deps, {
-    ...{ key: `greeting:${personId}:${deps.ids.next()}`, kind: 'notification', agentId: channel.agentId, jobId: null },
+    key: `greeting:${personId}:${deps.ids.next()}`,
+    kind: 'notification',
+    agentId: channel.agentId,
+    jobId: null,
     text: `${greeting}\n\n${commandsText(t)}`,
     to: { channelId: channel.id, personId, chatId: chatOfPerson(tx, personId) },
   })

@@ -6,7 +6,7 @@ import { openDomainRig } from '../../testing/domain-rig.ts'
 import { walkRuns } from '../../testing/walk-runs.ts'
 import { createApprovals } from '../approvals/approvals.ts'
 import { findConnectable, insertChannel } from './channels.ts'
-import { findPersonByExternalId, listPeople, MOST_REQUESTS, MOST_REQUESTS_WITH_CODE } from './people.ts'
+import { findPersonByExternalId, listPeople, MAX_REQUESTS, MAX_REQUESTS_WITH_CODE } from './people.ts'
 import { decideOnPerson, receiveMessage } from './receive-message.ts'
 import { pairingCodeOf } from './pairing-code.ts'
 
@@ -99,7 +99,14 @@ test('keeps every promise in a random walk of messages, roles and crashes', () =
         const messageFrom = (person: number, text: string, forwardedFrom: string | null, replyTo: string | null) => ({
           externalId: `m${position + 1}`,
           sender: { externalId: String(person), chatId: String(person), displayName: `P${person}`, handle: null },
-          ...{ room: null, sentAt: null, text, replyTo, forwardedFrom, unreadable: null, files: [], missingFiles: [] },
+          room: null,
+          sentAt: null,
+          text,
+          replyTo,
+          forwardedFrom,
+          unreadable: null,
+          files: [],
+          missingFiles: [],
         })
         const roleOf = (person: number) => findPersonByExternalId(rig.db, channel.id, String(person))?.role
         /** All conversations of each person, because a new one does not make room. */
@@ -172,7 +179,7 @@ test('keeps every promise in a random walk of messages, roles and crashes', () =
             expect.arrayContaining([...decided]),
           )
           expect(people.filter(({ role }) => role === 'owner').length).toBeLessThanOrEqual(1)
-          expect(people.filter(({ role }) => role === 'requested').length).toBeLessThanOrEqual(MOST_REQUESTS + MOST_REQUESTS_WITH_CODE)
+          expect(people.filter(({ role }) => role === 'requested').length).toBeLessThanOrEqual(MAX_REQUESTS + MAX_REQUESTS_WITH_CODE)
           expect(findConnectable(rig.db, channel.id)!.position).toBe(position === 0 ? null : String(position))
         }
 

@@ -5,7 +5,7 @@ import { transact, type Tx } from '../../platform/db/database.ts'
 import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { listKnownChats, listPeople } from './people.ts'
 import { insertChannel } from './channels.ts'
-import { decideOnPerson, isHeard, MOST_IDS_WITHOUT_JOB, receiveMessage, wasReceived, type ReceivedMessage } from './receive-message.ts'
+import { decideOnPerson, isHeard, MAX_IDS_WITHOUT_JOB, receiveMessage, wasReceived, type ReceivedMessage } from './receive-message.ts'
 import { outbox } from '../outbox/outbox-table.ts'
 import { pairingCodeOf } from './pairing-code.ts'
 
@@ -32,8 +32,17 @@ const BEN = { externalId: 'U2', chatId: 'D2', displayName: 'Ben', handle: null }
 
 function receive(fields: Partial<ReceivedMessage>): ReceivedMessage {
   const message = {
-    ...{ externalId: `m${++number}`, sender: ANNA, room: null, sentAt: null, text: 'Hello', replyTo: null, forwardedFrom: null },
-    ...{ unreadable: null, files: [], missingFiles: [], ...fields },
+    externalId: `m${++number}`,
+    sender: ANNA,
+    room: null,
+    sentAt: null,
+    text: 'Hello',
+    replyTo: null,
+    forwardedFrom: null,
+    unreadable: null,
+    files: [],
+    missingFiles: [],
+    ...fields,
   }
   write((tx) => receiveMessage(tx, deps(), channel, message, String(number)))
   return message
@@ -181,9 +190,9 @@ test('a stranger who floods costs a bounded number of rows, and nobody with acce
   decide(listPeople(rig.db, channel.id)[0]!.id, 'owner')
   const rows = () => rig.db.prepare<{ n: number }>('SELECT count(*) AS n FROM channel_messages').get()!.n
   const code = pairingCodeOf(channel.id)
-  for (let i = 0; i < MOST_IDS_WITHOUT_JOB + 100; i++) receive({ sender: STRANGER, text: i % 2 === 0 ? code : 'Hello' })
-  expect(rows()).toBeLessThanOrEqual(MOST_IDS_WITHOUT_JOB + 2)
-  expect(outbound().length).toBeLessThan(MOST_IDS_WITHOUT_JOB)
+  for (let i = 0; i < MAX_IDS_WITHOUT_JOB + 100; i++) receive({ sender: STRANGER, text: i % 2 === 0 ? code : 'Hello' })
+  expect(rows()).toBeLessThanOrEqual(MAX_IDS_WITHOUT_JOB + 2)
+  expect(outbound().length).toBeLessThan(MAX_IDS_WITHOUT_JOB)
   const message = receive({ sender: OWNER, text: '/help' })
   expect(wasReceived(rig.db, channel.id, message.externalId)).toBe(true)
   receive({ sender: OWNER, text: 'Do this' })

@@ -15,7 +15,9 @@ export function listFinishedFolders(db: Db): CodeFolder[] {
     .orderBy(codeTasks.jobSeq)
     .all()
   return rows.map(({ jobId, folder, sizeBytes, finishedAt }) => ({
-    ...{ jobId, folder: folder!, finishedAt: finishedAt! },
+    jobId,
+    folder: folder!,
+    finishedAt: finishedAt!,
     sizeBytes: sizeBytes ?? 0,
   }))
 }

@@ -68,7 +68,14 @@ export function getAuthorization(db: Db, authorizationId: string): Authorization
     expiresAt,
   } = row
   return {
-    ...{ id, connector, method, redirectUri, credentialId, mcpServerId, createdAt, expiresAt },
+    id,
+    connector,
+    method,
+    redirectUri,
+    credentialId,
+    mcpServerId,
+    createdAt,
+    expiresAt,
     status: status === 'begun' || status === 'exchanging' ? 'waiting' : status,
     problem: readMessage(problem),
     device: userCode === null || verificationUrl === null ? null : { userCode, verificationUrl },

@@ -23,13 +23,25 @@ import type { TokenSource } from './credentials-table.ts'
 import { createCredentialStore, type CredentialStore, type Renew } from './use-credential.ts'
 
 const ENDPOINTS: TokenSource = {
-  ...{ issuer: null, authorizationUrl: 'https://id.example/authorize', tokenUrl: 'https://id.example/token', revocationUrl: null },
-  ...{ deviceUrl: null, clientAuth: 'body', scopeSeparator: ' ', parameters: {}, usesPkce: true, fields: {}, namesItself: false },
+  issuer: null,
+  authorizationUrl: 'https://id.example/authorize',
+  tokenUrl: 'https://id.example/token',
+  revocationUrl: null,
+  deviceUrl: null,
+  clientAuth: 'body',
+  scopeSeparator: ' ',
+  parameters: {},
+  usesPkce: true,
+  fields: {},
+  namesItself: false,
 }
 const KEY: CredentialSecret = { kind: 'headers', headers: { Authorization: 'Bearer key-of-the-shop' }, secrets: ['key-of-the-shop'] }
 const TOKENS: CredentialSecret = {
-  ...{ kind: 'tokens', accessToken: 'access-1', refreshToken: null },
-  ...{ clientId: 'client', clientSecret: 'secret-of-the-client' },
+  kind: 'tokens',
+  accessToken: 'access-1',
+  refreshToken: null,
+  clientId: 'client',
+  clientSecret: 'secret-of-the-client',
 }
 
 /** The service refuses to renew. */
@@ -67,7 +79,11 @@ describe('a connected account', () => {
     })
     await expect(store.use(id, reader!.id, 'read')).resolves.toEqual({
       headers: { authorization: 'Bearer key-of-the-shop' },
-      ...{ secrets: ['key-of-the-shop'], hosts: ['api.shop.example'], connector: 'shop', name: 'Shop', accountName: 'ada@shop.example' },
+      secrets: ['key-of-the-shop'],
+      hosts: ['api.shop.example'],
+      connector: 'shop',
+      name: 'Shop',
+      accountName: 'ada@shop.example',
     })
     await expect(store.use(id, reader!.id, 'write')).rejects.toMatchObject({ code: 'credential_refused' })
     await expect(store.use(id, writer!.id, 'write')).resolves.toBeDefined()

@@ -26,8 +26,14 @@ export function startChange(tx: Tx, { clock, ids }: { clock: Clock; ids: Ids }, 
   const { at, from, before, after, ...fields } = change
   tx.insert(fileChanges)
     .values({
-      ...{ ...fields, id, state: 'started', startedAt: clock.now() },
-      ...{ folder: at.folder, parts: [...at.parts], shown: at.shown, realPath: at.realPath },
+      ...fields,
+      id,
+      state: 'started',
+      startedAt: clock.now(),
+      folder: at.folder,
+      parts: [...at.parts],
+      shown: at.shown,
+      realPath: at.realPath,
       ...(from && { fromFolder: from.folder, fromParts: [...from.parts], fromShown: from.shown, fromRealPath: from.realPath }),
       ...(before && { beforeMark: before.mark, beforeSize: before.size, beforeMode: before.mode }),
       ...(after && { afterMark: after.mark, afterSize: after.size, afterMode: after.mode }),
@@ -97,7 +103,16 @@ function findLastChange(db: Db, realPath: string): Pick<Row, 'jobId' | 'agentId'
 /** CHECKs of the table guarantee which columns are set together. */
 function changeOf({ seq, id, jobId, agentId, callId, op, state, binary, own, trashed, ...row }: Row): FileChangeRecord {
   return {
-    ...{ seq, id, jobId, agentId, callId, op, state, binary, own, trashed },
+    seq,
+    id,
+    jobId,
+    agentId,
+    callId,
+    op,
+    state,
+    binary,
+    own,
+    trashed,
     at: { folder: row.folder, parts: row.parts, shown: row.shown, realPath: row.realPath },
     from:
       row.fromRealPath === null

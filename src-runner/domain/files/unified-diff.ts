@@ -9,7 +9,7 @@ const COMPARE_MS = 200
 const MAX_EDITS = 5_000
 const CONTEXT_LINES = 3
 /** Larger texts are compared only up to half of this each. */
-const MOST_CHARS = 10_000_000
+const MAX_CHARS = 10_000_000
 
 /**
  * The difference of two texts as a unified diff. For very different or very large texts it is correct but not the shortest: everything
@@ -23,8 +23,8 @@ export function diffTexts(
 ): TextChange {
   const [from, to] = [headerName(names.before), headerName(names.after)]
   if (before === after) return { text: `--- ${from}\n+++ ${to}\n`, truncated: false }
-  if (before.length + after.length > MOST_CHARS) {
-    const half = MOST_CHARS / 2
+  if (before.length + after.length > MAX_CHARS) {
+    const half = MAX_CHARS / 2
     const [old, now] = [before, after].map((text) => text.slice(0, half).toWellFormed()) as [string, string]
     return { text: cut(replaceMiddle(from, to, old, now)).text, truncated: true }
   }

@@ -91,8 +91,16 @@ function touch(trails: Map<string, PathTrail>, at: ChangedPath, before: ContentS
   let trail = trails.get(at.realPath)
   if (trail === undefined) {
     trail = {
-      ...{ at, names: new Set(), callIds: [], before, left: before, now: before, origin: null },
-      ...{ movedAway: false, binary: false, undone: false },
+      at,
+      names: new Set(),
+      callIds: [],
+      before,
+      left: before,
+      now: before,
+      origin: null,
+      movedAway: false,
+      binary: false,
+      undone: false,
     }
     trails.set(at.realPath, trail)
   }

@@ -17,7 +17,7 @@ type Deps = Pick<JobDeps, 'clock' | 'ids' | 'search' | 'buckets'>
 type JobLine = Extract<HistoryLine, { kind: 'job' }>
 type ConversationLine = Extract<HistoryLine, { kind: 'conversation' }>
 
-const MOST_USD = 1_000_000
+const MAX_USD = 1_000_000
 const MAX_TITLE = 300
 
 /**
@@ -47,8 +47,12 @@ function importConversation(tx: Tx, { clock }: Deps, { conversation }: Conversat
   const past = pastOf(clock.now())
   tx.insert(conversations)
     .values({
-      ...{ id, agentId, entityId: agent.entityId, title: conversation.title.slice(0, MAX_TITLE) },
-      ...{ createdAt: past(conversation.createdAt), updatedAt: past(conversation.updatedAt) },
+      id,
+      agentId,
+      entityId: agent.entityId,
+      title: conversation.title.slice(0, MAX_TITLE),
+      createdAt: past(conversation.createdAt),
+      updatedAt: past(conversation.updatedAt),
     })
     .run()
   return true
@@ -90,18 +94,36 @@ function insertJob(tx: Tx, { clock }: Deps, { job, steps, entityId, conversation
   const { seq } = tx
     .insert(jobs)
     .values({
-      ...{ id: job.id, entityId, agentId: job.agentId, channel: job.channel, status, conversationId, createdAt, finishedAt },
+      id: job.id,
+      entityId,
+      agentId: job.agentId,
+      channel: job.channel,
+      status,
+      conversationId,
+      createdAt,
+      finishedAt,
       title: job.title.slice(0, MAX_TITLE),
-      ...{ parentJobId: known(job.parentJobId), retryOfJobId: known(job.retryOfJobId) },
-      ...{ providerId: job.model?.providerId ?? null, model: job.model?.model ?? null },
-      ...{ inputTokens: job.inputTokens, outputTokens: job.outputTokens, cachedTokens: Math.min(job.cachedTokens, job.inputTokens) },
-      ...{ costUsd: usdOf(job.costUsd), childrenCostUsd: usdOf(job.childrenCostUsd), unpricedCalls: job.priced ? 0 : 1 },
+      parentJobId: known(job.parentJobId),
+      retryOfJobId: known(job.retryOfJobId),
+      providerId: job.model?.providerId ?? null,
+      model: job.model?.model ?? null,
+      inputTokens: job.inputTokens,
+      outputTokens: job.outputTokens,
+      cachedTokens: Math.min(job.cachedTokens, job.inputTokens),
+      costUsd: usdOf(job.costUsd),
+      childrenCostUsd: usdOf(job.childrenCostUsd),
+      unpricedCalls: job.priced ? 0 : 1,
       turns: steps.filter(({ kind }) => kind === 'reply').length,
       toolCalls: steps.filter(({ kind }) => kind === 'tool_result').length,
       steps: steps.length,
-      ...{ attempt: hasStarted ? 1 : 0, claim: hasStarted ? 1 : 0, startedAt: hasStarted ? past(job.startedAt ?? createdAt) : null },
-      ...{ workingMs: Math.max(0, job.workingMs), error, errorMessage: error === null ? null : (job.errorMessage ?? quote(error)) },
-      ...{ resultPreview: job.result === null ? null : previewOf(job.result), noOp: job.noOp },
+      attempt: hasStarted ? 1 : 0,
+      claim: hasStarted ? 1 : 0,
+      startedAt: hasStarted ? past(job.startedAt ?? createdAt) : null,
+      workingMs: Math.max(0, job.workingMs),
+      error,
+      errorMessage: error === null ? null : (job.errorMessage ?? quote(error)),
+      resultPreview: job.result === null ? null : previewOf(job.result),
+      noOp: job.noOp,
     })
     .returning({ seq: jobs.seq })
     .get()
@@ -152,4 +174,4 @@ function findConversation(tx: Tx, { conversationId, agentId }: Job): string | nu
 
 /** A record is never of the future. */
 const pastOf = (now: number) => (at: number) => Math.min(at, now)
-const usdOf = (usd: number) => Math.min(Math.max(0, usd), MOST_USD)
+const usdOf = (usd: number) => Math.min(Math.max(0, usd), MAX_USD)

@@ -105,8 +105,27 @@ const { providerId, model, inputTokens, outputTokens, cachedTokens, costUsd, pri
 export const STEPS_AFTER = prepareOnce((db: Db) =>
   db
     .select({
-      ...{ seq, kind, attempt, createdAt, durationMs, callId, name, ok, text, reasoning, toolCalls },
-      ...{ providerId, model, inputTokens, outputTokens, cachedTokens, costUsd, priced, estimated, interrupted, askedBy },
+      seq,
+      kind,
+      attempt,
+      createdAt,
+      durationMs,
+      callId,
+      name,
+      ok,
+      text,
+      reasoning,
+      toolCalls,
+      providerId,
+      model,
+      inputTokens,
+      outputTokens,
+      cachedTokens,
+      costUsd,
+      priced,
+      estimated,
+      interrupted,
+      askedBy,
       refused: REFUSED.mapWith(Boolean),
     })
     .from(jobSteps)
@@ -142,7 +161,12 @@ export function stepOf(row: StepRow): Step {
       return { ...head, kind: 'tool_started', callId: row.callId!, name: row.name! }
     case 'tool_result':
       return {
-        ...{ ...head, kind: 'tool_result', callId: row.callId!, name: row.name!, ok: row.ok!, output: row.text },
+        ...head,
+        kind: 'tool_result',
+        callId: row.callId!,
+        name: row.name!,
+        ok: row.ok!,
+        output: row.text,
         ...(row.refused ? { refused: true } : {}),
       }
   }

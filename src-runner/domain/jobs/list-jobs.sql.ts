@@ -32,7 +32,7 @@ export type JobPage = { jobs: JobSummary[]; nextCursor: string | null }
  * Jobs examined for one page. A rare filter that no index covers would otherwise block everything else: the page may then be
  * shorter than its limit, and the next one continues where it stopped.
  */
-const MOST_EXAMINED = 5_000
+const MAX_EXAMINED = 5_000
 
 const SUMMARY_BY_SEQ = prepareOnce((db: Db) => selectSummaries(db).where(eq(jobs.seq, sql.placeholder('seq'))))
 
@@ -72,7 +72,7 @@ function findSeqs(db: Db, filter: JobFilter, before: number): Found {
 function runScans(db: Db, scans: readonly Scan[], filter: JobFilter, range: SeqRange): Found {
   if (scans.length === 0) return { seqs: [], examinedTo: null }
   const areCovered = scans.every((scan) => uncoveredBy(scan, filter).length === 0)
-  const examinedTo = areCovered ? null : findNthSeq(db, scans, range, MOST_EXAMINED)
+  const examinedTo = areCovered ? null : findNthSeq(db, scans, range, MAX_EXAMINED)
   const examined = { below: range.below, from: examinedTo ?? range.from }
   const merged = merge(scans, (scan) => restrict(scan, examined, uncoveredBy(scan, filter)))
   const rows = db.prepare<SeqRow>(`${merged.sql} LIMIT ?`).all(...merged.params, filter.limit + 1)
@@ -111,13 +111,13 @@ function scansFor(db: Db, { agentId, entityId, channel, parentJobId, status }: J
         scan(`status = ? AND channel = ? AND ${AT_REST}`, [one, of], 'status', 'channel'),
       )
     const queues = listQueuedAgents(db)
-    if (queues.length > MOST_QUEUES) return [scan("+status = 'pending'", [], 'status')]
+    if (queues.length > MAX_QUEUES) return [scan("+status = 'pending'", [], 'status')]
     return queues.map((agent) => scan("agent_id = ? AND status = 'pending'", [agent], 'status'))
   })
 }
 
 /** With more queues than this, walking through the newest jobs is faster: then most of them are pending. */
-const MOST_QUEUES = 200
+const MAX_QUEUES = 200
 
 /** The plus sign keeps SQLite from choosing another index than the one that gives the order. */
 function uncoveredBy({ covers }: Pick<Scan, 'covers'>, filter: JobFilter): Query[] {

@@ -66,8 +66,13 @@ export function recordReply(tx: Tx, deps: JobDeps, claim: Claim, reply: NewReply
   const durationMs = count(reply.durationMs)
   const { text, reasoning, toolCalls, model, priced, estimated, interrupted, askedBy } = reply
   const place = placeReply(tx, claim, {
-    ...{ ...model, ...tokens, costMicros, priced, turns: askedBy === undefined ? 1 : 0 },
-    ...{ now: deps.clock.now(), workedMs: deps.workingTime.take(claim.jobId) },
+    ...model,
+    ...tokens,
+    costMicros,
+    priced,
+    turns: askedBy === undefined ? 1 : 0,
+    now: deps.clock.now(),
+    workedMs: deps.workingTime.take(claim.jobId),
   })
   if (place === undefined) throw new StaleClaimError(claim)
   const { seq, agentId, channel, parentJobId, parentCallId } = place

@@ -107,12 +107,12 @@ function indexJob(tx: Tx, jobSeq: number): void {
 }
 
 /** Each search also reads this many jobs that are not indexed yet, and this much of each text. */
-const MOST_UNINDEXED = 100
+const MAX_UNINDEXED = 100
 export const UNINDEXED_CHARS = 20_000
 
 /** The newest jobs whose texts are not in the index, or have changed since. */
 export function listUnindexed(db: Db): number[] {
-  return [...seqsOf(db, NEWEST_ADDED, MOST_UNINDEXED), ...seqsOf(db, NEWEST_LISTED, MOST_UNINDEXED)]
+  return [...seqsOf(db, NEWEST_ADDED, MAX_UNINDEXED), ...seqsOf(db, NEWEST_LISTED, MAX_UNINDEXED)]
 }
 
 const NEWEST_ADDED = 'SELECT seq AS jobSeq FROM agent_jobs WHERE seq > (SELECT job_seq FROM search_mark) ORDER BY seq DESC LIMIT ?'
@@ -123,7 +123,7 @@ function wordsOf(text: string): string[] {
   return text.match(/[\p{L}\p{M}\p{N}\p{Co}]+/gu) ?? []
 }
 
-const MOST_WORDS = 32
+const MAX_WORDS = 32
 
 /** As in the index: in lower case and without diacritics. */
 function folded(text: string): string {
@@ -132,7 +132,7 @@ function folded(text: string): string {
 
 /** Whether the index would find these texts. */
 export function isMatch(texts: readonly string[], query: string): boolean {
-  const queryWords = wordsOf(folded(query)).slice(0, MOST_WORDS)
+  const queryWords = wordsOf(folded(query)).slice(0, MAX_WORDS)
   const last = queryWords.pop()
   if (last === undefined) return false
   const words = new Set(texts.flatMap((text) => wordsOf(folded(text))))
@@ -140,7 +140,7 @@ export function isMatch(texts: readonly string[], query: string): boolean {
 }
 
 /** A prefix of more words than this is not expanded. */
-const MOST_TERMS = 200
+const MAX_TERMS = 200
 /** A shorter prefix of very many words is searched as a complete word, because nearly every job has a word with that prefix. */
 const LEAST_PREFIX_CHARS = 3
 
@@ -152,7 +152,7 @@ export function listTerms(db: Db, prefix: string): string[] | null {
   for (let from = start; ;) {
     const term = next.get(from)?.term
     if (term?.startsWith(start) !== true) return terms
-    if (terms.push(term) > MOST_TERMS) return null
+    if (terms.push(term) > MAX_TERMS) return null
     // The smallest text after it, because no word contains a control character.
     from = `${term}\u0001`
   }
@@ -166,7 +166,7 @@ export function listTerms(db: Db, prefix: string): string[] | null {
  * reads only as many as the page needs.
  */
 export function searchExpressionFor(text: string, termsOf: (prefix: string) => string[] | null): string | null {
-  const words = wordsOf(text).slice(0, MOST_WORDS)
+  const words = wordsOf(text).slice(0, MAX_WORDS)
   const last = words.pop()
   if (last === undefined) return null
   return [...words.map((word) => `"${word}"`), prefixExpression(last, termsOf(last))].join(' AND ')

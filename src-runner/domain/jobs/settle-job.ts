@@ -112,7 +112,7 @@ export function forceCancelJob(tx: Tx, deps: JobDeps, jobId: string): boolean {
 }
 
 /** Crashes that a job may survive without making progress in between. */
-const MOST_CRASHES = 1
+const MAX_CRASHES = 1
 
 /**
  * To be called at the start of the process, before anything is claimed. Jobs that ran in an earlier process become pending, or end
@@ -128,7 +128,7 @@ export function rescueJobs(tx: Tx, deps: JobDeps): { pending: string[]; cancelle
     if (job.cancelRequestedAt !== null) {
       endJob(tx, deps, job, CANCELLED)
       rescued.cancelled.push(job.id)
-    } else if (job.crashes >= MOST_CRASHES) {
+    } else if (job.crashes >= MAX_CRASHES) {
       endJob(tx, deps, job, { status: 'failed', error: 'crash_loop', message: createMessage('job_crashed'), text: null })
       rescued.failed.push(job.id)
     } else {
@@ -269,7 +269,9 @@ function endJob(tx: Tx, deps: JobDeps, job: OpenJob, outcome: JobOutcome, cancel
   forgetPostponed(tx, job.seq)
   markEnded(tx, job.seq, {
     ...outcome,
-    ...{ at, cancelRequestedAt, workedMs: deps.workingTime.take(job.id) },
+    at,
+    cancelRequestedAt,
+    workedMs: deps.workingTime.take(job.id),
     resultPreview: result === null ? null : previewOf(result),
   })
   if (result !== null) {

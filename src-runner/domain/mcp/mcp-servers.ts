@@ -96,8 +96,16 @@ export function insertMcpServer(
   )
   tx.insert(mcpServers)
     .values({
-      ...{ id, entityId: entity.id, name: given, slug: freeSlug(shortSlug(slugFor(given, 'server')), taken), transport },
-      ...{ enabled: true, status: 'stopped', statusSince: NOW, problem: '', createdAt: clock.now() },
+      id,
+      entityId: entity.id,
+      name: given,
+      slug: freeSlug(shortSlug(slugFor(given, 'server')), taken),
+      transport,
+      enabled: true,
+      status: 'stopped',
+      statusSince: NOW,
+      problem: '',
+      createdAt: clock.now(),
     })
     .run()
   grantAgents(tx, id, entity.id, grants)
@@ -129,10 +137,14 @@ export function updateMcpServer(
   const isOther = transport !== undefined && !isSameServer(before.transport, transport)
   tx.update(mcpServers)
     .set({
-      ...{ name: name ?? before.name, transport: transport ?? before.transport, enabled: enabled ?? before.enabled },
+      name: name ?? before.name,
+      transport: transport ?? before.transport,
+      enabled: enabled ?? before.enabled,
       // It was allowed to what ran before.
       mayAskModel: mayAskModel ?? (before.mayAskModel && !isOther),
-      ...{ status: 'stopped', statusSince: NOW, problem: '' },
+      status: 'stopped',
+      statusSince: NOW,
+      problem: '',
     })
     .where(eq(mcpServers.id, serverId))
     .run()
@@ -192,7 +204,8 @@ export function setMcpServerStatus(tx: Tx, serverId: string, status: Row['status
   const { changes } = tx
     .update(mcpServers)
     .set({
-      ...{ status, problem },
+      status,
+      problem,
       statusSince: sql`CASE WHEN ${mcpServers.status} = ${status} THEN ${mcpServers.statusSince} ELSE now_ms() END`,
     })
     .where(and(eq(mcpServers.id, serverId), or(ne(mcpServers.status, status), ne(mcpServers.problem, problem))))

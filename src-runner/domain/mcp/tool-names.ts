@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /** Providers accept no longer names. */
-const MOST_CHARS = 64
-const MOST_SLUG_CHARS = 20
+const MAX_CHARS = 64
+const MAX_SLUG_CHARS = 20
 const DIGEST_CHARS = 6
 
 /** Stands between the slug of a server, which has no underscore, and the name of a tool. No built-in tool has it in its name. */
@@ -10,7 +10,7 @@ export const NAME_SEPARATOR = '__'
 
 /** The start of a server's slug. */
 export function shortSlug(slug: string): string {
-  return slug.slice(0, MOST_SLUG_CHARS).replace(/-+$/, '')
+  return slug.slice(0, MAX_SLUG_CHARS).replace(/-+$/, '')
 }
 
 /**
@@ -20,7 +20,7 @@ export function shortSlug(slug: string): string {
 export function agentNameOf(slug: string, name: string): string {
   const prefix = slug + NAME_SEPARATOR
   const clean = name.replace(/[^a-zA-Z0-9_-]/g, '_')
-  if (clean === name && name !== '' && prefix.length + name.length <= MOST_CHARS) return prefix + name
+  if (clean === name && name !== '' && prefix.length + name.length <= MAX_CHARS) return prefix + name
   const digest = createHash('sha256').update(name).digest('hex').slice(0, DIGEST_CHARS)
-  return `${prefix}${clean.slice(0, MOST_CHARS - prefix.length - DIGEST_CHARS - 1)}_${digest}`
+  return `${prefix}${clean.slice(0, MAX_CHARS - prefix.length - DIGEST_CHARS - 1)}_${digest}`
 }

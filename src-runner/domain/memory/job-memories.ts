@@ -14,7 +14,13 @@ export function recordJobMemories(
   memories: readonly Memory[],
 ): void {
   const rows = memories.map(({ id, text, untrusted, updatedAt }) => ({
-    ...{ jobId, memoryId: id, via, version: updatedAt, text, untrusted, at: clock.now() },
+    jobId,
+    memoryId: id,
+    via,
+    version: updatedAt,
+    text,
+    untrusted,
+    at: clock.now(),
   }))
   if (rows.length > 0) tx.insert(jobMemories).values(rows).onConflictDoNothing().run()
 }

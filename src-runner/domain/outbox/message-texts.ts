@@ -8,15 +8,15 @@ import { shortCodeOf } from '../approvals/short-code.ts'
 
 /** What agents write to people over channels, as Markdown, in the language of `t`. */
 
-const MOST_PREVIEW_CHARS = 600
-const MOST_PREVIEW_LINES = 8
+const MAX_PREVIEW_CHARS = 600
+const MAX_PREVIEW_LINES = 8
 /** A call that needs more than this is attached as a file. */
-const MOST_QUOTED_CHARS = 1500
-const MOST_BEGINNING_CHARS = 600
-const MOST_BUTTON_CHARS = 30
+const MAX_QUOTED_CHARS = 1500
+const MAX_BEGINNING_CHARS = 600
+const MAX_BUTTON_CHARS = 30
 const ATTACHMENT_NAME = 'approval.txt'
-const MOST_REASON_CHARS = 300
-const MOST_NAME_CHARS = 80
+const MAX_REASON_CHARS = 300
+const MAX_NAME_CHARS = 80
 
 export type EndedJob = {
   status: JobStatus
@@ -78,7 +78,7 @@ export function approvalText(t: Translate, approval: AskedApproval, link: string
     ...questionText(t, approval, hasButtons),
     ...changed,
     ...warnings.map((warning) => `⚠️ ${plain(renderMessage(t, warning))}`),
-    ...(words === '' ? [] : [`${t('outbound.approval.reason')} ${quoted(cut(words, MOST_REASON_CHARS))}`]),
+    ...(words === '' ? [] : [`${t('outbound.approval.reason')} ${quoted(cut(words, MAX_REASON_CHARS))}`]),
     t('outbound.approval.job', { title: nameOf(jobTitle) }),
     `${howToAnswer(t, approval, hasButtons)} ${t('outbound.approval.expires', { hours })}`.trim(),
     link,
@@ -89,7 +89,7 @@ export function approvalText(t: Translate, approval: AskedApproval, link: string
 export function attachmentsFor(t: Translate, approval: AskedApproval): { name: string; text: string }[] {
   if (approval.kind !== 'tool' && approval.kind !== 'unknown_outcome') return []
   const text = completeText(t, approval)
-  return text.length <= MOST_QUOTED_CHARS ? [] : [{ name: ATTACHMENT_NAME, text }]
+  return text.length <= MAX_QUOTED_CHARS ? [] : [{ name: ATTACHMENT_NAME, text }]
 }
 
 function completeText(t: Translate, approval: AskedApproval): string {
@@ -99,7 +99,7 @@ function completeText(t: Translate, approval: AskedApproval): string {
 /** The choices as text, where no button shows them: a phone cuts its label. */
 function choicesText(choices: readonly string[], hasButtons: boolean): string[] {
   if (choices.length === 0) return []
-  if (hasButtons && choices.every((choice) => choice.length <= MOST_BUTTON_CHARS)) return []
+  if (hasButtons && choices.every((choice) => choice.length <= MAX_BUTTON_CHARS)) return []
   return [choices.map((choice, n) => `${n + 1}. ${plain(choice)}`).join('\n')]
 }
 
@@ -109,7 +109,7 @@ function questionText(t: Translate, approval: AskedApproval, hasButtons: boolean
     case 'tool':
     case 'unknown_outcome':
       if (attachmentsFor(t, approval).length === 0) return [fenced(completeText(t, approval))]
-      return [fenced(cut(callText(t, approval), MOST_BEGINNING_CHARS)), t('outbound.approval.attached', { file: ATTACHMENT_NAME })]
+      return [fenced(cut(callText(t, approval), MAX_BEGINNING_CHARS)), t('outbound.approval.attached', { file: ATTACHMENT_NAME })]
     case 'question':
       if (question?.server !== undefined) {
         const address = question.url === undefined ? [] : [fenced(question.url)]
@@ -157,8 +157,8 @@ export function linkText(
 function firstLines(result: string): string {
   const text = result.trim()
   const lines = text.split('\n')
-  const short = cut(lines.slice(0, MOST_PREVIEW_LINES).join('\n').trimEnd(), MOST_PREVIEW_CHARS)
-  const shown = lines.length > MOST_PREVIEW_LINES && !short.endsWith('…') ? `${short}\n…` : short
+  const short = cut(lines.slice(0, MAX_PREVIEW_LINES).join('\n').trimEnd(), MAX_PREVIEW_CHARS)
+  const shown = lines.length > MAX_PREVIEW_LINES && !short.endsWith('…') ? `${short}\n…` : short
   const isOpen = (shown.match(/^\s*```/gm) ?? []).length % 2 === 1
   return isOpen ? `${shown}\n\`\`\`` : shown
 }
@@ -170,7 +170,7 @@ function cut(text: string, most: number): string {
 
 /** Names and sentences of people on one line, with nothing in them that Markdown would read. */
 function nameOf(text: string): string {
-  return plain(cut(visibleText(text).replace(/\s+/g, ' ').trim(), MOST_NAME_CHARS))
+  return plain(cut(visibleText(text).replace(/\s+/g, ' ').trim(), MAX_NAME_CHARS))
 }
 
 /** What Markdown reads anywhere in a line. Taints that mean something at its beginning alone are left as they are. */

@@ -17,7 +17,17 @@ function selectMessages(db: Db) {
   return db
     .select({
       message: {
-        ...{ id, kind, state, agentId, channelId, jobId, tries, problem, createdAt, nextTryAt, sentAt },
+        id,
+        kind,
+        state,
+        agentId,
+        channelId,
+        jobId,
+        tries,
+        problem,
+        createdAt,
+        nextTryAt,
+        sentAt,
         agentName: agents.name,
         channelKind: channels.kind,
         text: sql<string>`substr(${outbox.text}, 1, ${sql.raw(String(OUTBOUND_TEXT_CHARS))})`,

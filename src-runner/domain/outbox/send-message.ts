@@ -17,7 +17,7 @@ const BACK_OFF_MS = [30_000, 300_000]
 /** The interval of tries while the channel is down. They do not count. */
 const PROBE_EVERY_MS = 60_000
 /** Crashes during a send after which the message is assumed to cause them. */
-const MOST_CUT_OFF = 3
+const MAX_CUT_OFF = 3
 
 type Row = typeof outbox.$inferSelect
 
@@ -39,8 +39,8 @@ export function beginTry(tx: Tx, { clock, speech }: { clock: Clock; speech: Spee
     endAs(tx, clock, row, 'not_sent', createMessage('sent_answered_before'))
     return null
   }
-  if (row.cutOff >= MOST_CUT_OFF) {
-    giveUp(tx, clock, row, createMessage('sent_crashed', { times: MOST_CUT_OFF }))
+  if (row.cutOff >= MAX_CUT_OFF) {
+    giveUp(tx, clock, row, createMessage('sent_crashed', { times: MAX_CUT_OFF }))
     return null
   }
   tx.update(outbox)

@@ -62,9 +62,20 @@ export function writeOutbound(
   const { changes } = tx
     .insert(outbox)
     .values({
-      ...{ id: messageId, key, kind, state, agentId, jobId, approvalId, text },
+      id: messageId,
+      key,
+      kind,
+      state,
+      agentId,
+      jobId,
+      approvalId,
+      text,
       entityId: sql`(SELECT entity_id FROM agents WHERE id = ${agentId})`,
-      ...{ channelId, personId, chatId, buttons: [...buttons], files: [...files] },
+      channelId,
+      personId,
+      chatId,
+      buttons: [...buttons],
+      files: [...files],
       problem: writeMessage('code' in to ? to : (held ?? null)),
       createdAt: at,
       nextTryAt: state === 'pending' ? at + delayMs : null,

@@ -35,12 +35,21 @@ export function createSchedule(tx: Tx, { clock, ids, changed, clockSeen }: Sched
   const { name, cron, timezone, task, dailyBudgetUsd, notifyOnSuccess, notifyVia } = input
   tx.insert(schedules)
     .values({
-      ...{ id, entityId: agent.entityId, agentId: agent.id, name, cron, timezone, task, dailyBudgetUsd, notifyOnSuccess },
+      id,
+      entityId: agent.entityId,
+      agentId: agent.id,
+      name,
+      cron,
+      timezone,
+      task,
+      dailyBudgetUsd,
+      notifyOnSuccess,
       notifyVia: storeVia(notifyVia),
       catchUpMs: Math.round(input.catchUpHours * HOUR_MS),
       status: 'active',
       nextDueAt: nextDueAfter(cron, timezone, now),
-      ...{ createdAt: now, updatedAt: now },
+      createdAt: now,
+      updatedAt: now,
     })
     .run()
   tx.emit({ type: 'schedule.created', payload: { scheduleId: id } })
@@ -71,9 +80,16 @@ export function updateSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string, i
   const isNewCursor = scheduleCursor !== undefined && scheduleCursor !== row.cursor
   tx.update(schedules)
     .set({
-      ...{ name, cron, timezone, task, dailyBudgetUsd, notifyOnSuccess },
+      name,
+      cron,
+      timezone,
+      task,
+      dailyBudgetUsd,
+      notifyOnSuccess,
       ...(notifyVia === undefined ? {} : { notifyVia: storeVia(notifyVia) }),
-      ...{ entityId: agent.entityId, agentId: agent.id, updatedAt: now },
+      entityId: agent.entityId,
+      agentId: agent.id,
+      updatedAt: now,
       ...(catchUpHours === undefined ? {} : { catchUpMs: Math.round(catchUpHours * HOUR_MS) }),
       ...(isNewCursor ? { cursor: scheduleCursor, cursorTaints: null } : {}),
       ...(hasOtherTimes ? { nextDueAt: nextFreeDueAfter(tx, { seq: row.seq, cron, timezone }, now) } : {}),

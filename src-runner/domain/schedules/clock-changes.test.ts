@@ -227,7 +227,17 @@ describe('a clock that was a year ahead and is right again', () => {
     rig.clock.advance(5 * MINUTE)
     rig.look()
     expect(rig.runHistory(schedule).map(({ state }) => state)).toEqual([
-      ...['missed', 'ran', 'ran', 'ran', 'ran', 'missed', 'missed', 'missed', 'missed', 'ran', 'ran'],
+      'missed',
+      'ran',
+      'ran',
+      'ran',
+      'ran',
+      'missed',
+      'missed',
+      'missed',
+      'missed',
+      'ran',
+      'ran',
     ])
   })
 
@@ -239,7 +249,10 @@ describe('a clock that was a year ahead and is right again', () => {
     goTo('2026-11-20T13:20:00Z')
     expect(rig.look()).toBe(1)
     expect(states(schedule).slice(0, -1)).toEqual([
-      ...['26-11-20T10:00 missed', '26-11-20T11:00 missed', '26-11-20T12:00 missed', '26-11-20T13:00 caught_up'],
+      '26-11-20T10:00 missed',
+      '26-11-20T11:00 missed',
+      '26-11-20T12:00 missed',
+      '26-11-20T13:00 caught_up',
     ])
   })
 

@@ -47,19 +47,40 @@ describe('a due time', () => {
     const [occurrence, ...more] = rig.runHistory(schedule)
     expect(more).toEqual([])
     expect(occurrence).toMatchObject({
-      ...{ scheduleId: schedule.id, dueAt: at('2026-11-20T10:00:00Z'), origin: 'clock', state: 'ran', reason: REASONS.onTime },
-      ...{ times: 1, untilAt: null, jobStatus: 'pending', noOp: false, costUsd: 0, decidedAt: at('2026-11-20T10:00:00Z') },
+      scheduleId: schedule.id,
+      dueAt: at('2026-11-20T10:00:00Z'),
+      origin: 'clock',
+      state: 'ran',
+      reason: REASONS.onTime,
+      times: 1,
+      untilAt: null,
+      jobStatus: 'pending',
+      noOp: false,
+      costUsd: 0,
+      decidedAt: at('2026-11-20T10:00:00Z'),
     })
     expect(rig.read(schedule)).toMatchObject({
-      ...{ status: 'active', lastStatus: 'running', nextDueAt: at('2026-11-20T11:00:00Z'), liveJobId: occurrence!.jobId },
+      status: 'active',
+      lastStatus: 'running',
+      nextDueAt: at('2026-11-20T11:00:00Z'),
+      liveJobId: occurrence!.jobId,
       lastRun: occurrence,
     })
     expect(rig.jobs.getJob(rig.domain.db, occurrence!.jobId!)).toMatchObject({
-      ...{ agentId: rig.agentId, channel: 'schedule', scheduleId: schedule.id, occurrenceId: occurrence!.id },
-      ...{ title: 'News', task: 'Read the news.', conversationId: null },
+      agentId: rig.agentId,
+      channel: 'schedule',
+      scheduleId: schedule.id,
+      occurrenceId: occurrence!.id,
+      title: 'News',
+      task: 'Read the news.',
+      conversationId: null,
       context: {
         schedule: { id: schedule.id, name: 'News' },
-        ...{ dueAt: occurrence!.dueAt, origin: 'clock', caughtUp: false, lateMs: 0, previousRun: null },
+        dueAt: occurrence!.dueAt,
+        origin: 'clock',
+        caughtUp: false,
+        lateMs: 0,
+        previousRun: null,
       },
     })
   })
@@ -159,7 +180,7 @@ describe('a due time that comes during a run', () => {
     expect(rig.look()).toBe(1)
     expect(states(schedule)).toEqual(['11-20T10:00 ran', '11-20T11:00 ran'])
     expect(last(schedule)).toMatchObject({
-      ...{ reason: REASONS.waited },
+      reason: REASONS.waited,
       decidedAt: at('2026-11-20T11:40:00Z'),
     })
     expect(rig.jobs.getJob(rig.domain.db, last(schedule).jobId!).context).toMatchObject({ lateMs: 40 * MINUTE, caughtUp: false })
@@ -250,7 +271,9 @@ describe('a spent budget', () => {
     goTo('2026-11-20T10:00:00Z')
     expect(rig.look()).toBe(0)
     expect(last(schedule)).toMatchObject({
-      ...{ state: 'skipped_budget', jobId: null, decidedAt: at('2026-11-20T10:00:00Z') },
+      state: 'skipped_budget',
+      jobId: null,
+      decidedAt: at('2026-11-20T10:00:00Z'),
       reason: expect.objectContaining({ code: 'due_over_budget' }),
     })
     expect(rig.read(schedule)).toMatchObject({ status: 'budget_exhausted', lastStatus: 'budget_exhausted', agentSpentTodayUsd: 2 })

@@ -54,7 +54,12 @@ export function decideSchedules(tx: Tx, deps: ScheduleDeps, scheduleIds: readonl
   const moneyNow = deps.money.now()
   deps.clockSeen(now)
   const batch: Batch = {
-    ...{ tx, deps, now, pauseAll: isAllPaused(tx), records: createRunRecords(tx, deps), reports: [] },
+    tx,
+    deps,
+    now,
+    pauseAll: isAllPaused(tx),
+    records: createRunRecords(tx, deps),
+    reports: [],
     timesBetween: memoize((cron: string, timezone: string, after: number, until: number) => dueTimesBetween(cron, timezone, after, until)),
     spendOfDay: memoize((agentId: string, timezone: string) => readSpendOfDay(tx, agentId, timezone, moneyNow)),
     dayIn: memoize((timezone: string) => ({ startsAt: localDayStart(now, timezone), endsAt: nextLocalDayStart(now, timezone) })),

@@ -61,8 +61,15 @@ it('prunes every schedule in turn', () => {
   const schedules = rig.write((tx) =>
     Array.from({ length: 120 }, () =>
       rig.schedules.create(tx, {
-        ...{ name: 'News', agentId: rig.agentId, cron: '0 10 * * *', timezone: 'UTC', task: 'Read.', dailyBudgetUsd: 5 },
-        ...{ catchUpHours: 0, notifyOnSuccess: false, notifyVia: 'auto' },
+        name: 'News',
+        agentId: rig.agentId,
+        cron: '0 10 * * *',
+        timezone: 'UTC',
+        task: 'Read.',
+        dailyBudgetUsd: 5,
+        catchUpHours: 0,
+        notifyOnSuccess: false,
+        notifyVia: 'auto',
       }),
     ),
   )

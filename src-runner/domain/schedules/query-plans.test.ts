@@ -103,7 +103,14 @@ test('decides in every way without scanning', () => {
   rig.clock.advance(1500 * HOUR)
   decide()
   expect(rig.runHistory(schedule).map(({ state }) => state)).toEqual([
-    ...['caught_up', 'missed', 'missed', 'skipped_overlap', 'missed', 'caught_up', 'skipped_budget', 'paused'],
+    'caught_up',
+    'missed',
+    'missed',
+    'skipped_overlap',
+    'missed',
+    'caught_up',
+    'skipped_budget',
+    'paused',
   ])
   expect(used.length).toBeGreaterThan(20)
   expect(slowParts(used)).toEqual([])

@@ -12,7 +12,7 @@ import { occurrences, schedules } from './schedules-table.ts'
 import type { OccurrenceRow, ScheduleToDecide } from './schedules.sql.ts'
 
 /** More due times than this without a run share one row. */
-export const MOST_SINGLE_ROWS = 1000
+export const MAX_SINGLE_ROWS = 1000
 
 type RunState = Extract<OccurrenceState, 'ran' | 'caught_up'>
 type UnrunState = Exclude<OccurrenceState, RunState>
@@ -45,7 +45,7 @@ export function createRunRecords(tx: Tx, { clock, ids, jobs }: Pick<ScheduleDeps
       const decidedAt = state === 'due' ? null : now
       const add = (dueAt: number, times: number, untilAt: number | null) =>
         unrun.push({ scheduleSeq, dueAt, origin: 'clock', id: ids.next(), state, reason, times, untilAt, notedAt: now, decidedAt })
-      if (dueTimes.length > MOST_SINGLE_ROWS) add(dueTimes[0]!, dueTimes.length, dueTimes.at(-1)!)
+      if (dueTimes.length > MAX_SINGLE_ROWS) add(dueTimes[0]!, dueTimes.length, dueTimes.at(-1)!)
       else for (const dueAt of dueTimes) add(dueAt, 1, null)
     },
     addRun: (run: Run) => void runs.push(run),

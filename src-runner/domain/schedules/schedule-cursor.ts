@@ -8,7 +8,12 @@ import { jobCursors, schedules } from './schedules-table.ts'
 const selectRuns = (db: Db) =>
   db
     .select({
-      ...{ seq: jobs.seq, jobId: jobs.id, startedAt: jobs.createdAt, status: jobs.status, noOp: jobs.noOp, error: jobs.error },
+      seq: jobs.seq,
+      jobId: jobs.id,
+      startedAt: jobs.createdAt,
+      status: jobs.status,
+      noOp: jobs.noOp,
+      error: jobs.error,
       result: jobTexts.result,
     })
     .from(jobs)

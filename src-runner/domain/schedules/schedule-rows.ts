@@ -69,7 +69,16 @@ type OccurrenceWithJob = NonNullable<ReturnType<ReturnType<typeof selectOccurren
 export function occurrenceOf(row: OccurrenceWithJob): Occurrence {
   const { scheduleId, dueAt, origin, state, reason, times, untilAt, jobId, jobStatus, decidedAt } = row
   return {
-    ...{ scheduleId, dueAt, origin, state, reason, times, untilAt, jobId, jobStatus, decidedAt },
+    scheduleId,
+    dueAt,
+    origin,
+    state,
+    reason,
+    times,
+    untilAt,
+    jobId,
+    jobStatus,
+    decidedAt,
     id: row.id ?? jobId!,
     noOp: row.noOp ?? false,
     costUsd: row.costUsd ?? 0,
@@ -93,7 +102,18 @@ export function scheduleOf(db: Db, row: ScheduleRow, { now, moneyNow }: { now: n
   const day = { since: localDayStart(moneyNow, zone), until: nextLocalDayStart(moneyNow, zone) }
   const live = findLiveJob(db, id)
   return {
-    ...{ id, entityId, agentId, name, cron, timezone, task, dailyBudgetUsd, notifyOnSuccess, status, createdAt, updatedAt },
+    id,
+    entityId,
+    agentId,
+    name,
+    cron,
+    timezone,
+    task,
+    dailyBudgetUsd,
+    notifyOnSuccess,
+    status,
+    createdAt,
+    updatedAt,
     notifyVia: readVia(notifyVia),
     agentName: AGENT_NAME(db).get({ agentId })!.name,
     catchUpHours: row.catchUpMs / 3_600_000,

@@ -49,7 +49,12 @@ export function createScheduleStore({
   }) {
   const watchers = new Set<() => void>()
   const deps: ScheduleDeps = {
-    ...{ clock, money, ids, log, jobs, safeMode },
+    clock,
+    money,
+    ids,
+    log,
+    jobs,
+    safeMode,
     hooks: { exhausted: (tx, schedule) => hooks?.exhausted?.(tx, schedule) },
     changed: () => watchers.forEach((watcher) => watcher()),
     clockSeen: (now) => (latestSeen = Math.max(latestSeen, now)),

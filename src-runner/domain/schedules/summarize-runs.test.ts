@@ -2,7 +2,7 @@ import { quote } from '../../lib/messages.ts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { OccurrenceSum } from '../../contract/schedules.ts'
 import { openScheduleRig, type ScheduleRig } from '../../testing/schedule-rig.ts'
-import { MOST_SUMMARIES } from './summarize-runs.ts'
+import { MAX_SUMMARIES } from './summarize-runs.ts'
 
 const HOUR = 3_600_000
 
@@ -84,7 +84,7 @@ it('omits schedules without due times, and lists those with problems first', asy
 
 it('counts all schedules, and lists a limited number', async () => {
   const from = rig.clock.now()
-  for (let n = 0; n < MOST_SUMMARIES + 5; n++) rig.create({ name: `Watch ${n}`, catchUpHours: 0 })
+  for (let n = 0; n < MAX_SUMMARIES + 5; n++) rig.create({ name: `Watch ${n}`, catchUpHours: 0 })
   rig.clock.advance(2 * HOUR)
   const due = rig.schedules.listDue(rig.domain.db, 'running', { at: -1, seq: 0 }, 1000)
   rig.write((tx) =>
@@ -94,7 +94,7 @@ it('counts all schedules, and lists a limited number', async () => {
     ),
   )
   const { all, schedules, count } = await sumUp(from)
-  expect(schedules).toHaveLength(MOST_SUMMARIES)
-  expect(count).toBe(MOST_SUMMARIES + 5)
+  expect(schedules).toHaveLength(MAX_SUMMARIES)
+  expect(count).toBe(MAX_SUMMARIES + 5)
   expect(all.reduce((sum, { times }) => sum + times, 0)).toBe(2 * count)
 })

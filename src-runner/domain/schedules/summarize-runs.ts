@@ -14,7 +14,7 @@ export type SummedSpan = { from: number; to: number; scheduleId?: string | undef
 export type SchedulesSummary = { all: OccurrenceSum[]; costUsd: number; schedules: ScheduleSummary[]; count: number }
 
 /** Nobody reads more. The sums over all include the rest. */
-export const MOST_SUMMARIES = 200
+export const MAX_SUMMARIES = 200
 /** Schedules summed up in one turn of the event loop. Each has up to 2,000 rows. */
 const AT_ONCE = 10
 
@@ -42,7 +42,7 @@ export async function sumUpSchedules(db: Db, { from, to, scheduleId, entityId }:
   return {
     all: [...all.values()].sort((a, b) => b.lastAt - a.lastAt),
     costUsd: toUsd(costMicros),
-    schedules: summaries.sort((a, b) => rankOf(a) - rankOf(b) || b.sums[0]!.lastAt - a.sums[0]!.lastAt).slice(0, MOST_SUMMARIES),
+    schedules: summaries.sort((a, b) => rankOf(a) - rankOf(b) || b.sums[0]!.lastAt - a.sums[0]!.lastAt).slice(0, MAX_SUMMARIES),
     count: summaries.length,
   }
 }

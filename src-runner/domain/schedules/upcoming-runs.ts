@@ -9,7 +9,7 @@ import { findOverspend } from './daily-budget.ts'
 import { findLiveJob, listDueUntil, type UpcomingRow } from './schedules.sql.ts'
 
 /** Nobody reads more, and a busy week has many thousands. */
-export const MOST_UPCOMING = 200
+export const MAX_UPCOMING = 200
 
 /** The runs expected after `now` until `until`, soonest first. A watcher has one entry for all its runs. */
 export function listUpcoming(
@@ -22,18 +22,18 @@ export function listUpcoming(
     dueTimesBetween(cron, timezone, after, until, most),
   )
   let runs: UpcomingRun[] = []
-  for (const row of listDueUntil(db, until, MOST_UPCOMING, entityId)) {
+  for (const row of listDueUntil(db, until, MAX_UPCOMING, entityId)) {
     // Nothing is computed beyond the last entry that is shown.
-    const last = runs.length < MOST_UPCOMING ? until : runs.at(-1)!.dueAt
+    const last = runs.length < MAX_UPCOMING ? until : runs.at(-1)!.dueAt
     if (row.nextDueAt! > last) break
     runs.push(...runsOf(row, row.nextDueAt!))
-    if (runs.length >= MOST_UPCOMING) runs = soonest(runs)
+    if (runs.length >= MAX_UPCOMING) runs = soonest(runs)
   }
   return soonest(runs)
 
   function runsOf(row: UpcomingRow, nextDueAt: number): UpcomingRun[] {
     const watches = isWatcher(row.cron, row.timezone)
-    const due = timesOf(row.cron, row.timezone, Math.max(now, nextDueAt - 1), watches ? Infinity : MOST_UPCOMING)
+    const due = timesOf(row.cron, row.timezone, Math.max(now, nextDueAt - 1), watches ? Infinity : MAX_UPCOMING)
     const ran = listRunsAfter(db, row.seq, now)
     const times = ran.size === 0 ? due : due.filter((at) => !ran.has(at))
     if (times.length === 0) return []
@@ -61,5 +61,5 @@ function blockerOf(
 }
 
 function soonest(runs: UpcomingRun[]): UpcomingRun[] {
-  return runs.sort((a, b) => a.dueAt - b.dueAt || (a.scheduleId < b.scheduleId ? -1 : 1)).slice(0, MOST_UPCOMING)
+  return runs.sort((a, b) => a.dueAt - b.dueAt || (a.scheduleId < b.scheduleId ? -1 : 1)).slice(0, MAX_UPCOMING)
 }

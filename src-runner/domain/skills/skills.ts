@@ -95,7 +95,11 @@ function shown(db: Db, row: Omit<SkillRow, 'seq'>): Skill {
   return {
     ...rest,
     ...readSource(row.source),
-    ...{ name: contents.name, description: contents.description, version: contents.version, contents, newPermissions },
+    name: contents.name,
+    description: contents.description,
+    version: contents.version,
+    contents,
+    newPermissions,
     status: statusOf({ changedAt, missingAt, importedAt }, newPermissions),
     hasUpdate: importedAt === null && upstreamDigest !== null && upstreamDigest !== row.digest && upstreamDigest !== acknowledgedDigest,
     checkProblem: readMessage(checkProblem),
@@ -123,8 +127,16 @@ export function insertSkill(tx: Tx, { clock }: { clock: Clock }, { contents, ...
   const now = clock.now()
   tx.insert(skills)
     .values({
-      ...{ ...skill, contents, slug: contents.name, digest: contents.digest, allowedPermissions: contents.permissions },
-      ...{ upstreamDigest: contents.digest, checkedAt: now, checkProblem: '', installedAt: now, updatedAt: now },
+      ...skill,
+      contents,
+      slug: contents.name,
+      digest: contents.digest,
+      allowedPermissions: contents.permissions,
+      upstreamDigest: contents.digest,
+      checkedAt: now,
+      checkProblem: '',
+      installedAt: now,
+      updatedAt: now,
     })
     .run()
   tx.emit({ type: 'skill.installed', payload: { skillId: skill.id } })
@@ -136,8 +148,15 @@ export function insertImportedSkill(tx: Tx, { clock }: { clock: Clock }, { conte
   const now = clock.now()
   tx.insert(skills)
     .values({
-      ...{ ...skill, contents, slug: contents.name, digest: contents.digest, allowedPermissions: [] },
-      ...{ importedAt: now, checkProblem: '', installedAt: now, updatedAt: now },
+      ...skill,
+      contents,
+      slug: contents.name,
+      digest: contents.digest,
+      allowedPermissions: [],
+      importedAt: now,
+      checkProblem: '',
+      installedAt: now,
+      updatedAt: now,
     })
     .run()
   tx.emit({ type: 'skill.installed', payload: { skillId: skill.id } })
@@ -158,15 +177,17 @@ export function replaceSkill(
   tx.update(skills)
     .set({
       ...(source === undefined ? {} : { source }),
-      ...{
-        contents,
-        slug: contents.name,
-        digest: contents.digest,
-        ...{ changedAt: null, missingAt: null, importedAt: null },
-        upstreamDigest: contents.digest,
-        acknowledgedDigest: null,
-      },
-      ...{ checkedAt: now, checkProblem: '', updatedAt: now },
+      contents,
+      slug: contents.name,
+      digest: contents.digest,
+      changedAt: null,
+      missingAt: null,
+      importedAt: null,
+      upstreamDigest: contents.digest,
+      acknowledgedDigest: null,
+      checkedAt: now,
+      checkProblem: '',
+      updatedAt: now,
       ...(allows ? { allowedPermissions: contents.permissions } : {}),
     })
     .where(eq(skills.id, skillId))

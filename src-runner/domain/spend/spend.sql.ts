@@ -30,16 +30,26 @@ type Source = {
 const days = { table: 'spend_days', time: 'day_at', widthMs: UTC_DAY_MS, jobs: 'jobs', stepJobs: 'first_of_job', deletedJobs: 'jobs' }
 const SOURCES: Record<SpendBy, Source> = {
   day: {
-    ...{ table: 'spend_buckets', time: 'bucket_at', widthMs: BUCKET_MS, key: 'bucket_at', jobs: 'jobs' },
-    ...{ stepKey: `step.created_at - step.created_at % ${BUCKET_MS}`, stepJobs: 'first_of_job' },
-    ...{ deletedKey: 'bucket_at', deletedJobs: 'jobs' },
+    table: 'spend_buckets',
+    time: 'bucket_at',
+    widthMs: BUCKET_MS,
+    key: 'bucket_at',
+    jobs: 'jobs',
+    stepKey: `step.created_at - step.created_at % ${BUCKET_MS}`,
+    stepJobs: 'first_of_job',
+    deletedKey: 'bucket_at',
+    deletedJobs: 'jobs',
   },
   agent: { ...days, key: 'agent_id', stepKey: 'job.agent_id', deletedKey: 'agent_id' },
   channel: { ...days, key: 'channel', stepKey: 'job.channel', deletedKey: 'channel' },
   model: {
-    ...{ ...days, key: "provider_id || '/' || model", jobs: 'model_jobs' },
-    ...{ stepKey: "step.provider_id || '/' || step.model", stepJobs: 'first_of_model' },
-    ...{ deletedKey: "provider_id || '/' || model", deletedJobs: 'model_jobs' },
+    ...days,
+    key: "provider_id || '/' || model",
+    jobs: 'model_jobs',
+    stepKey: "step.provider_id || '/' || step.model",
+    stepJobs: 'first_of_model',
+    deletedKey: "provider_id || '/' || model",
+    deletedJobs: 'model_jobs',
   },
 }
 
@@ -47,7 +57,9 @@ const SOURCES: Record<SpendBy, Source> = {
 function sourceFor(by: SpendBy, entityId: string | undefined): Source {
   if (entityId === undefined) return SOURCES[by]
   const day = {
-    ...{ ...days, key: 'day_at', stepKey: `step.created_at - step.created_at % ${UTC_DAY_MS}` },
+    ...days,
+    key: 'day_at',
+    stepKey: `step.created_at - step.created_at % ${UTC_DAY_MS}`,
     deletedKey: `bucket_at - bucket_at % ${UTC_DAY_MS}`,
   }
   return { ...(by === 'day' ? day : SOURCES[by]), entityId }

@@ -48,8 +48,15 @@ function takeIn(
   { replayOfId = null, senderId = null }: { replayOfId?: string | null; senderId?: string | null } = {},
 ) {
   return acceptManualDelivery(tx, { jobs: rig.store, ids: rig.ids, time: time(), deliveryLog }, to, {
-    ...{ kind: replayOfId === null ? 'test' : 'replay', replayOfId, senderId, eventName: null, receivedAt: rig.clock.now() },
-    ...{ payload: Buffer.from('{"n":1}'), headers: { 'user-agent': 'Shop' }, task: { text: 'Look at 1.', wrapper: null }, missing: [] },
+    kind: replayOfId === null ? 'test' : 'replay',
+    replayOfId,
+    senderId,
+    eventName: null,
+    receivedAt: rig.clock.now(),
+    payload: Buffer.from('{"n":1}'),
+    headers: { 'user-agent': 'Shop' },
+    task: { text: 'Look at 1.', wrapper: null },
+    missing: [],
   })
 }
 

@@ -119,10 +119,19 @@ type DeliveredJob = Pick<DeliveredJobRow, 'id' | 'createdAt' | 'bytes'> & { cont
 function deliveryOfJob(row: DeliveredJob, triggerId: string): Delivery {
   const context = DeliveryContext.safeParse(row.context).data
   return {
-    ...{ id: row.id, triggerId, kind: context?.kind ?? 'webhook', outcome: 'accepted', status: 202, times: 1 },
-    ...{ senderId: context?.senderId ?? null, eventName: context?.eventName ?? null, replayOfId: context?.replayOfId ?? null },
+    id: row.id,
+    triggerId,
+    kind: context?.kind ?? 'webhook',
+    outcome: 'accepted',
+    status: 202,
+    times: 1,
+    senderId: context?.senderId ?? null,
+    eventName: context?.eventName ?? null,
+    replayOfId: context?.replayOfId ?? null,
     missing: context?.missing ?? [],
-    ...{ jobId: row.id, bytes: row.bytes, receivedAt: row.createdAt },
+    jobId: row.id,
+    bytes: row.bytes,
+    receivedAt: row.createdAt,
   }
 }
 

@@ -63,8 +63,13 @@ export function saveAccepted(
 ): void {
   const firesGap = at - elapsedAt(limit.fires, limit.triggerCount - 1)
   saveAcceptedRow(tx, {
-    ...{ seq, triggerCount: limit.triggerCount, lastTriggeredAt: at, newestJobSeq: jobSeq },
-    ...{ fires: limit.fires, firesBoot: time.boot, firesGap },
+    seq,
+    triggerCount: limit.triggerCount,
+    lastTriggeredAt: at,
+    newestJobSeq: jobSeq,
+    fires: limit.fires,
+    firesBoot: time.boot,
+    firesGap,
   })
 }
 

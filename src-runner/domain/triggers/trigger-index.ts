@@ -35,9 +35,17 @@ export type TriggerIndex = {
 function selectTriggers(db: Reads) {
   return db
     .select({
-      ...{ seq: triggers.seq, id: triggers.id, name: triggers.name, slug: triggers.slug, secretDigest: triggers.secretDigest },
-      ...{ status: triggers.status, agentId: triggers.agentId, taskTemplate: triggers.taskTemplate, signature: triggers.signature },
-      ...{ dedupe: triggers.dedupe, requirePlaceholders: triggers.requirePlaceholders },
+      seq: triggers.seq,
+      id: triggers.id,
+      name: triggers.name,
+      slug: triggers.slug,
+      secretDigest: triggers.secretDigest,
+      status: triggers.status,
+      agentId: triggers.agentId,
+      taskTemplate: triggers.taskTemplate,
+      signature: triggers.signature,
+      dedupe: triggers.dedupe,
+      requirePlaceholders: triggers.requirePlaceholders,
     })
     .from(triggers)
 }

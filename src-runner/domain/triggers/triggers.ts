@@ -82,8 +82,20 @@ export function createTrigger(
   const { agentId, name, taskTemplate, notifyOnSuccess, notifyVia, dedupe, requirePlaceholders } = input
   tx.insert(triggers)
     .values({
-      ...{ id, entityId, agentId, name, slug, taskTemplate, notifyOnSuccess, notifyVia, dedupe, requirePlaceholders },
-      ...{ secretDigest: digestOf(secret), signature: input.signature?.scheme ?? null, status: 'active', createdAt: clock.now() },
+      id,
+      entityId,
+      agentId,
+      name,
+      slug,
+      taskTemplate,
+      notifyOnSuccess,
+      notifyVia,
+      dedupe,
+      requirePlaceholders,
+      secretDigest: digestOf(secret),
+      signature: input.signature?.scheme ?? null,
+      status: 'active',
+      createdAt: clock.now(),
     })
     .run()
   tx.emit({ type: 'trigger.created', payload: { triggerId: id } })
@@ -146,8 +158,22 @@ function triggerOf(row: TriggerWithAgent, time: MachineTime): Trigger {
   const { id, entityId, agentId, agentName, name, slug, taskTemplate, notifyOnSuccess, notifyVia, signature, dedupe } = row
   const { requirePlaceholders, status, triggerCount, lastTriggeredAt, createdAt } = row
   return {
-    ...{ id, entityId, agentId, agentName, name, slug, taskTemplate, notifyOnSuccess, notifyVia, signature, dedupe },
-    ...{ requirePlaceholders, status, triggerCount, lastTriggeredAt, createdAt },
+    id,
+    entityId,
+    agentId,
+    agentName,
+    name,
+    slug,
+    taskTemplate,
+    notifyOnSuccess,
+    notifyVia,
+    signature,
+    dedupe,
+    requirePlaceholders,
+    status,
+    triggerCount,
+    lastTriggeredAt,
+    createdAt,
     firesThisHour: countThisHour(row, time),
     lastOutcome: lastOutcomeOf(row),
   }

@@ -17,8 +17,18 @@ mkdirSync(join(base, 'elsewhere'))
 symlinkSync(join(base, 'elsewhere'), join(folder, 'link'))
 const PLACE: CodePlace = { cli: 'claude', repository: '/home/ada/shop', folder, sandboxed: true, internet: false }
 const EMPTY: CodingCall = {
-  ...{ callId: 'c', kind: 'other', title: 'Something', status: 'pending', paths: [], command: null, url: null, diffs: [] },
-  ...{ output: null, exitCode: null, rawInput: null, isCut: false },
+  callId: 'c',
+  kind: 'other',
+  title: 'Something',
+  status: 'pending',
+  paths: [],
+  command: null,
+  url: null,
+  diffs: [],
+  output: null,
+  exitCode: null,
+  rawInput: null,
+  isCut: false,
 }
 
 async function examine(call: Partial<CodingCall>, place: Partial<CodePlace> = {}): Promise<CallFacts> {

@@ -79,12 +79,18 @@ export function toolOfCall(call: CodingCall, place: CodePlace): Tool {
 export function toolOfStart({ cli, repository, sandboxed }: CodePlace, program: string): Tool {
   return policyTool(CODE_START, 'once', async () => {
     const effectOn = createMessage('effect_code_start', {
-      ...{ program: CODING_PROGRAM_NAMES[cli], path: program, folder: repository },
+      program: CODING_PROGRAM_NAMES[cli],
+      path: program,
+      folder: repository,
       sandbox: sandboxed ? 'yes' : 'no',
     })
     const outside = { paths: [repository], runsCode: true, leavesMachine: true, costsMoney: true, sandboxed: false, program }
     return {
-      ...{ tool: CODE_START, effect: 'once' as const, subject: cli, summary: englishText(effectOn), effectOn },
+      tool: CODE_START,
+      effect: 'once' as const,
+      subject: cli,
+      summary: englishText(effectOn),
+      effectOn,
       ...NO_EFFECTS,
       ...(sandboxed ? { effect: 'read' as const } : outside),
     }
@@ -93,7 +99,12 @@ export function toolOfStart({ cli, repository, sandboxed }: CodePlace, program: 
 
 function policyTool(name: string, effect: Tool['effect'], facts: () => Promise<CallFacts>): Tool {
   return {
-    ...{ name, effect, description: '', args: z.looseObject({}), parallel: false, facts },
+    name,
+    effect,
+    description: '',
+    args: z.looseObject({}),
+    parallel: false,
+    facts,
     run: () => Promise.reject(new Error('The program runs it by itself.')),
   }
 }
@@ -106,7 +117,11 @@ async function factsOfCall(name: CodeCallName, call: CodingCall, place: CodePlac
   const paths = relatives.map((path) => join(repository, path))
   const files = cutText(relatives.slice(0, MAX_SHOWN_PATHS).join(', '), MAX_SUMMARY_CHARS)
   const facts = (effectOn: NonNullable<CallFacts['effectOn']>, subject: string, more: Partial<CallFacts>): CallFacts => ({
-    ...{ tool: name, effect: 'once', subject, summary: englishText(effectOn), effectOn },
+    tool: name,
+    effect: 'once',
+    subject,
+    summary: englishText(effectOn),
+    effectOn,
     ...NO_EFFECTS,
     paths,
     ...more,
@@ -135,7 +150,12 @@ async function factsOfCall(name: CodeCallName, call: CodingCall, place: CodePlac
       })
     case 'code_other':
       return facts(createMessage('effect_code_other', { program, title: cutText(call.title, MAX_SUMMARY_CHARS), sandbox }), call.title, {
-        ...{ leavesMachine: true, costsMoney: true, deletes: true, overwrites: true, runsCode: true, sandboxed },
+        leavesMachine: true,
+        costsMoney: true,
+        deletes: true,
+        overwrites: true,
+        runsCode: true,
+        sandboxed,
       })
   }
 }

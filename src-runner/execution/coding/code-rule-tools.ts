@@ -16,8 +16,18 @@ const Path = Place.extend({ path: z.string().min(1).max(4096).describe('Relative
 const Text = z.string().min(1).max(20_000)
 
 const CALL: CodingCall = {
-  ...{ callId: '', kind: 'other', title: '', status: 'pending', paths: [], command: null, url: null, diffs: [] },
-  ...{ output: null, exitCode: null, rawInput: null, isCut: false },
+  callId: '',
+  kind: 'other',
+  title: '',
+  status: 'pending',
+  paths: [],
+  command: null,
+  url: null,
+  diffs: [],
+  output: null,
+  exitCode: null,
+  rawInput: null,
+  isCut: false,
 }
 
 /** What coding programs do, as tools for rules and their simulation. No model is offered them, and none runs. */

@@ -69,7 +69,9 @@ export function createUnrecordedOutput({ place, numbered, before, secrets }: Unr
     usage(usage: CodingUsage): void {
       const now: Totals = {
         costMicros: Math.round((usage.costUsd ?? 0) * 1_000_000),
-        ...{ input: usage.inputTokens ?? 0, output: usage.outputTokens ?? 0, cached: usage.cachedTokens ?? 0 },
+        input: usage.inputTokens ?? 0,
+        output: usage.outputTokens ?? 0,
+        cached: usage.cachedTokens ?? 0,
       }
       tellsCost ||= usage.costUsd !== undefined
       model = cutText(usage.model ?? model, 200, '')
@@ -95,12 +97,17 @@ export function createUnrecordedOutput({ place, numbered, before, secrets }: Unr
       counted = sum(counted, usage)
       if (text.trim() !== '') lastMessage = text
       const reply: NewReply = {
-        ...{ text: masked(text), reasoning: masked(thinking) },
+        text: masked(text),
+        reasoning: masked(thinking),
         toolCalls: calls.map((call) => clean(recordedCall(idOf(call.callId), call, place))),
         model: { providerId: place.cli, model },
         usage: { input: usage.input, output: usage.output, cached: usage.cached },
-        ...{ costMicros: usage.costMicros, priced: tellsCost || !isLast },
-        ...{ estimated: false, interrupted: false, durationMs: 0, ...more },
+        costMicros: usage.costMicros,
+        priced: tellsCost || !isLast,
+        estimated: false,
+        interrupted: false,
+        durationMs: 0,
+        ...more,
       }
       for (const { callId } of calls) open.add(idOf(callId))
       ;[text, thinking] = ['', '']
@@ -116,7 +123,11 @@ export function createUnrecordedOutput({ place, numbered, before, secrets }: Unr
       const exit = call.exitCode === null ? [] : [`Exit code ${call.exitCode}.`]
       const said = call.output === null || call.output.trim() === '' ? [] : [masked(call.output)]
       return {
-        ...{ callId, name, ok: call.status === 'completed', durationMs: 0, addsTaint: CODE_TAINTS },
+        callId,
+        name,
+        ok: call.status === 'completed',
+        durationMs: 0,
+        addsTaint: CODE_TAINTS,
         output: cutText([...exit, ...said].join('\n'), MAX_TOOL_OUTPUT_CHARS),
         leftMachine: name === 'code_fetch' || ((name === 'code_command' || name === 'code_other') && (place.internet || !place.sandboxed)),
       }

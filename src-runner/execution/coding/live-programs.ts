@@ -3,7 +3,7 @@ import type { CodingSession } from '../../agent/coding/coding-session.ts'
 import type { LiveCoding } from './live-coding.ts'
 
 /** Programs that wait for a person. Each takes memory, and its task can be continued in a new process. */
-const MOST_PARKED = 4
+const MAX_PARKED = 4
 const LONGEST_PARKED_MS = 30 * 60_000
 
 export type LivePrograms = ReturnType<typeof createLivePrograms>
@@ -51,7 +51,7 @@ export function createLivePrograms({ clock }: { clock: Pick<Clock, 'after'> }) {
       void live.session.ended.then(() => {
         if (parked.get(jobId)?.live === live) take(jobId)
       })
-      for (const oldest of [...parked.keys()].slice(0, Math.max(0, parked.size - MOST_PARKED))) endParked(oldest)
+      for (const oldest of [...parked.keys()].slice(0, Math.max(0, parked.size - MAX_PARKED))) endParked(oldest)
     },
     /** After a job has ended: resolves when no attempt at it runs any more, and no process is left. */
     async endOf(jobId: string): Promise<void> {
@@ -61,7 +61,7 @@ export function createLivePrograms({ clock }: { clock: Pick<Clock, 'after'> }) {
     },
     /** Before this process ends. */
     async endAll(): Promise<void> {
-      for (const jobId of [...parked.keys()]) endParked(jobId)
+      for (const jobId of Array.from(parked.keys())) endParked(jobId)
       await Promise.all(ends.jobs().map(ends.over))
     },
   }

@@ -110,7 +110,13 @@ export function createProgramStart(deps: ProgramStartDeps) {
     attempt.signal.throwIfAborted()
     try {
       const session = await deps.openSession({
-        ...{ cli, program: found.program, folder, internet, env, signal: attempt.signal, clock },
+        cli,
+        program: found.program,
+        folder,
+        internet,
+        env,
+        signal: attempt.signal,
+        clock,
         sandbox: sandboxed ? sandbox : { ...sandbox, kind: 'none', works: false, setup: null },
         programs,
         writable: [folder, ...writable],
@@ -171,9 +177,16 @@ function startArgs({ cli, repository, sandboxed }: CodePlace, branch: string): R
 /** The step from which the start of the program follows. */
 function startReply(cli: CodingCli, args: Record<string, unknown>) {
   return {
-    ...{ text: '', reasoning: '', toolCalls: [{ callId: START_CALL, name: CODE_START, args }] },
-    ...{ model: { providerId: cli, model: cli }, usage: { input: 0, output: 0, cached: 0 } },
-    ...{ estimated: false, costMicros: 0, priced: true, interrupted: false, durationMs: 0 },
+    text: '',
+    reasoning: '',
+    toolCalls: [{ callId: START_CALL, name: CODE_START, args }],
+    model: { providerId: cli, model: cli },
+    usage: { input: 0, output: 0, cached: 0 },
+    estimated: false,
+    costMicros: 0,
+    priced: true,
+    interrupted: false,
+    durationMs: 0,
   }
 }
 

@@ -15,7 +15,10 @@ it('reads nothing more of the database when the runner stops during the look for
   const homes = Promise.withResolvers<string[]>()
   const forgotten: string[] = []
   const keeper = createWorkKeeper({
-    ...{ db: rig.db, log: silentLog, clock: rig.clock, programs: createLivePrograms({ clock: rig.clock }) },
+    db: rig.db,
+    log: silentLog,
+    clock: rig.clock,
+    programs: createLivePrograms({ clock: rig.clock }),
     git: createGit({ home: rig.folder, clock: rig.clock, listProgramFolders: async () => [], closedFolders: () => [] }),
     codingPrograms: { listHomes: () => homes.promise, listLogins: async () => [], forget: async (jobId) => void forgotten.push(jobId) },
   })

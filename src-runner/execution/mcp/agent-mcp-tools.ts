@@ -41,7 +41,7 @@ export type AgentMcpTools = {
 /** Descriptions of this size are always all in the prompt. */
 const ALWAYS_IN_PROMPT_TOKENS = 1_000
 /** A turn of a long job would cost more for its tools than for its work. */
-const MOST_IN_PROMPT_TOKENS = 8_000
+const MAX_IN_PROMPT_TOKENS = 8_000
 /** The rest of the window is for the conversation. */
 const SHARE_OF_WINDOW = 0.1
 /** Servers of models on this machine are asked. */
@@ -101,7 +101,12 @@ export function createAgentMcpTools({ db, pool, parked, sandbox, models, samplin
     return offered.map((tool) => {
       const { name, agentName, server, description, inputSchema, digest, effect, serverId } = tool
       return createServerTool({
-        ...{ name: agentName, tool: name, server, description, effect, onDemand },
+        name: agentName,
+        tool: name,
+        server,
+        description,
+        effect,
+        onDemand,
         schema: { json: inputSchema, check: checkerFor(digest, inputSchema) },
         reach: () => reach(serverId),
         call: (args, context, onProgress) => call(tool, args, context, onProgress),
@@ -111,7 +116,7 @@ export function createAgentMcpTools({ db, pool, parked, sandbox, models, samplin
   }
 
   async function isOnDemand(agentId: string, tokens: number): Promise<boolean> {
-    if (tokens <= ALWAYS_IN_PROMPT_TOKENS || tokens > MOST_IN_PROMPT_TOKENS) return tokens > ALWAYS_IN_PROMPT_TOKENS
+    if (tokens <= ALWAYS_IN_PROMPT_TOKENS || tokens > MAX_IN_PROMPT_TOKENS) return tokens > ALWAYS_IN_PROMPT_TOKENS
     const [ref] = modelsOf(getAgent(db, agentId), readSettings(db).defaultModel)
     const model = ref === undefined ? null : await models.open(ref)
     const window =

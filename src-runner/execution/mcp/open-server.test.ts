@@ -33,8 +33,12 @@ describe.skipIf(isMissing || !sandbox.network.works)('the program of an MCP serv
     const program = join(folder, 'server.mjs')
     copyFileSync(PROGRAM, program)
     const deps: OpenServerDeps = {
-      ...{ vault: createMemoryVault(), sandbox: async () => sandbox, programs: async () => systemPrograms() },
-      ...{ folders: createServerFolders(folder), internet: () => ({}), monotonic: () => performance.now() },
+      vault: createMemoryVault(),
+      sandbox: async () => sandbox,
+      programs: async () => systemPrograms(),
+      folders: createServerFolders(folder),
+      internet: () => ({}),
+      monotonic: () => performance.now(),
       credentials: { use: () => Promise.reject(new Error('there are none')) },
       ...(mayReach === undefined ? {} : { mayReach }),
     }

@@ -127,22 +127,26 @@ function loopAttemptFor(
   const used = { turns: 0, toolCalls: 0, costMicros: 0, workingMs: 0 }
   return {
     input: {
-      ...{
-        models: refs,
-        prompt: messages,
-        transcript: [],
-        startedCallIds: new Set<string>(),
-        tools: [],
-        toolContext,
-        limits,
-        used,
-        signal,
-      },
+      models: refs,
+      prompt: messages,
+      transcript: [],
+      startedCallIds: new Set<string>(),
+      tools: [],
+      toolContext,
+      limits,
+      used,
+      signal,
       // A silent model is not waited for twice.
       postponed: 1,
     },
     deps: { models, budget, progress, clock, random, policy: none, record: { reply: none, toolStarted: none, toolResult: none } },
-    ...{ messages, used: { ...used }, texts: [], takenIds: new Set<string>(), signal, modelIndex: 0, startedAt: clock.monotonic() },
+    messages,
+    used: { ...used },
+    texts: [],
+    takenIds: new Set<string>(),
+    signal,
+    modelIndex: 0,
+    startedAt: clock.monotonic(),
     // What a server sends teaches nothing about the job's own prompts.
     windows: createContextWindows(clock),
   }

@@ -115,7 +115,11 @@ export function createServerLink(deps: ServerLinkDeps, serverId: string, { onEli
   }
 
   return {
-    ...{ write, note, scrub, waits, close },
+    write,
+    note,
+    scrub,
+    waits,
+    close,
     /** Opens it if there is none. `isForced`: whatever failed before. Throws AppError with the reason. */
     async connect({ isForced = false } = {}): Promise<ServerConnection> {
       const connection = current ?? start(isForced)

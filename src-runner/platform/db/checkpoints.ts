@@ -24,7 +24,7 @@ const ENOUGH_FRAMES = 3000
 const LONG_FRAMES = 6000
 const FEW_FRAMES = 256
 /** From this many pages on, SQLite itself copies within a commit. */
-const MOST_FRAMES = 16_384
+const MAX_FRAMES = 16_384
 const LOOK_EVERY_COMMITS = 32
 const WAIT_FOR_THREAD_MS = 5000
 
@@ -112,7 +112,7 @@ export function createCheckpoints({
     if (connection.open) connection.pragma(`wal_autocheckpoint = ${ENOUGH_FRAMES}`)
   }
 
-  connection.pragma(`wal_autocheckpoint = ${MOST_FRAMES}`)
+  connection.pragma(`wal_autocheckpoint = ${MAX_FRAMES}`)
   return {
     committed() {
       if (++commits % LOOK_EVERY_COMMITS === 0) look()

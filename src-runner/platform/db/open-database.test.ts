@@ -69,7 +69,7 @@ function writeMade(): void {
     return
   }
   mkdirSync(join(folder, 'data'), { mode: 0o700 })
-  for (const [ending, bytes] of made) writeFileSync(file + ending, bytes, { mode: 0o600 })
+  for (const [suffix, bytes] of made) writeFileSync(file + suffix, bytes, { mode: 0o600 })
 }
 
 function refusal(): string {
@@ -156,7 +156,9 @@ describe('a second runner on the same data', () => {
 
   test('is refused in another process, until the first one has closed', async () => {
     const first = start()
-    const other = spawn(process.execPath, ['--input-type=module-typescript', '-e', OPEN_IN_CHILD, file], { stdio: ['pipe', 'pipe', 'inherit'] })
+    const other = spawn(process.execPath, ['--input-type=module-typescript', '-e', OPEN_IN_CHILD, file], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
     const answers = createInterface(other.stdout)[Symbol.asyncIterator]()
     const before = contents()
     expect((await answers.next()).value).toBe('database_locked')

@@ -37,9 +37,9 @@ type Tail = { claim: number; seq: number; text: string; isTextComplete: boolean;
 type RunningTool = { event: ToolState; output: string }
 
 /** A longer reply is still streamed. A late listener gets its first part, and all of it once it is recorded. */
-const MOST_TEXT_KEPT = 4_000_000
+const MAX_TEXT_KEPT = 4_000_000
 /** A late listener gets the end of a tool's output. */
-const MOST_OUTPUT_KEPT = 20_000
+const MAX_OUTPUT_KEPT = 20_000
 
 export function createLiveJobStreams({ log = silentLog }: { log?: Log } = {}): LiveJobStreams {
   const streams = new Map<string, Tail>()
@@ -84,7 +84,7 @@ export function createLiveJobStreams({ log = silentLog }: { log?: Log } = {}): L
     delta(attempt, text) {
       const tail = tailOf(attempt)
       if (tail === undefined || text === '') return
-      if (tail.text.length + text.length > MOST_TEXT_KEPT) tail.isTextComplete = false
+      if (tail.text.length + text.length > MAX_TEXT_KEPT) tail.isTextComplete = false
       if (tail.isTextComplete) tail.text += text
       publish(attempt.jobId, { type: 'delta', seq: tail.seq, text })
     },
@@ -105,7 +105,7 @@ export function createLiveJobStreams({ log = silentLog }: { log?: Log } = {}): L
     toolOutput(attempt, callId, text) {
       const tool = tailOf(attempt)?.tools.get(callId)
       if (tool === undefined || text === '') return
-      tool.output = `${tool.output}${text}`.slice(-MOST_OUTPUT_KEPT).toWellFormed()
+      tool.output = `${tool.output}${text}`.slice(-MAX_OUTPUT_KEPT).toWellFormed()
       publish(attempt.jobId, { type: 'tool_output', callId, text })
     },
     textUnderWay: (jobId) => streams.get(jobId)?.text ?? '',

@@ -156,7 +156,8 @@ export function createCommitter({ run, repositories }: { run: RunGit; repositori
   async function readIdentity({ own }: Repository): Promise<Identity> {
     const env = { GIT_CONFIG_NOSYSTEM: undefined, GIT_CONFIG_GLOBAL: undefined }
     const { output } = await run({
-      ...{ at: own, okCodes: [1] },
+      at: own,
+      okCodes: [1],
       args: ['config', '--null', '--get-regexp', String.raw`^user\.(name|email)$`],
       env,
     })

@@ -76,8 +76,19 @@ const TRAPS = (trap: string) => `
 `
 const ATTRIBUTES = '* filter=trap diff=trap merge=trap\n*.ts filter=lfs\n'
 const HOOKS = [
-  ...['pre-commit', 'post-commit', 'commit-msg', 'prepare-commit-msg', 'post-checkout', 'post-merge', 'post-index-change'],
-  ...['reference-transaction', 'pre-auto-gc', 'fsmonitor-watchman', 'post-rewrite', 'post-update', 'pre-receive'],
+  'pre-commit',
+  'post-commit',
+  'commit-msg',
+  'prepare-commit-msg',
+  'post-checkout',
+  'post-merge',
+  'post-index-change',
+  'reference-transaction',
+  'pre-auto-gc',
+  'fsmonitor-watchman',
+  'post-rewrite',
+  'post-update',
+  'pre-receive',
 ]
 
 /** Everything that is done with a task, from the first question to the last. */
@@ -347,15 +358,18 @@ describe('work that attacks', () => {
     const rig = await createGitRig()
     const task = await rig.addTask()
     const marked = [
-      ...[
-        '.eslintrc.json',
-        '.github/workflows/ci.yml',
-        '.gitmodules',
-        '.husky/pre-commit',
-        '.pre-commit-config.yaml',
-        '.vscode/tasks.json',
-      ],
-      ...['Makefile', 'bare/HEAD', 'tsconfig.base.json', 'web/PACKAGE.json', 'web/package-lock.json', 'web/vite.config.mts'],
+      '.eslintrc.json',
+      '.github/workflows/ci.yml',
+      '.gitmodules',
+      '.husky/pre-commit',
+      '.pre-commit-config.yaml',
+      '.vscode/tasks.json',
+      'Makefile',
+      'bare/HEAD',
+      'tsconfig.base.json',
+      'web/PACKAGE.json',
+      'web/package-lock.json',
+      'web/vite.config.mts',
     ]
     for (const path of [...marked, 'src/new.ts', 'src/config.ts', 'src/package.ts', 'package.json/note.txt']) await task.write(path, 'x\n')
     const { commit } = await task.commit()

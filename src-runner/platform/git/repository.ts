@@ -94,7 +94,9 @@ export function createRepositories({ run, home }: { run: RunGit; home: string })
       const head = await commitAt(repository, 'HEAD')
       const branch = await run({ at: repository.own, args: ['symbolic-ref', '--quiet', '--short', 'HEAD'], okCodes: [1] })
       return {
-        ...{ is: 'repository', root, head },
+        is: 'repository',
+        root,
+        head,
         branch: branch.output.toString().trim() || null,
         dirty: await isDirty(repository, head),
       }

@@ -180,8 +180,15 @@ export function createGuardedConnect(options: GuardedFetchOptions, timeoutMs = D
     try {
       if (guard.nameRefusal !== null) throw new ClosedAddress(guard.nameRefusal)
       const { socket, address } = await connectChecked({
-        ...{ host, port: portOf(url), refusalOf: guard.refusalOf, timeoutMs, tooSlow, signal },
-        ...{ resolve: options.resolve, dial: options.dial, upgrade: url.protocol === 'https:' ? secure : undefined },
+        host,
+        port: portOf(url),
+        refusalOf: guard.refusalOf,
+        timeoutMs,
+        tooSlow,
+        signal,
+        resolve: options.resolve,
+        dial: options.dial,
+        upgrade: url.protocol === 'https:' ? secure : undefined,
       })
       return { socket, isNear: guard.isNear(address) }
     } catch (error) {

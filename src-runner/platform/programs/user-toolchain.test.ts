@@ -49,7 +49,10 @@ async function homeOf(): Promise<Home> {
     return full
   }
   const made: Home = {
-    ...{ path: home, at, outside: base.at('outside'), work: at('Projects/app') },
+    path: home,
+    at,
+    outside: base.at('outside'),
+    work: at('Projects/app'),
     async write(path, content = '') {
       const full = await place(path)
       await writeFile(full, content)
@@ -333,7 +336,9 @@ find '${home.path}' -type f -exec grep -l CANARY {} + 2>/dev/null; ls -A '${home
     await home.link('.local/bin/by-name', join(name, 'Applications/tool-1.2/tool'))
     const toolchain = createUserToolchain({
       listFolders: async () => [join(name, '.local/bin')],
-      ...{ writable: () => [home.work], dataDir: home.at('.deckhand'), home: name },
+      writable: () => [home.work],
+      dataDir: home.at('.deckhand'),
+      home: name,
     })
     expect((await runIn(home, await toolchain.find(), 'by-name')).output).toBe('this is Applications/tool-1.2/tool\n')
   })

@@ -27,11 +27,31 @@ export const SANDBOX_HOME = '/sandbox/home'
 
 /** What programs need of /etc for libraries, certificates and the time zone. No accounts, keys or host names. */
 const ETC = [
-  ...['alternatives', 'ca-certificates', 'ca-certificates.conf', 'crypto-policies', 'fonts', 'host.conf'],
-  ...['inputrc', 'ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'localtime', 'magic'],
-  ...['mime.types', 'nsswitch.conf', 'perl', 'pki/ca-trust/extracted', 'pki/tls/certs', 'pki/tls/openssl.cnf'],
-  ...['protocols', 'python3', 'services', 'ssl/certs', 'ssl/openssl.cnf', 'terminfo'],
-  ...['timezone'],
+  'alternatives',
+  'ca-certificates',
+  'ca-certificates.conf',
+  'crypto-policies',
+  'fonts',
+  'host.conf',
+  'inputrc',
+  'ld.so.cache',
+  'ld.so.conf',
+  'ld.so.conf.d',
+  'localtime',
+  'magic',
+  'mime.types',
+  'nsswitch.conf',
+  'perl',
+  'pki/ca-trust/extracted',
+  'pki/tls/certs',
+  'pki/tls/openssl.cnf',
+  'protocols',
+  'python3',
+  'services',
+  'ssl/certs',
+  'ssl/openssl.cnf',
+  'terminfo',
+  'timezone',
 ]
 
 /** The whole profile as bubblewrap's arguments. A later mount covers an earlier one. The sandbox shows nothing that is not listed here. */
@@ -39,10 +59,21 @@ export function bubblewrapArgs(plan: BubblewrapPlan): string[] {
   const { descriptors } = plan
   return [
     // A separate network too, because Deckhand's servers listen on the machine's loopback.
-    ...['--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts', '--unshare-cgroup-try'],
+    '--unshare-user',
+    '--unshare-ipc',
+    '--unshare-pid',
+    '--unshare-net',
+    '--unshare-uts',
+    '--unshare-cgroup-try',
     ...(plan.setup.disablesUserNamespaces ? ['--disable-userns'] : []),
-    ...['--hostname', 'sandbox', '--cap-drop', 'ALL', '--die-with-parent', '--new-session'],
-    ...['--json-status-fd', String(descriptors.status)],
+    '--hostname',
+    'sandbox',
+    '--cap-drop',
+    'ALL',
+    '--die-with-parent',
+    '--new-session',
+    '--json-status-fd',
+    String(descriptors.status),
     ...(descriptors.seccomp === null ? [] : ['--seccomp', String(descriptors.seccomp)]),
 
     '--clearenv',
@@ -52,11 +83,16 @@ export function bubblewrapArgs(plan: BubblewrapPlan): string[] {
     ...ETC.flatMap((name) => ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`]),
     ...descriptors.files.flatMap(({ descriptor, path }) => ['--ro-bind-data', String(descriptor), path]),
 
-    ...['--proc', '/proc', '--dev', '/dev'],
+    '--proc',
+    '/proc',
+    '--dev',
+    '/dev',
     ...memoryFolder('/dev/shm', plan.temporaryBytes),
     ...memoryFolder('/tmp', plan.temporaryBytes),
     ...memoryFolder(SANDBOX_HOME, plan.temporaryBytes),
-    ...['--symlink', '../tmp', '/var/tmp'],
+    '--symlink',
+    '../tmp',
+    '/var/tmp',
 
     // `try`: a program that was just removed must not fail the command.
     ...plan.programs.shown.flatMap((path) => ['--ro-bind-try', path, path]),
@@ -71,8 +107,14 @@ export function bubblewrapArgs(plan: BubblewrapPlan): string[] {
     ...(plan.proxy === null ? [] : ['--ro-bind', plan.proxy.path, plan.proxy.shownAt]),
 
     // For root in the sandbox the kernel's files would be writable.
-    ...['--remount-ro', '/proc', '--remount-ro', '/dev', '--remount-ro', '/'],
-    ...['--chdir', plan.folder],
+    '--remount-ro',
+    '/proc',
+    '--remount-ro',
+    '/dev',
+    '--remount-ro',
+    '/',
+    '--chdir',
+    plan.folder,
   ]
 }
 

@@ -187,7 +187,11 @@ describe.skipIf(isMissing)('a program in the sandbox', () => {
     ]
     for (const script of attacks)
       await runSandboxed({
-        ...{ sandbox, command: ['/bin/sh', '-c', `${setUp} ${script}`], folder: work.path, writable: [work.path], timeoutMs: 20_000 },
+        sandbox,
+        command: ['/bin/sh', '-c', `${setUp} ${script}`],
+        folder: work.path,
+        writable: [work.path],
+        timeoutMs: 20_000,
       }).outcome
     expect(existsSync(work.at('committed'))).toBe(true)
     expect(await readFile(work.at('.git/modules', module, 'config'), 'utf8')).not.toContain('fsmonitor')
@@ -241,9 +245,15 @@ describe.skipIf(isMissing)('a program in the sandbox', () => {
           '[core]\n\tfsmonitor = ./global/fs\n[alias]\n\tm = checkout main\n[init]\n\ttemplateDir = template\n',
         )
         const settings = {
-          ...{ 'core.fsmonitor': './fs.sh', 'filter.x.clean': 'tools/clean.sh %f', 'core.sshCommand': '"tools/ssh" -v' },
-          ...{ 'diff.y.textconv': 'sh text.sh', 'gpg.program': './gpg', 'diff.z.textconv': './new.sh', 'branch.a.merge': 'refs/heads/a' },
-          ...{ 'core.worktree': '..', 'alias.run': '!./old.sh' },
+          'core.fsmonitor': './fs.sh',
+          'filter.x.clean': 'tools/clean.sh %f',
+          'core.sshCommand': '"tools/ssh" -v',
+          'diff.y.textconv': 'sh text.sh',
+          'gpg.program': './gpg',
+          'diff.z.textconv': './new.sh',
+          'branch.a.merge': 'refs/heads/a',
+          'core.worktree': '..',
+          'alias.run': '!./old.sh',
         }
         for (const [name, value] of Object.entries(settings)) git(project, 'config', name, value)
       },

@@ -74,8 +74,14 @@ async function run(options: SandboxOptions, signal: AbortSignal): Promise<Sandbo
 }
 
 const NOT_BEGUN: SandboxedOutcome = {
-  ...{ ended: 'cancelled', exitCode: null, signal: null, limit: null },
-  ...{ output: '', outputBytes: 0, durationMs: 0, setAside: [] },
+  ended: 'cancelled',
+  exitCode: null,
+  signal: null,
+  limit: null,
+  output: '',
+  outputBytes: 0,
+  durationMs: 0,
+  setAside: [],
 }
 
 export async function prepare(options: SandboxOptions, limits: SandboxLimits): Promise<Launch> {

@@ -14,15 +14,39 @@ export type SeatbeltPlan = {
 }
 
 export const SEATBELT_SYSTEM = [
-  ...['/bin', '/sbin', '/usr/bin', '/usr/sbin', '/usr/lib'],
-  ...['/usr/libexec', '/usr/share', '/usr/local', '/opt/homebrew', '/opt/local'],
-  ...['/System/Library', '/System/Cryptexes', '/System/Volumes/Preboot/Cryptexes', '/Library/Apple', '/Library/Developer/CommandLineTools'],
-  ...['/Library/Frameworks', '/Library/Java', '/Applications/Xcode.app', '/private/etc/ssl', '/private/var/db/dyld'],
-  ...['/private/var/db/timezone', '/private/var/select'],
+  '/bin',
+  '/sbin',
+  '/usr/bin',
+  '/usr/sbin',
+  '/usr/lib',
+  '/usr/libexec',
+  '/usr/share',
+  '/usr/local',
+  '/opt/homebrew',
+  '/opt/local',
+  '/System/Library',
+  '/System/Cryptexes',
+  '/System/Volumes/Preboot/Cryptexes',
+  '/Library/Apple',
+  '/Library/Developer/CommandLineTools',
+  '/Library/Frameworks',
+  '/Library/Java',
+  '/Applications/Xcode.app',
+  '/private/etc/ssl',
+  '/private/var/db/dyld',
+  '/private/var/db/timezone',
+  '/private/var/select',
 ]
 const SYSTEM_FILES = [
-  ...['/', '/etc', '/tmp', '/var', '/private/etc/hosts'],
-  ...['/private/etc/localtime', '/private/etc/protocols', '/private/etc/services', '/private/etc/shells'],
+  '/',
+  '/etc',
+  '/tmp',
+  '/var',
+  '/private/etc/hosts',
+  '/private/etc/localtime',
+  '/private/etc/protocols',
+  '/private/etc/services',
+  '/private/etc/shells',
 ]
 const DEVICES = ['/dev/null', '/dev/zero', '/dev/random', '/dev/urandom', '/dev/dtracehelper', '/dev/tty']
 

@@ -45,7 +45,11 @@ describe.each([
 it.skipIf(process.platform === 'win32')('ends the whole group of a program without a sandbox', async () => {
   const folder = (await scratchFolder('Work')).path
   const program = await startSandboxed({
-    ...{ sandbox: NONE, command: ['/bin/sh', '-c', 'sleep 60 & echo $!; wait'], folder, writable: [folder], timeoutMs: 60_000 },
+    sandbox: NONE,
+    command: ['/bin/sh', '-c', 'sleep 60 & echo $!; wait'],
+    folder,
+    writable: [folder],
+    timeoutMs: 60_000,
   })
   const pid = Number(String((await once(program.stdout, 'data'))[0]))
   expect(isRunning(pid)).toBe(true)
@@ -77,7 +81,12 @@ it.skipIf(isMissing)(
     const setAside: string[] = []
     const script = `while read file; do echo x > $file; echo $file; done; echo x > ${work}/.exrc; echo x > ${home}/.exrc`
     const program = await startSandboxed({
-      ...{ sandbox, command: ['/bin/sh', '-c', script], folder: work, writable: [work, home], own: [home], timeoutMs: 60_000 },
+      sandbox,
+      command: ['/bin/sh', '-c', script],
+      folder: work,
+      writable: [work, home],
+      own: [home],
+      timeoutMs: 60_000,
       onSetAside: (found) => setAside.push(...found.map(({ path }) => path)),
     })
     const write = async (file: string) => {
@@ -102,8 +111,11 @@ it.skipIf(isMissing)('leaves what others put there while the program does nothin
   await work.write('.exrc', 'before')
   const setAside: string[] = []
   const program = await startSandboxed({
-    ...{ sandbox, command: ['/bin/sh', '-c', 'while read file; do echo x > $file; echo $file; done'] },
-    ...{ folder: work.path, writable: [work.path], timeoutMs: 60_000 },
+    sandbox,
+    command: ['/bin/sh', '-c', 'while read file; do echo x > $file; echo $file; done'],
+    folder: work.path,
+    writable: [work.path],
+    timeoutMs: 60_000,
     onSetAside: (found) => setAside.push(...found.map(({ path }) => path.slice(work.path.length + 1))),
   })
   const write = async (file: string) => {

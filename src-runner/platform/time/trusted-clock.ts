@@ -32,7 +32,7 @@ const DRIFT_MS = 60_000
 const DAY_MS = 86_400_000
 const TRUSTED_AFTER_MS = DAY_MS
 /** Two systems on one machine may keep its clock in different zones, so each start corrects it by some hours. */
-const MOST_SET_AT_START_MS = DAY_MS
+const MAX_SET_AT_START_MS = DAY_MS
 /**
  * The longest time off of a machine in use. A longer absence looks like a clock that is months or years ahead, and a start with
  * a wrong clock may hide no more.
@@ -44,7 +44,7 @@ const WRITTEN_EVERY_MS = 900_000
 export type Reading = { wall: number; elapsedMs: number; boot: string; isStarting: boolean }
 
 /** After a longer time off, the clock is not trusted at the start. */
-const MOST_OFF_MS: Record<ClockName, number> = { age: DAY_MS, money: LONGEST_OFF_MS }
+const MAX_OFF_MS: Record<ClockName, number> = { age: DAY_MS, money: LONGEST_OFF_MS }
 const NAMES = ['age', 'money'] as const
 
 /** The state after another reading, and by how much the clock was set in between. */
@@ -61,7 +61,7 @@ export function advance(
   const aheadMs = wall - at
   // Not time off on top of a clock that is behind, because that would lead past the clock.
   const isBack = state.aheadMs < 0 && aheadMs >= -DRIFT_MS
-  if (!isBack && unexplained >= (isStarting ? -MOST_SET_AT_START_MS : -DRIFT_MS) && unexplained <= mostUnexplained) {
+  if (!isBack && unexplained >= (isStarting ? -MAX_SET_AT_START_MS : -DRIFT_MS) && unexplained <= mostUnexplained) {
     const stoodMs = state.stoodMs + at - state.at
     const isTrusted = state.aheadMs === 0 || stoodMs >= TRUSTED_AFTER_MS
     if (isTrusted) return { state: trusted({ wall, elapsedMs, boot }), setMs: 0 }
@@ -90,7 +90,7 @@ export function createTrustedClock({ db, clock, time }: { db: Database; clock: N
   })
   let states = { age: readClockState(db, 'age'), money: readClockState(db, 'money') }
   let writtenAt = -Infinity
-  const advanced = (name: ClockName, reading: Reading) => advance(states[name], reading, MOST_OFF_MS[name])
+  const advanced = (name: ClockName, reading: Reading) => advance(states[name], reading, MAX_OFF_MS[name])
 
   return {
     money: { now: () => advanced('money', read()).state.at },

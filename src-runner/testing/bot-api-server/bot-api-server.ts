@@ -99,12 +99,12 @@ export type BotApiServerOptions = { port?: number; token?: string; botName?: str
 type Update = { update_id: number } & Record<string, unknown>
 type Poll = { response: ServerResponse; limit: number; from: number; timer: NodeJS.Timeout }
 
-const MOST_TEXT = 4096
-const MOST_DOCUMENT_BYTES = 50_000_000
-const MOST_FETCHED_BYTES = 20 * 1024 * 1024
+const MAX_TEXT = 4096
+const MAX_DOCUMENT_BYTES = 50_000_000
+const MAX_FETCHED_BYTES = 20 * 1024 * 1024
 const VISIBLE = /[^\s\p{C}\u115f\u1160\u2800\u3164\uffa0]/u
-const MOST_BUTTON_BYTES = 64
-const MOST_COMMANDS = 100
+const MAX_BUTTON_BYTES = 64
+const MAX_COMMANDS = 100
 const SCOPES = ['default', 'all_private_chats', 'all_group_chats', 'all_chat_administrators', 'chat', 'chat_administrators', 'chat_member']
 
 /** A refusal in the service's own words. */
@@ -233,7 +233,7 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
       const text = textOf(fields['text'])
       if (!text.isWellFormed()) throw new Refused(400, 'Bad Request: strings must be encoded in UTF-8')
       if (!VISIBLE.test(text)) throw new Refused(400, 'Bad Request: message text is empty')
-      if (text.length > MOST_TEXT) throw new Refused(400, 'Bad Request: message is too long')
+      if (text.length > MAX_TEXT) throw new Refused(400, 'Bad Request: message is too long')
       return post(chatId, {
         text,
         entities: entitiesOf(fields['entities'], text),
@@ -247,7 +247,7 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
       const document = uploads.get(textOf(fields['document']).replace('attach://', ''))
       if (document === undefined) throw new Refused(400, 'Bad Request: there is no document in the request')
       if (document.bytes.length === 0) throw new Refused(400, 'Bad Request: file must be non-empty')
-      if (document.bytes.length > MOST_DOCUMENT_BYTES) throw new Refused(413, 'Request Entity Too Large')
+      if (document.bytes.length > MAX_DOCUMENT_BYTES) throw new Refused(413, 'Request Entity Too Large')
       return post(chatId, { text: textOf(fields['caption']), entities: [], buttons: buttonsOf(fields['reply_markup']), document })
     },
 
@@ -269,7 +269,7 @@ export async function startBotApiServer(options: BotApiServerOptions = {}): Prom
     getFile(fields) {
       const fileId = textOf(fields['file_id'])
       if (!files.has(fileId)) throw new Refused(400, 'Bad Request: invalid file_id')
-      if (files.get(fileId)!.length > MOST_FETCHED_BYTES) throw new Refused(400, 'Bad Request: file is too big')
+      if (files.get(fileId)!.length > MAX_FETCHED_BYTES) throw new Refused(400, 'Bad Request: file is too big')
       return { file_id: fileId, file_unique_id: fileId, file_size: files.get(fileId)!.length, file_path: `documents/${fileId}` }
     },
   }
@@ -474,7 +474,7 @@ function entitiesOf(given: unknown, text: string): SentMessage['entities'] {
 function buttonsOf(given: unknown): ServedButton[] {
   const rows = (given as { inline_keyboard?: ServedButton[][] } | undefined)?.inline_keyboard ?? []
   const buttons = rows.flat()
-  if (buttons.some((button) => Buffer.byteLength(button.callback_data) > MOST_BUTTON_BYTES))
+  if (buttons.some((button) => Buffer.byteLength(button.callback_data) > MAX_BUTTON_BYTES))
     throw new Refused(400, 'Bad Request: BUTTON_DATA_INVALID')
   return buttons
 }
@@ -482,7 +482,7 @@ function buttonsOf(given: unknown): ServedButton[] {
 function commandsOf(given: unknown): ServedCommand[] {
   if (!Array.isArray(given)) throw new Refused(400, "Bad Request: can't parse commands")
   const commands = given as ServedCommand[]
-  if (commands.length > MOST_COMMANDS) throw new Refused(400, 'Bad Request: BOT_COMMANDS_TOO_MUCH')
+  if (commands.length > MAX_COMMANDS) throw new Refused(400, 'Bad Request: BOT_COMMANDS_TOO_MUCH')
   for (const { command, description } of commands) {
     if (!/^[a-z0-9_]{1,32}$/.test(command)) throw new Refused(400, 'Bad Request: BOT_COMMAND_INVALID')
     if (textOf(description) === '' || description.length > 256) throw new Refused(400, 'Bad Request: BOT_COMMAND_DESCRIPTION_INVALID')

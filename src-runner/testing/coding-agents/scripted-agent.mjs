@@ -107,12 +107,10 @@ function put(path, text) {
 
 async function write(path, text, { asks }) {
   const call = {
-    ...{
-      title: `Write ${path}`,
-      kind: 'edit',
-      locations: [{ path: resolve(session.cwd, path) }],
-      rawInput: { file_path: path, content: text },
-    },
+    title: `Write ${path}`,
+    kind: 'edit',
+    locations: [{ path: resolve(session.cwd, path) }],
+    rawInput: { file_path: path, content: text },
     content: [diffOf(path, text)],
   }
   const id = begin(call)

@@ -108,8 +108,15 @@ async function turn(text) {
     end = { is_error: true, subtype: 'error_during_execution', errors: ['interrupted'] }
   }
   send({
-    ...{ type: 'result', subtype: 'success', is_error: false, result: '', stop_reason: 'end_turn', usage },
-    ...{ total_cost_usd: turns / 4, modelUsage: { 'claude-test': {} }, ...end },
+    type: 'result',
+    subtype: 'success',
+    is_error: false,
+    result: '',
+    stop_reason: 'end_turn',
+    usage,
+    total_cost_usd: turns / 4,
+    modelUsage: { 'claude-test': {} },
+    ...end,
   })
 }
 

@@ -92,8 +92,8 @@ export type DiscordServer = {
 
 export type DiscordServerOptions = { now?: () => number; heartbeatMs?: number; port?: number }
 
-const MOST_CONTENT = 2000
-const MOST_FILE_BYTES = 10_000_000
+const MAX_CONTENT = 2000
+const MAX_FILE_BYTES = 10_000_000
 const MESSAGE_CONTENT_LIMITED = 1 << 19
 const DM_PERMISSION_TYPES = { dm: 1, text: 0 }
 
@@ -168,8 +168,19 @@ export async function startDiscordServer({ now = Date.now, heartbeatMs = 41_250,
   function post(channelId: string, author: Record<string, unknown>, fields: Record<string, unknown>): StoredMessage {
     const channel = channelOf(channelId)
     const message: StoredMessage = {
-      ...{ id: ids.next(), channel_id: channelId, author, content: '', timestamp: new Date(now()).toISOString() },
-      ...{ tts: false, mention_everyone: false, mentions: [], mention_roles: [], attachments: [], embeds: [], pinned: false, type: 0 },
+      id: ids.next(),
+      channel_id: channelId,
+      author,
+      content: '',
+      timestamp: new Date(now()).toISOString(),
+      tts: false,
+      mention_everyone: false,
+      mentions: [],
+      mention_roles: [],
+      attachments: [],
+      embeds: [],
+      pinned: false,
+      type: 0,
       ...fields,
     }
     channel.messages.push(message)
@@ -196,8 +207,8 @@ export async function startDiscordServer({ now = Date.now, heartbeatMs = 41_250,
     const content = textOf(fields['content'])
     const file = [...uploads.values()][0] ?? null
     if (content.trim() === '' && file === null) throw new Refused(400, 50_006, 'Cannot send an empty message')
-    if ([...content].length > MOST_CONTENT || !content.isWellFormed()) throw invalid('content', 'Must be 2000 or fewer in length.')
-    if (file !== null && file.bytes.length > MOST_FILE_BYTES) throw new Refused(413, 40_005, 'Request entity too large')
+    if ([...content].length > MAX_CONTENT || !content.isWellFormed()) throw invalid('content', 'Must be 2000 or fewer in length.')
+    if (file !== null && file.bytes.length > MAX_FILE_BYTES) throw new Refused(413, 40_005, 'Request entity too large')
     const parse = (fields['allowed_mentions'] as { parse?: unknown[] } | undefined)?.parse
     if (parse?.length !== 0) throw new Refused(400, 50_035, 'The test expects a message that can mention nobody')
     const buttons = buttonsOf(fields['components'])
@@ -323,7 +334,10 @@ export async function startDiscordServer({ now = Date.now, heartbeatMs = 41_250,
       .replace('http', 'ws')
       .replace(/\/api$/, '')}/gateway`
   const gateway = createGateway(server, {
-    ...{ now, heartbeatMs, look, isToken },
+    now,
+    heartbeatMs,
+    look,
+    isToken,
     url: gatewayUrl,
     account: () => ({ user: { ...bot, bot: true }, application: { id: applicationId, flags: application().flags } }),
   })
@@ -347,7 +361,13 @@ export async function startDiscordServer({ now = Date.now, heartbeatMs = 41_250,
     const who = isPrivate ? { user } : { guild_id: guild.id, member: { user } }
     const { id, token: secret } = interaction
     gateway.dispatch('INTERACTION_CREATE', {
-      ...{ id, token: secret, application_id: applicationId, type, version: 1, channel_id: channelId, data },
+      id,
+      token: secret,
+      application_id: applicationId,
+      type,
+      version: 1,
+      channel_id: channelId,
+      data,
       ...who,
     })
     onStep('INTERACTION_CREATE dispatched')
@@ -359,7 +379,17 @@ export async function startDiscordServer({ now = Date.now, heartbeatMs = 41_250,
     get token() {
       return token
     },
-    ...{ bot, applicationId, guild, roomId, gateway, limits, sent, calls, notes, chatOf, until },
+    bot,
+    applicationId,
+    guild,
+    roomId,
+    gateway,
+    limits,
+    sent,
+    calls,
+    notes,
+    chatOf,
+    until,
     commands: [],
     sessionsLeft: { remaining: 1000, resetAfterMs: 86_400_000 },
     say(user, text, { channelId = chatOf(user), replyTo, forwarded, files: attached = [], fields = {} } = {}) {

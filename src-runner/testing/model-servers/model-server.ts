@@ -324,7 +324,7 @@ function bytesOf(protocol: Protocol, reply: ServedReply, model: string): Buffer[
       return [...whole, inPieces ? half : half.subarray(0, half.length - 20)]
     }
     case 'torn_bytes':
-      return [...Buffer.concat(frames.map(encode))].map((byte) => Buffer.from([byte]))
+      return Array.from(Buffer.concat(frames.map(encode)), (byte) => Buffer.from([byte]))
     case 'bad_utf8': {
       const odd = encode(protocol.textFrame('before MARK after'))
       const at = odd.indexOf('MARK')

@@ -75,7 +75,9 @@ const response = (status: string) => ({ id: 'resp_1', object: 'response', create
 const SEA = { name: 'lookup', args: { word: 'sea' } }
 const SKY = { name: 'lookup', args: { word: 'sky' } }
 const call = (id: string, word: string, more: object = {}) => ({
-  ...{ id, type: 'function', function: { name: 'lookup', arguments: `{"word":"${word}"}` } },
+  id,
+  type: 'function',
+  function: { name: 'lookup', arguments: `{"word":"${word}"}` },
   ...more,
 })
 
@@ -124,7 +126,9 @@ export const RECORDED_STREAMS: readonly RecordedStream[] = [
     calls: [SEA, SKY],
     givenBack: [
       {
-        ...{ role: 'assistant', content: 'I look.', reasoning_content: 'Two words to look up.' },
+        role: 'assistant',
+        content: 'I look.',
+        reasoning_content: 'Two words to look up.',
         tool_calls: [call('functions.lookup:0', 'sea'), call('functions.lookup:1', 'sky')],
       },
     ],
@@ -138,7 +142,10 @@ export const RECORDED_STREAMS: readonly RecordedStream[] = [
         role: 'assistant',
         tool_calls: [
           {
-            ...{ index: 0, id: 'function-call-1', type: 'function', function: { name: 'lookup', arguments: '{"word":"sea"}' } },
+            index: 0,
+            id: 'function-call-1',
+            type: 'function',
+            function: { name: 'lookup', arguments: '{"word":"sea"}' },
             extra_content: { google: { thought_signature: 'CiQBcsjafKey==' } },
           },
         ],
@@ -155,7 +162,8 @@ export const RECORDED_STREAMS: readonly RecordedStream[] = [
     calls: [SEA, SKY],
     givenBack: [
       {
-        ...{ role: 'assistant', content: null },
+        role: 'assistant',
+        content: null,
         tool_calls: [
           call('function-call-1', 'sea', { extra_content: { google: { thought_signature: 'CiQBcsjafKey==' } } }),
           call('function-call-2', 'sky'),
@@ -170,11 +178,14 @@ export const RECORDED_STREAMS: readonly RecordedStream[] = [
     events: [
       ': OPENROUTER PROCESSING\n\n',
       chunk({
-        ...{ role: 'assistant', content: '', reasoning: 'Look ' },
+        role: 'assistant',
+        content: '',
+        reasoning: 'Look ',
         reasoning_details: [{ type: 'reasoning.text', text: 'Look ', format: 'anthropic-claude-v1', index: 0 }],
       }),
       chunk({
-        ...{ content: '', reasoning: 'it up.' },
+        content: '',
+        reasoning: 'it up.',
         reasoning_details: [{ type: 'reasoning.text', text: 'it up.', format: 'anthropic-claude-v1', index: 0 }],
       }),
       chunk({
@@ -191,7 +202,9 @@ export const RECORDED_STREAMS: readonly RecordedStream[] = [
     calls: [SEA],
     givenBack: [
       {
-        ...{ role: 'assistant', content: null, tool_calls: [call('toolu_1', 'sea')] },
+        role: 'assistant',
+        content: null,
+        tool_calls: [call('toolu_1', 'sea')],
         reasoning_details: [
           { type: 'reasoning.text', text: 'Look it up.', signature: 'EqQBCk==', format: 'anthropic-claude-v1', index: 0 },
           { type: 'reasoning.encrypted', data: 'gAAA', format: 'anthropic-claude-v1', index: 1 },
@@ -284,7 +297,9 @@ export const RECORDED_STREAMS: readonly RecordedStream[] = [
     calls: [SEA],
     givenBack: [
       {
-        ...{ role: 'assistant', content: '', thinking: 'The sea.' },
+        role: 'assistant',
+        content: '',
+        thinking: 'The sea.',
         tool_calls: [{ id: 'call_x', function: { name: 'lookup', arguments: { word: 'sea' } } }],
       },
     ],
@@ -483,7 +498,9 @@ export const RECORDED_STREAMS: readonly RecordedStream[] = [
     calls: [SEA],
     givenBack: [
       {
-        ...{ type: 'reasoning', id: 'rs_1', encrypted_content: 'gAAAwhole' },
+        type: 'reasoning',
+        id: 'rs_1',
+        encrypted_content: 'gAAAwhole',
         summary: [
           { type: 'summary_text', text: '**Sea** first.' },
           { type: 'summary_text', text: 'Then call.' },

@@ -79,7 +79,12 @@ export async function startOAuthServer(options: OAuthServerOptions): Promise<OAu
   const provider = createProvider(url, { clientId, clientSecret }, options)
   const handle = provider.callback()
   const self: OAuthServer = {
-    ...{ url, host: `127.0.0.1:${port}`, clientId, clientSecret, requests, account: 'ada' },
+    url,
+    host: `127.0.0.1:${port}`,
+    clientId,
+    clientSecret,
+    requests,
+    account: 'ada',
     of: (path) => requests.filter((one) => one.path === path),
     fail: (path, fault) => void faults.set(path, [...(faults.get(path) ?? []), fault]),
     connector: (slug, change) => connectorOf(slug, url, change),
@@ -167,9 +172,13 @@ function createProvider(url: string, client: { clientId: string; clientSecret: s
   return new Provider(url, {
     clients: [
       {
-        ...{ client_id: client.clientId, client_secret: client.clientSecret, redirect_uris: options.redirectUris },
+        client_id: client.clientId,
+        client_secret: client.clientSecret,
+        redirect_uris: options.redirectUris,
         grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
-        ...{ response_types: ['code'], token_endpoint_auth_method: 'client_secret_post', application_type: 'native' },
+        response_types: ['code'],
+        token_endpoint_auth_method: 'client_secret_post',
+        application_type: 'native',
       },
     ],
     scopes: ['openid', 'offline_access', 'notes:read', 'notes:write'],
@@ -206,18 +215,37 @@ function createProvider(url: string, client: { clientId: string; clientSecret: s
 function connectorOf(slug: string, url: string, change: Partial<Connector['oauth'] & object> = {}): Connector {
   const text = { en: 'Notes', de: 'Notizen' }
   return {
-    ...{ slug, name: `Notes ${slug}`, localName: null, description: text, category: 'notes', logo: { path: 'M0 0', color: '#123456' } },
-    ...{ kind: 'oauth2', hosts: [new URL(url).host], fields: [], docsUrl: null, headers: {} },
+    slug,
+    name: `Notes ${slug}`,
+    localName: null,
+    description: text,
+    category: 'notes',
+    logo: { path: 'M0 0', color: '#123456' },
+    kind: 'oauth2',
+    hosts: [new URL(url).host],
+    fields: [],
+    docsUrl: null,
+    headers: {},
     reads: { get: true, calls: [], graphql: [] },
     oauth: {
-      ...{ issuer: url, authorizationUrl: `${url}/auth`, tokenUrl: `${url}/token`, revocationUrl: `${url}/token/revocation` },
+      issuer: url,
+      authorizationUrl: `${url}/auth`,
+      tokenUrl: `${url}/token`,
+      revocationUrl: `${url}/token/revocation`,
       deviceUrl: `${url}/device/auth`,
-      ...{ clientAuth: 'body', scopeSeparator: ' ', parameters: { prompt: 'consent' }, usesPkce: true },
+      clientAuth: 'body',
+      scopeSeparator: ' ',
+      parameters: { prompt: 'consent' },
+      usesPkce: true,
       ...change,
     },
     scopes: ['openid', 'offline_access', 'notes:read'].map((scope) => ({ scope, words: text, access: 'read' as const, preset: true })),
     account: { method: 'GET', url: `${url}/me`, body: null, name: ['user', 'login'] },
-    ...{ steps: [], setUpUrl: null, keyHeader: null, keySteps: [], keyUrl: null },
+    steps: [],
+    setUpUrl: null,
+    keyHeader: null,
+    keySteps: [],
+    keyUrl: null,
   }
 }
 

@@ -55,8 +55,8 @@ type StoredMessage = {
 type Envelope = { id: string; type: string; payload: Record<string, unknown>; attempt: number; acked: boolean }
 type Fields = Record<string, string>
 
-const MOST_CONNECTIONS = 10
-const MOST_TEXT = 40_000
+const MAX_CONNECTIONS = 10
+const MAX_TEXT = 40_000
 
 export type SlackServer = Awaited<ReturnType<typeof startSlackServer>>
 
@@ -146,8 +146,14 @@ export async function startSlackServer(options: SlackServerOptions = {}) {
   function pushEvent(event: Record<string, unknown>, more: Record<string, unknown> = {}): void {
     const authorizations = [{ enterprise_id: null, team_id: team.id, user_id: bot.user, is_bot: true, is_enterprise_install: false }]
     push('events_api', {
-      ...{ token: 'verification', team_id: team.id, api_app_id: appId, type: 'event_callback', event_id: `Ev${randomUUID()}` },
-      ...{ event_time: Math.floor(now() / 1000), authorizations, event },
+      token: 'verification',
+      team_id: team.id,
+      api_app_id: appId,
+      type: 'event_callback',
+      event_id: `Ev${randomUUID()}`,
+      event_time: Math.floor(now() / 1000),
+      authorizations,
+      event,
       ...more,
     })
   }
@@ -164,7 +170,7 @@ export async function startSlackServer(options: SlackServerOptions = {}) {
   }
 
   function greet(socket: WebSocket): void {
-    if (connections.size >= MOST_CONNECTIONS) {
+    if (connections.size >= MAX_CONNECTIONS) {
       socket.send(JSON.stringify({ type: 'disconnect', reason: 'too_many_websockets' }))
       return socket.close()
     }
@@ -217,8 +223,13 @@ export async function startSlackServer(options: SlackServerOptions = {}) {
     const stored = store(channel, { ...message, bot_id: bot.id, user: bot.user })
     const { blocks, text } = stored
     sent.push({
-      ...{ channel, ts: stored.ts, threadTs: stored.thread_ts ?? null, file },
-      ...{ text: shownText(text, blocks), buttons: buttonsOf(blocks), mentions: mentionsIn(text, blocks) },
+      channel,
+      ts: stored.ts,
+      threadTs: stored.thread_ts ?? null,
+      file,
+      text: shownText(text, blocks),
+      buttons: buttonsOf(blocks),
+      mentions: mentionsIn(text, blocks),
     })
     return stored
   }
@@ -247,8 +258,13 @@ export async function startSlackServer(options: SlackServerOptions = {}) {
 
   const methods: Record<string, (fields: Fields) => Record<string, unknown>> = {
     'auth.test': () => ({
-      ...{ url: `https://${team.domain}.slack.com/`, team: team.name, user: bot.name },
-      ...{ team_id: team.id, user_id: bot.user, bot_id: bot.id, is_enterprise_install: false },
+      url: `https://${team.domain}.slack.com/`,
+      team: team.name,
+      user: bot.name,
+      team_id: team.id,
+      user_id: bot.user,
+      bot_id: bot.id,
+      is_enterprise_install: false,
     }),
     'bots.info'(fields) {
       need('users:read')
@@ -307,7 +323,7 @@ export async function startSlackServer(options: SlackServerOptions = {}) {
       if (!text.isWellFormed()) throw new Refused('invalid_arguments')
       const blocks = fields['blocks'] === undefined ? undefined : checkBlocks(fields['blocks'])
       if (blocks === undefined && text.trim() === '') throw new Refused('no_text')
-      if (text.length > MOST_TEXT) throw new Refused('msg_too_long')
+      if (text.length > MAX_TEXT) throw new Refused('msg_too_long')
       const more = {
         ...(fields['thread_ts'] === undefined ? {} : { thread_ts: fields['thread_ts'] }),
         ...(fields['client_msg_id'] === undefined ? {} : { client_msg_id: fields['client_msg_id'] }),
@@ -546,7 +562,10 @@ export async function startSlackServer(options: SlackServerOptions = {}) {
       users.set(user.id, user)
       const thread = message?.threadTs == null ? {} : { thread_ts: message.threadTs }
       push('interactive', {
-        ...{ type: 'block_actions', api_app_id: appId, team: { id: team.id, domain: team.domain }, trigger_id: randomUUID() },
+        type: 'block_actions',
+        api_app_id: appId,
+        team: { id: team.id, domain: team.domain },
+        trigger_id: randomUUID(),
         user: { id: user.id, username: user.name, name: user.name, team_id: team.id },
         container: { type: 'message', message_ts: message?.ts ?? '1.000000', channel_id: channel, is_ephemeral: false, ...thread },
         channel: { id: channel, name: 'directmessage' },
@@ -556,8 +575,16 @@ export async function startSlackServer(options: SlackServerOptions = {}) {
     slash(user: SlackUser, text: string, channel = meet(user)): void {
       meet(user)
       push('slash_commands', {
-        ...{ command: '/deckhand', text, user_id: user.id, user_name: user.name, channel_id: channel, channel_name: 'x' },
-        ...{ team_id: team.id, api_app_id: appId, trigger_id: randomUUID(), is_enterprise_install: 'false' },
+        command: '/deckhand',
+        text,
+        user_id: user.id,
+        user_name: user.name,
+        channel_id: channel,
+        channel_name: 'x',
+        team_id: team.id,
+        api_app_id: appId,
+        trigger_id: randomUUID(),
+        is_enterprise_install: 'false',
       })
     },
     /** An event of any form. */

@@ -23,7 +23,12 @@ export async function startPairedDevice(clock: Clock, channelId = 'channel') {
   const state = createLinkState(file, key)
   const result = await pairDevice(
     {
-      ...{ library: await loadLibrary(testServer), state, clock, testServer, phoneNumber: null, accept: () => true },
+      library: await loadLibrary(testServer),
+      state,
+      clock,
+      testServer,
+      phoneNumber: null,
+      accept: () => true,
       onStep: (step) => step.status === 'qr_pending' && server.scan(step.qr),
     },
     new AbortController().signal,

@@ -7,5 +7,9 @@ const nothing = () => {}
 export const silentLibraryLog: LibraryLog = {
   level: 'silent',
   child: () => silentLibraryLog,
-  ...{ trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing },
+  trace: nothing,
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: nothing,
 }

@@ -525,13 +525,14 @@ function createServed(http: ReturnType<typeof createServer>, port: number) {
       media.set(path, sealed.body)
       const { body: _body, ...keys } = sealed
       const file = {
-        ...{ ...keys, directPath: path, url: `http://127.0.0.1:${port}${path}`, fileLength: size ?? bytes.length },
-        ...{
-          fileName: name,
-          mimetype: as === 'audio' ? 'audio/ogg; codecs=opus' : 'application/octet-stream',
-          ptt: as === 'audio',
-          caption,
-        },
+        ...keys,
+        directPath: path,
+        url: `http://127.0.0.1:${port}${path}`,
+        fileLength: size ?? bytes.length,
+        fileName: name,
+        mimetype: as === 'audio' ? 'audio/ogg; codecs=opus' : 'application/octet-stream',
+        ptt: as === 'audio',
+        caption,
       }
       return server.sayRaw(person, { [`${as}Message`]: file }, {})
     },

@@ -79,7 +79,7 @@ const WIDTH = 1000
 const EVERY_HOURS = 6
 const ROW_HEIGHT = 9
 /** With more rows, the chart would say less than the list below. */
-const MOST_ROWS = 6
+const MAX_ROWS = 6
 
 /** Decorative: a row for each schedule. The list below says the same. */
 function Band(props: { runs: readonly UpcomingRun[] }): JSX.Element {
@@ -89,7 +89,7 @@ function Band(props: { runs: readonly UpcomingRun[] }): JSX.Element {
     const first = Math.ceil(now() / HOUR_MS) * HOUR_MS
     return Array.from({ length: HOURS }, (_, n) => first + n * HOUR_MS).filter((hour) => new Date(hour).getHours() % EVERY_HOURS === 0)
   })
-  const rows = createMemo(() => [...new Set(props.runs.map((run) => run.scheduleId))].slice(0, MOST_ROWS))
+  const rows = createMemo(() => [...new Set(props.runs.map((run) => run.scheduleId))].slice(0, MAX_ROWS))
   const height = () => rows().length * ROW_HEIGHT
   const middleOf = (run: UpcomingRun) => rows().indexOf(run.scheduleId) * ROW_HEIGHT + ROW_HEIGHT / 2
   return (

@@ -21,8 +21,13 @@ it('folds consecutive runs with the same outcome', () => {
 
 it('does not fold runs with jobs, with another reason, or only a few', () => {
   const rows = [
-    ...[makeOccurrence(), makeOccurrence(), makeOccurrence()],
-    ...[missed(5), missed(4), missed(3, { reason: { code: 'due_missed', params: {} } }), missed(2, { state: 'paused' })],
+    makeOccurrence(),
+    makeOccurrence(),
+    makeOccurrence(),
+    missed(5),
+    missed(4),
+    missed(3, { reason: { code: 'due_missed', params: {} } }),
+    missed(2, { state: 'paused' }),
   ]
   expect(foldOccurrences(rows).map(({ sum }) => sum)).toEqual(rows)
 })

@@ -3,7 +3,13 @@ import type { UpcomingRun } from '../../../../src-runner/contract/schedules.ts'
 import { foldRuns } from './fold-runs.ts'
 
 const run = (scheduleId: string, dueAt: number, blockedBy: UpcomingRun['blockedBy'] = null): UpcomingRun => ({
-  ...{ scheduleId, name: scheduleId, agentName: 'Ada', dueAt, untilAt: dueAt, times: 1, blockedBy },
+  scheduleId,
+  name: scheduleId,
+  agentName: 'Ada',
+  dueAt,
+  untilAt: dueAt,
+  times: 1,
+  blockedBy,
 })
 
 it('folds many runs of one schedule, but not blocked ones with others', () => {

@@ -51,8 +51,13 @@ it('shows exactly what will run before it is started, with hidden characters wri
   const server = makeMcpServer({
     version: null,
     transport: {
-      ...{ kind: 'stdio', command: '/opt/notes', args: ['--dir', 'my notes\u200B'], envNames: ['NOTES_KEY'], folders: ['/home/ada/Notes'] },
-      ...{ hosts: [], allowsUnsandboxed: false },
+      kind: 'stdio',
+      command: '/opt/notes',
+      args: ['--dir', 'my notes\u200B'],
+      envNames: ['NOTES_KEY'],
+      folders: ['/home/ada/Notes'],
+      hosts: [],
+      allowsUnsandboxed: false,
     },
   })
   const { user, runner, change } = open(server, {
@@ -154,8 +159,13 @@ it('edits what runs without showing or losing a stored secret', async () => {
     expect(runner.callsOf('updateMcpServer')[0]!.body).toEqual({
       name: 'Notes',
       transport: {
-        ...{ kind: 'stdio', command: 'npx', args: ['-y', 'notes server', '--fast'], envNames: ['NOTES_KEY'] },
-        ...{ folders: [], hosts: ['registry.npmjs.org'], allowsUnsandboxed: false },
+        kind: 'stdio',
+        command: 'npx',
+        args: ['-y', 'notes server', '--fast'],
+        envNames: ['NOTES_KEY'],
+        folders: [],
+        hosts: ['registry.npmjs.org'],
+        allowsUnsandboxed: false,
       },
     }),
   )

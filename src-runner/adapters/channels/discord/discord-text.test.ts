@@ -39,8 +39,35 @@ describe('text for Discord', () => {
 
   test('is shown as it was written, whatever is in it', () => {
     const pieces = fc.constantFrom(
-      ...['**', '_', '__', '`', '~~', '||', '[', '](', ')', '<', '>', '\n', '> ', '- ', '1. ', '# ', '-# ', '\\', '@', '<@1>', '<:a:1>'],
-      ...['a', ' ', 'word', 'https://example.com/a_b*c', '¯\\_(ツ)_/¯', '😀', 'ä', '*'],
+      '**',
+      '_',
+      '__',
+      '`',
+      '~~',
+      '||',
+      '[',
+      '](',
+      ')',
+      '<',
+      '>',
+      '\n',
+      '> ',
+      '- ',
+      '1. ',
+      '# ',
+      '-# ',
+      '\\',
+      '@',
+      '<@1>',
+      '<:a:1>',
+      'a',
+      ' ',
+      'word',
+      'https://example.com/a_b*c',
+      '¯\\_(ツ)_/¯',
+      '😀',
+      'ä',
+      '*',
     )
     const text = fc.array(pieces, { maxLength: 40 }).map((parts) => `x${parts.join('').replace(/\s+$/gm, '')}x`)
     fc.assert(

@@ -26,7 +26,7 @@ const MAX_DOWNLOAD_BYTES = 20_000_000
 const PAGE = 100
 const MAX_PAGES = 20
 /** Events that wait to be stored. Further messages are read from the chats later. */
-const MOST_WAITING = 2000
+const MAX_WAITING = 2000
 
 const Place = z.object({ guild_id: z.string().nullish() })
 
@@ -135,7 +135,7 @@ export function createInbox({ api, clock, random, runner, presses, health, signa
 
   function onInteraction(data: unknown): void {
     const interaction = readInteraction(data)
-    if (interaction === null || work.length() >= MOST_WAITING) return
+    if (interaction === null || work.length() >= MAX_WAITING) return
     // The service waits three seconds for an answer, so it does not wait for what came before.
     presses.acknowledge(interaction)
     const { press, command } = interaction
@@ -148,7 +148,7 @@ export function createInbox({ api, clock, random, runner, presses, health, signa
       if (type === 'INTERACTION_CREATE') onInteraction(data)
       const message = type === 'MESSAGE_CREATE' ? parseMessage(data) : null
       if (message === null || !isForAccount(message, botId)) return
-      if (work.length() < MOST_WAITING) return work.add(() => handOverMessage(message))
+      if (work.length() < MAX_WAITING) return work.add(() => handOverMessage(message))
       if (!missedSome) work.add(() => catchUp())
       missedSome = true
     },

@@ -19,7 +19,7 @@ const IDENTIFY_EVERY_MS = 5_500
 /** A connection that lasted this long was well, so the next one may follow at once. */
 const STEADY_MS = 60_000
 /** A session that cannot be resumed so often is given up. */
-const MOST_RESUMES = 3
+const MAX_RESUMES = 3
 
 export type ListenDeps = {
   api: DiscordApi
@@ -107,7 +107,7 @@ async function stayConnected(deps: ListenDeps, { openGateway, onEnd, onProblem }
       continue
     }
     onEnd(end)
-    session = end.wasReady || failures < MOST_RESUMES ? end.session : null
+    session = end.wasReady || failures < MAX_RESUMES ? end.session : null
     // Connections end for ordinary reasons too. Only when it happens again, it is a problem.
     if (failures === 0) continue
     onProblem(end.problem)

@@ -57,7 +57,7 @@ export type ReadInteraction = { id: string; token: string; chatId: string; guild
 /** Where the words of a person begin: an ordinary message, or a reply. Others tell that something happened. */
 const WRITTEN = new Set([0, 19])
 const FORWARD = 1
-const MOST_NAMES = 10
+const MAX_NAMES = 10
 
 export type GetFile = (file: { url: string; size: number | null }, signal: AbortSignal) => ReturnType<IncomingFile['download']>
 
@@ -148,7 +148,7 @@ async function wordsOf({ content, mentions, sticker_items: stickers }: Content, 
   const words = content.trim().replace(new RegExp(`^(?:<@!?${botId}>[\\s,:]*)+`), '')
   const guild = guildId !== null && words.includes('<@&') ? await places.guild(guildId) : null
   const channels = new Map<string, string>()
-  for (const [, id] of [...words.matchAll(/<#(\d{1,20})>/g)].slice(0, MOST_NAMES))
+  for (const [, id] of [...words.matchAll(/<#(\d{1,20})>/g)].slice(0, MAX_NAMES))
     channels.set(id!, (await places.channelName(id!)) ?? 'channel')
   const people = new Map(mentions.map(({ id, global_name: name, username }) => [id, nameForPeople(name ?? username)]))
   const readable = words

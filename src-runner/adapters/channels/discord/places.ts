@@ -12,7 +12,7 @@ export type Places = {
   roomOf(guildId: string): Promise<Room>
 }
 
-const MOST_KEPT = 500
+const MAX_KEPT = 500
 
 const GuildAnswer = z.object({ name: z.string(), roles: z.array(z.object({ id: z.string(), name: z.string() })).default([]) })
 const ChannelAnswer = z.object({ name: z.string().nullish() })
@@ -25,7 +25,7 @@ export function createPlaces(api: DiscordApi, signal: AbortSignal): Places {
       const result = await api.call('GET', path, { signal })
       // A passing failure is asked again.
       if (!result.ok && result.kind !== 'refused' && result.kind !== 'forbidden') return null
-      if (answers.size >= MOST_KEPT) answers.clear()
+      if (answers.size >= MAX_KEPT) answers.clear()
       answers.set(path, result.ok ? result.value : null)
     }
     return schema.safeParse(answers.get(path)).data ?? null

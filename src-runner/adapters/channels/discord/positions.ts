@@ -9,7 +9,7 @@ export type Positions = {
   write(): string
 }
 
-const MOST_CHATS = 100
+const MAX_CHATS = 100
 export const DISCORD_EPOCH = 1_420_070_400_000n
 /** Our clock and that of Discord may differ by this much. */
 const CLOCK_SKEW_MS = 60_000
@@ -36,7 +36,7 @@ export function readPositions(stored: string | null, clock: Pick<Clock, 'now'>):
       const isFuture = isLater(id, present) && !isLater(before, present)
       if (isFuture || !isLater(id, before)) return
       chats.set(chatId, id)
-      if (chats.size <= MOST_CHATS) return
+      if (chats.size <= MAX_CHATS) return
       const [oldest, last] = [...chats].reduce((one, other) => (isLater(one[1], other[1]) ? other : one))
       chats.delete(oldest)
       if (isLater(last, base)) base = last

@@ -13,7 +13,7 @@ const UPDATE_LATER = 6
 const MESSAGE = 4
 /** Only the person who pressed sees it. */
 const EPHEMERAL = 64
-const MOST_OPEN = 200
+const MAX_OPEN = 200
 const MAX_NOTE_CHARS = 2000
 
 export function createPresses(api: DiscordApi, signal: AbortSignal): Presses {
@@ -25,7 +25,7 @@ export function createPresses(api: DiscordApi, signal: AbortSignal): Presses {
       const isAcknowledged = api.call('POST', `/interactions/${id}/${encodeURIComponent(token)}/callback`, { signal, body })
       if (press === undefined) return
       open.set(id, { token, isAcknowledged })
-      if (open.size > MOST_OPEN) open.delete(open.keys().next().value!)
+      if (open.size > MAX_OPEN) open.delete(open.keys().next().value!)
     },
     async answer(pressId, note) {
       const press = open.get(pressId)

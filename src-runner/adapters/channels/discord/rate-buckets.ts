@@ -11,7 +11,7 @@ export type RateBucket = {
 
 type State = { left: number; resetsAt: number }
 
-const MOST_BUCKETS = 500
+const MAX_BUCKETS = 500
 /** A pause that is longer by mistake would end only with the next start. */
 const LONGEST_PAUSE_MS = 3_600_000
 
@@ -33,7 +33,7 @@ export function createRateBuckets(clock: Pick<Clock, 'monotonic'>): { of(method:
     of(method, path) {
       const name = `${method} ${routeOf(path)}`
       const set = (left: number, ms: number) => {
-        if (states.size >= MOST_BUCKETS) prune()
+        if (states.size >= MAX_BUCKETS) prune()
         states.set(name, { left, resetsAt: after(ms) })
       }
       return {

@@ -6,10 +6,10 @@ import { readMessage, type ReadEnvelope, type Reading } from './read-incoming.ts
 import type { Result, Trouble } from './web-api.ts'
 
 /** Conversations that are read after an interruption, the newest first. */
-const MOST_CHANNELS = 20
+const MAX_CHANNELS = 20
 const PAGE = 100
-const MOST_PAGES = 30
-const MOST_THREADS = 20
+const MAX_PAGES = 30
+const MAX_THREADS = 20
 const LONGEST_PAUSE_MS = 60_000
 
 type Missed = SlackMessage & { channel: string }
@@ -23,7 +23,7 @@ export async function catchUp(
   { position, chats, clock }: { position: Position; chats: readonly string[]; clock: Clock },
   handOver: (content: ReadEnvelope) => Promise<boolean>,
 ): Promise<Trouble | null> {
-  const channels = [...new Set(chats.map((chatId) => readChatId(chatId).channel))].slice(0, MOST_CHANNELS)
+  const channels = [...new Set(chats.map((chatId) => readChatId(chatId).channel))].slice(0, MAX_CHANNELS)
   const found: Missed[] = []
   for (const channel of channels) {
     const missed = await readChannel(reading, channel, readUntil(position, channel), clock)
@@ -42,7 +42,7 @@ async function readChannel(reading: Reading, channel: string, since: string, clo
   const threads: string[] = []
   // The newest page is read from its beginning, because an old message may have new replies.
   let cursor = ''
-  for (let page = 0; page < MOST_PAGES; page++) {
+  for (let page = 0; page < MAX_PAGES; page++) {
     const result = await readPage(reading, 'conversations.history', { channel, limit: PAGE, ...(cursor === '' ? {} : { cursor }) }, clock)
     if (!result.ok) return result
     const { messages, next } = result.value
@@ -51,7 +51,7 @@ async function readChannel(reading: Reading, channel: string, since: string, clo
     cursor = next
     if (cursor === '' || messages.some(({ ts }) => ts <= since)) break
   }
-  for (const ts of threads.slice(0, MOST_THREADS)) {
+  for (const ts of threads.slice(0, MAX_THREADS)) {
     const result = await readPage(reading, 'conversations.replies', { channel, ts, oldest: since, limit: PAGE }, clock)
     if (!result.ok) return result
     newer.push(...result.value.messages.filter((message) => message.ts > since && message.ts !== ts))

@@ -16,7 +16,7 @@ const User = z.object({
 })
 const Channel = z.object({ channel: z.object({ name: z.string() }) })
 
-const MOST_KEPT = 500
+const MAX_KEPT = 500
 const DEADLINE_MS = 5000
 
 /** Asks Slack for names and keeps them until the connection ends. A message does not wait long for a name, and never fails for it. */
@@ -50,6 +50,6 @@ export function createNames(api: SlackApi, closing: AbortSignal): Names {
 
 function keep<T>(kept: Map<string, T>, key: string, value: T): T {
   kept.set(key, value)
-  if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value!)
+  if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value!)
   return value
 }

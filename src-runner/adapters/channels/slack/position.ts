@@ -1,7 +1,7 @@
 /** How far each conversation was read: the time of its last message that is on disk. */
 export type Position = { since: string; read: ReadonlyMap<string, string> }
 
-const MOST_CONVERSATIONS = 50
+const MAX_CONVERSATIONS = 50
 const TS = /^\d{10}\.\d{6}$/
 
 /** Our clock and that of Slack may differ by this much. */
@@ -18,7 +18,7 @@ export function advance({ since, read }: Position, { channel, ts }: { channel: s
   if (isFuture || (before !== undefined && before >= ts)) return { since, read }
   const entries = [...read].filter(([id]) => id !== channel)
   entries.push([channel, ts])
-  const dropped = entries.splice(0, Math.max(0, entries.length - MOST_CONVERSATIONS))
+  const dropped = entries.splice(0, Math.max(0, entries.length - MAX_CONVERSATIONS))
   return { since: dropped.reduce((latest, [, at]) => (at > latest ? at : latest), since), read: new Map(entries) }
 }
 
@@ -35,5 +35,5 @@ export function readPosition(text: string | null): Position | null {
   if (!TS.test(since) || more.length > 0) return null
   const entries = list === '' ? [] : list.split(',').map((entry) => entry.split('='))
   if (!entries.every(([channel, ts]) => /^[A-Z0-9]{2,30}$/.test(channel ?? '') && TS.test(ts ?? ''))) return null
-  return { since, read: new Map(entries.slice(-MOST_CONVERSATIONS) as [string, string][]) }
+  return { since, read: new Map(entries.slice(-MAX_CONVERSATIONS) as [string, string][]) }
 }

@@ -51,7 +51,7 @@ export type Reading = {
 const MAX_DOWNLOAD_BYTES = 50_000_000
 const FILE_DEADLINE_MS = 180_000
 /** Each name in a text costs a call, and the sender chooses how many there are. */
-const MOST_NAMES_IN_TEXT = 10
+const MAX_NAMES_IN_TEXT = 10
 
 /** Returns null for what is not for us. Names that Slack does not tell are replaced by ids. */
 export async function readEnvelope(reading: Reading, type: string, payload: unknown): Promise<ReadEnvelope> {
@@ -108,7 +108,7 @@ async function readNamedText({ names, account, knownChats }: Reading, source: st
   const found = new Map<string, string>()
   const ids = mentionedIn(source).filter((id) => id !== account.userId)
   const isKnown = ids.length > 0 && knownChats().some((chatId) => readChatId(chatId).channel === channel)
-  for (const id of isKnown ? ids.slice(0, MOST_NAMES_IN_TEXT) : []) {
+  for (const id of isKnown ? ids.slice(0, MAX_NAMES_IN_TEXT) : []) {
     const person = await names.person(id)
     if (person !== null) found.set(id, nameForPeople(person.name))
   }
@@ -154,7 +154,12 @@ async function readSlash(reading: Reading, payload: unknown): Promise<ReadEnvelo
     externalId: `command:${triggerId}`,
     sender: await senderOf(reading, userId, chatId),
     text: words === '' ? '/help' : isCommand ? `/${words}` : words,
-    ...{ replyTo: null, forwardedFrom: null, files: [], unreadable: null, sentAt: null, room: null },
+    replyTo: null,
+    forwardedFrom: null,
+    files: [],
+    unreadable: null,
+    sentAt: null,
+    room: null,
   }
   return { type: 'message', message, at: null }
 }

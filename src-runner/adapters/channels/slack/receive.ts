@@ -15,7 +15,7 @@ const PAUSE_FACTOR_AFTER_OPENING = 2
 /** A connection that lived this long is replaced at once. */
 const STABLE_MS = 60_000
 /** Ids of messages that were handed over, since Slack repeats what it believes to be lost. The database knows the older ones. */
-const MOST_REMEMBERED = 2000
+const MAX_REMEMBERED = 2000
 
 export type ReceiveDeps = {
   api: SlackApi
@@ -89,7 +89,7 @@ export function receive(deps: ReceiveDeps, position: string | null): Promise<voi
 
   function remember(id: string): void {
     remembered.add(id)
-    if (remembered.size > MOST_REMEMBERED) remembered.delete(remembered.values().next().value!)
+    if (remembered.size > MAX_REMEMBERED) remembered.delete(remembered.values().next().value!)
   }
 
   /** Uses one connection until it ends. */

@@ -42,9 +42,13 @@ async function sendText(
     api.call(
       'chat.postMessage',
       {
-        ...{ channel, text: escapeText(piece.text), mrkdwn: false, client_msg_id: repeatId },
+        channel,
+        text: escapeText(piece.text),
+        mrkdwn: false,
+        client_msg_id: repeatId,
         // Otherwise Slack opens the addresses in the text for a preview.
-        ...{ unfurl_links: false, unfurl_media: false },
+        unfurl_links: false,
+        unfurl_media: false,
         ...(thread === null ? {} : { thread_ts: thread }),
         ...more,
       },

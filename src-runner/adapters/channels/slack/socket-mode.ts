@@ -26,7 +26,7 @@ const PING_EVERY_MS = 30_000
 const PONG_DEADLINE_MS = 15_000
 const MAX_MESSAGE_BYTES = 2_000_000
 /** Slack repeats what is not acknowledged, and its histories have it, so more need not be kept. */
-const MOST_WAITING = { envelopes: 1000, chars: 20_000_000 }
+const MAX_WAITING = { envelopes: 1000, chars: 20_000_000 }
 
 type SocketModeDeps = { api: SlackApi; clock: Clock; appToken: string | null; onRoundTrip(): void }
 
@@ -66,7 +66,7 @@ export async function openSocketMode({ api, clock, appToken, onRoundTrip }: Sock
     if (frame.type === 'disconnect') return onDisconnect(frame.reason ?? '')
     if (frame.envelope_id === undefined) return
     // What follows must not be handed over before what is left out, so all of it is left to the next connection.
-    isFull ||= queue.length >= MOST_WAITING.envelopes || waitingChars + text.length > MOST_WAITING.chars
+    isFull ||= queue.length >= MAX_WAITING.envelopes || waitingChars + text.length > MAX_WAITING.chars
     if (isFull) return
     queue.push({ id: frame.envelope_id, type: frame.type, payload: frame.payload, chars: text.length })
     waitingChars += text.length

@@ -32,7 +32,11 @@ const nothing = () => {}
 export const NO_LOG = {
   level: 'silent',
   child: () => NO_LOG,
-  ...{ trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing },
+  trace: nothing,
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: nothing,
 } as { level: string; child(): typeof NO_LOG } & Record<'trace' | 'debug' | 'info' | 'warn' | 'error', () => void>
 
 /** Who this device is. null: it was never paired, or not until the end. */

@@ -48,8 +48,8 @@ type LinkSocketDeps = {
 export const DEVICE_NAME: [string, string, string] = ['Deckhand', 'Chrome', '10.15.7']
 export const QR_SHOWN_MS = 20_000
 const PING_DEADLINE_MS = 10_000
-const MOST_KEPT = 200
-const MOST_RESENDABLE = 200
+const MAX_KEPT = 200
+const MAX_RESENDABLE = 200
 const KEPT = 'plain'
 export const SENT = 'sent'
 
@@ -253,7 +253,7 @@ function createRepository({ library, state, onStoreError }: { library: Library; 
     forget(names: string[]): void {
       spent.push(...names)
       const all = [...state.names()].filter((name) => name.startsWith(`${KEPT} `))
-      spent.push(...all.slice(0, Math.max(0, all.length - MOST_KEPT)))
+      spent.push(...all.slice(0, Math.max(0, all.length - MAX_KEPT)))
     },
   }
 }
@@ -261,7 +261,7 @@ function createRepository({ library, state, onStoreError }: { library: Library; 
 /** The changes that keep a sent message, for the case that the recipient cannot read it and asks for it again. */
 export function keepSent(state: LinkState, id: string, encoded: Uint8Array): void {
   const earlier = [...state.names()].filter((name) => name.startsWith(`${SENT} `))
-  const tooMany = earlier.slice(0, Math.max(0, earlier.length + 1 - MOST_RESENDABLE))
+  const tooMany = earlier.slice(0, Math.max(0, earlier.length + 1 - MAX_RESENDABLE))
   state.write([...tooMany.map((name) => [name, null] as const), [`${SENT} ${id}`, Buffer.from(encoded).toString('base64')]])
 }
 

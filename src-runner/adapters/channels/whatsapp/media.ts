@@ -9,8 +9,8 @@ import type { TestServer } from './library.ts'
 export type Uploaded = MediaKeys & { directPath: string; url: string }
 
 /** In memory, encrypted and not. The service allows more. */
-export const MOST_FILE_BYTES = 50_000_000
-const MOST_ANSWER_BYTES = 100_000
+export const MAX_FILE_BYTES = 50_000_000
+const MAX_ANSWER_BYTES = 100_000
 const DEADLINE_MS = 180_000
 const HOST = 'mmg.whatsapp.net'
 
@@ -36,14 +36,14 @@ export function createMedia({ fetch, clock, testServer }: { fetch: OutboundFetch
 
   return {
     async download({ directPath, kind, size, ...keys }: StoredFile, signal: AbortSignal) {
-      const tooLarge = { problem: `it is larger than the ${MOST_FILE_BYTES / 1_000_000} MB that are fetched here` }
-      if (size !== null && size > MOST_FILE_BYTES) return tooLarge
+      const tooLarge = { problem: `it is larger than the ${MAX_FILE_BYTES / 1_000_000} MB that are fetched here` }
+      if (size !== null && size > MAX_FILE_BYTES) return tooLarge
       const base = testServer === null ? `${scheme}://${HOST}` : testServer.url.replace(/^ws/, 'http')
       const url = URL.canParse(directPath ?? '', base) ? new URL(directPath!, base) : null
       // A stranger writes the path, and must not lead us elsewhere with it.
       if (url === null || url.origin !== new URL(base).origin || !keys.mediaKey) return { problem: 'the message does not say where it is' }
       try {
-        const { status, body } = await request(url, {}, MOST_FILE_BYTES + 1000, signal)
+        const { status, body } = await request(url, {}, MAX_FILE_BYTES + 1000, signal)
         if (status !== 200)
           return { problem: status === 404 || status === 410 ? 'the service no longer has it' : 'the service did not provide it' }
         return { bytes: new Uint8Array(openMedia(body, kind, keys)) }
@@ -62,7 +62,7 @@ export function createMedia({ fetch, clock, testServer }: { fetch: OutboundFetch
       for (const { hostname } of hosts) {
         const url = new URL(`${scheme}://${hostname}/mms/${kind}/${token}?auth=${encodeURIComponent(auth)}&token=${token}`)
         const headers = { 'content-type': 'application/octet-stream', origin: 'https://web.whatsapp.com' }
-        const sent = await request(url, { method: 'POST', body, headers }, MOST_ANSWER_BYTES, signal).catch(() => null)
+        const sent = await request(url, { method: 'POST', body, headers }, MAX_ANSWER_BYTES, signal).catch(() => null)
         signal.throwIfAborted()
         const found = sent?.status === 200 ? readAnswer(sent.body) : null
         if (found !== null) return { ...keys, ...found }

@@ -38,7 +38,7 @@ type PairDeviceDeps = {
 const QR_CODES = 6
 /** The service shows a code for as long as it would show QR codes. */
 const CODE_SHOWN_MS = QR_CODES * QR_SHOWN_MS
-const MOST_LOGINS = 5
+const MAX_LOGINS = 5
 const LOGIN_PAUSE_MS = 2000
 const LOGIN_DEADLINE_MS = 60_000
 
@@ -58,7 +58,7 @@ export async function pairDevice(deps: PairDeviceDeps, signal: AbortSignal): Pro
     const { code, paired, isAccepted } = await runOnce(deps, creds, signal)
     if (paired !== null && isAccepted) return { state: 'paired', paired }
     if (paired !== null) return { state: 'failed', problem: createMessage('chat_wa_other_account', { account: paired.account.name }) }
-    if (logins === MOST_LOGINS || failureOf(code).isFinal) return { state: 'failed', problem: problemOf(code) }
+    if (logins === MAX_LOGINS || failureOf(code).isFinal) return { state: 'failed', problem: problemOf(code) }
     await clock.sleep(LOGIN_PAUSE_MS, signal)
   }
 }
@@ -98,7 +98,11 @@ async function runOnce(deps: PairDeviceDeps, creds: AuthenticationCreds, signal:
   }
 
   const link = openLinkSocket({
-    ...{ library: deps.library, state: deps.state, creds, clock, testServer: deps.testServer },
+    library: deps.library,
+    state: deps.state,
+    creds,
+    clock,
+    testServer: deps.testServer,
     // A phone accepts codes only from devices whose kind it knows.
     browser: phoneNumber === null ? DEVICE_NAME : deps.library.Browsers.macOS('Chrome'),
     events: {

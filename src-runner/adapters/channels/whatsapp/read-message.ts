@@ -21,8 +21,8 @@ export type Content = Pick<IncomingMessage, 'text' | 'replyTo' | 'forwardedFrom'
   addressed: string[]
 }
 
-const MOST_TEXT = 65_536
-const MOST_CARDS = 20
+const MAX_TEXT = 65_536
+const MAX_CARDS = 20
 const EXTENSIONS: Record<string, string> = {
   'image/jpeg': 'jpg',
   'image/png': 'png',
@@ -38,7 +38,7 @@ export function readContent(library: Library, message: WAMessage, getFile: GetFi
   const content = library.normalizeMessageContent(message.message)
   if (!content || content.protocolMessage) return null
   const files = filesOf(content, message.key.id ?? '', getFile)
-  const text = textOf(content).slice(0, MOST_TEXT).toWellFormed()
+  const text = textOf(content).slice(0, MAX_TEXT).toWellFormed()
   const isEmpty = text === '' && files.length === 0
   const unreadable = isEmpty ? unreadableOf(content) : null
   if (isEmpty && unreadable === null) return null
@@ -72,7 +72,7 @@ function textOf({ conversation, ...content }: proto.IMessage): string {
     video?.caption,
     document?.caption,
     where && [place?.name, place?.address, `Location: ${where.degreesLatitude}, ${where.degreesLongitude}`].filter(Boolean).join('\n'),
-    ...[card, ...(cards?.contacts ?? [])].slice(0, MOST_CARDS + 1).map((one) => one && cardText(one)),
+    ...[card, ...(cards?.contacts ?? [])].slice(0, MAX_CARDS + 1).map((one) => one && cardText(one)),
   ]
     .filter((part): part is string => typeof part === 'string' && part.trim() !== '')
     .join('\n')

@@ -21,7 +21,7 @@ type ReceiverDeps = {
 }
 
 /** While messages cannot be stored, they are tried again with pauses that grow up to this many doublings. */
-const MOST_DOUBLINGS = 5
+const MAX_DOUBLINGS = 5
 /** What somebody writes in a group to have it listed. */
 const MAYBE_CODE = /^\s*\w{8}\s*$/
 
@@ -52,7 +52,7 @@ export function createReceiver(deps: ReceiverDeps) {
       } catch (error) {
         isKeeping = false
         runner.status('failing', notKept(error))
-        await clock.sleep(pauseAfter(Math.min(tries, MOST_DOUBLINGS), random), signal)
+        await clock.sleep(pauseAfter(Math.min(tries, MAX_DOUBLINGS), random), signal)
       }
     }
     undecrypted.remove(given.key.id ?? '')

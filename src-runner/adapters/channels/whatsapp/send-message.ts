@@ -13,11 +13,11 @@ import { createTextFormat } from '../text-format.ts'
 import type { Library } from './library.ts'
 import { keepSent, within, type LinkSocket } from './link-socket.ts'
 import type { LinkState } from './link-state.ts'
-import { MOST_FILE_BYTES, type createMedia } from './media.ts'
+import { MAX_FILE_BYTES, type createMedia } from './media.ts'
 import { writeMarks } from './whatsapp-text.ts'
 
 /** The service allows sixteen times as much, which nobody reads on a phone. */
-export const LIMITS = { messageChars: 4096, fileBytes: MOST_FILE_BYTES } satisfies ChannelLimits
+export const LIMITS = { messageChars: 4096, fileBytes: MAX_FILE_BYTES } satisfies ChannelLimits
 
 const ACK_DEADLINE_MS = 30_000
 /** The ids of our own messages begin like this, so an echo is recognised. */
@@ -129,8 +129,16 @@ function idOf(messageId: string, part: number): string {
 }
 
 const TYPES: Record<string, string> = {
-  ...{ '.pdf': 'application/pdf', '.txt': 'text/plain', '.md': 'text/markdown', '.csv': 'text/csv', '.json': 'application/json' },
-  ...{ '.png': 'image/png', '.jpg': 'image/jpeg', '.jpeg': 'image/jpeg', '.zip': 'application/zip', '.html': 'text/html' },
+  '.pdf': 'application/pdf',
+  '.txt': 'text/plain',
+  '.md': 'text/markdown',
+  '.csv': 'text/csv',
+  '.json': 'application/json',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.zip': 'application/zip',
+  '.html': 'text/html',
 }
 
 function typeOf(name: string): string {

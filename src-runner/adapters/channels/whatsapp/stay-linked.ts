@@ -39,7 +39,7 @@ const STEADY_MS = 60_000
 const OPEN_DEADLINE_MS = 45_000
 const PING_EVERY_MS = 30_000
 /** After pairing, the service asks for one restart. More without a steady connection are a failure. */
-const MOST_RESTARTS = 3
+const MAX_RESTARTS = 3
 
 /** Connects again and again. Resolves when a person has to act. Rejects when `signal` aborts. */
 export async function stayLinked(deps: StayLinkedDeps, events: StayLinkedEvents, signal: AbortSignal): Promise<ConnectionFailure> {
@@ -51,7 +51,7 @@ export async function stayLinked(deps: StayLinkedDeps, events: StayLinkedEvents,
     const { code, storeError, wasOpen } = await runOnce(deps, events, signal)
     signal.throwIfAborted()
     if (wasOpen && clock.monotonic() - startedAt >= STEADY_MS) failures = restarts = 0
-    if (code === 515 && restarts++ < MOST_RESTARTS) continue
+    if (code === 515 && restarts++ < MAX_RESTARTS) continue
     const failure = failureOf(code)
     if (failure.isFinal) return failure
     events.failing(storeError === null ? failure.problem : notKept(storeError))
@@ -65,7 +65,11 @@ async function runOnce({ library, state, clock, testServer }: StayLinkedDeps, ev
   const stops: (() => void)[] = []
   const ended = Promise.withResolvers<Omit<Run, 'wasOpen'>>()
   const link = openLinkSocket({
-    ...{ library, state, clock, testServer, browser: DEVICE_NAME },
+    library,
+    state,
+    clock,
+    testServer,
+    browser: DEVICE_NAME,
     creds: readCreds(library, state)!,
     events: {
       qr() {},

@@ -40,7 +40,12 @@ export async function unlinkDevice(
     const ended = Promise.withResolvers<void>()
     const events = { qr() {}, paired() {}, frame() {}, message: () => Promise.reject(new Error('the channel was deleted')) }
     const link = openLinkSocket({
-      ...{ library, state: state!, creds, clock, testServer, browser: DEVICE_NAME },
+      library,
+      state: state!,
+      creds,
+      clock,
+      testServer,
+      browser: DEVICE_NAME,
       events: { ...events, open: () => void link.socket.logout().catch(() => {}), closed: () => ended.resolve() },
     })
     const cancel = clock.after(UNLINK_DEADLINE_MS, () => ended.resolve())

@@ -15,7 +15,7 @@ export function eventHandlers(deps: HandlerDeps) {
 }
 
 /** A reader that missed more than this reads the lists again instead. */
-const MOST_REPEATED = 2000
+const MAX_REPEATED = 2000
 /** Events whose workspace is looked up in one go. Each needs a few reads, and others wait meanwhile. */
 const LOOKED_UP_AT_ONCE = 100
 
@@ -31,7 +31,7 @@ export function openEventStream(
 ): () => void {
   const { newest } = findEventBounds(db)
   // A number from the future belongs to another database, such as a restored one. Its reader starts from now.
-  let sentId = from === null || from > newest ? newest : Math.max(from, newest - MOST_REPEATED)
+  let sentId = from === null || from > newest ? newest : Math.max(from, newest - MAX_REPEATED)
   let behind = false
   let stopped = false
 

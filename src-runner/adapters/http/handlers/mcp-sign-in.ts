@@ -30,10 +30,16 @@ export function mcpSignInHandlers({ db, fetchGuarded, authorizations, clientMeta
       const client = givenClient(place, given) ?? (await registerAt(place, { redirectUri, findMetadataAddress }, fetchGuarded))
       const { clientId, clientSecret, clientAuth } = client
       return await authorizations.create({
-        ...{ connector: 'mcp', mcpServerId: id, method: 'browser', name },
-        ...{ clientId, ...(clientSecret === null ? {} : { clientSecret }) },
-        ...{ endpoints: { ...place.endpoints, clientAuth }, hosts: [new URL(transport.url).hostname] },
-        ...{ scopes: place.scopes, resource: place.resource },
+        connector: 'mcp',
+        mcpServerId: id,
+        method: 'browser',
+        name,
+        clientId,
+        ...(clientSecret === null ? {} : { clientSecret }),
+        endpoints: { ...place.endpoints, clientAuth },
+        hosts: [new URL(transport.url).hostname],
+        scopes: place.scopes,
+        resource: place.resource,
       })
     } catch (error) {
       if (!(error instanceof SignInRefused)) throw error

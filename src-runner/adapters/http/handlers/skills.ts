@@ -93,7 +93,13 @@ function idsOf(agents: { agentId: string }[] | undefined): string[] | undefined 
 function installed({ slug, name, description, source, version, digest, contents }: Skill) {
   const { files, permissions } = contents
   return {
-    ...{ slug, name, description, source, version, digest, permissions },
+    slug,
+    name,
+    description,
+    source,
+    version,
+    digest,
+    permissions,
     files: files.map(({ path }) => path),
     scripts: files.filter(({ isScript }) => isScript).map(({ path }) => path),
   }

@@ -54,7 +54,8 @@ describe('a wait for a job over /mcp', () => {
     const response = await fetch(url, {
       method: 'POST',
       headers: {
-        ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
         ...(session === undefined ? {} : { 'mcp-session-id': session }),
         ...headers,
       },

@@ -47,9 +47,9 @@ const LONGEST_WAIT_S = 600
 /** Most clients give up after 60 s without progress. */
 const DEFAULT_WAIT_S = 50
 /** Waits of a client at once. With more, a tool returns without waiting. */
-export const MOST_WAITS = 64
-const MOST_RESULT_CHARS = 100_000
-const MOST_STEP_CHARS = 2000
+export const MAX_WAITS = 64
+const MAX_RESULT_CHARS = 100_000
+const MAX_STEP_CHARS = 2000
 const STEPS_PER_CALL = 50
 const ABOUT_CHARS = 200
 
@@ -152,7 +152,10 @@ function listAgentsTool({ perform }: McpToolDeps): McpTool {
       const { agents, nextCursor } = await perform('listAgents', { query: { limit: 100, cursor } }, callOf(call))
       return {
         agents: agents.map(({ id, slug, name, instructions, isDefault }) => ({
-          ...{ id, slug, name, isDefault },
+          id,
+          slug,
+          name,
+          isDefault,
           about: cut(instructions, ABOUT_CHARS),
         })),
         nextCursor,
@@ -187,7 +190,7 @@ function callOf({ caller, signal }: ToolCall): Call {
 
 /** Waits until a job has ended or needs a person, at most so long. The caller may read the job. */
 function createJobWait({ perform, liveStreams, clock }: McpToolDeps) {
-  const places = createPlaces(MOST_WAITS)
+  const places = createPlaces(MAX_WAITS)
   return async (jobId: string, seconds: number, call: ToolCall): Promise<void> => {
     if (seconds === 0 || call.signal.aborted) return
     const leave = places.take(clientOf(call.caller))
@@ -220,7 +223,7 @@ async function describeJob({ perform }: McpToolDeps, jobId: string, call: ToolCa
     : { approvals: [] as Approval[] }
   return {
     ...headOf(job),
-    result: job.result === null ? null : cut(job.result, MOST_RESULT_CHARS),
+    result: job.result === null ? null : cut(job.result, MAX_RESULT_CHARS),
     ...(job.output === null ? {} : { output: job.output }),
     ...(job.error === null ? {} : { error: job.error }),
     ...(isWaiting ? { waitingFor: approvals.map(describeApproval) } : {}),
@@ -263,12 +266,12 @@ function describeStep(step: Step): object {
     case 'reply':
       return {
         ...head,
-        text: cut(step.text, MOST_STEP_CHARS),
-        calls: step.toolCalls.map(({ name, args }) => ({ tool: name, args: cut(JSON.stringify(args) ?? '', MOST_STEP_CHARS) })),
+        text: cut(step.text, MAX_STEP_CHARS),
+        calls: step.toolCalls.map(({ name, args }) => ({ tool: name, args: cut(JSON.stringify(args) ?? '', MAX_STEP_CHARS) })),
         costUsd: step.costUsd,
       }
     case 'tool_result':
-      return { ...head, tool: step.name, ok: step.ok, output: cut(step.output, MOST_STEP_CHARS) }
+      return { ...head, tool: step.name, ok: step.ok, output: cut(step.output, MAX_STEP_CHARS) }
     case 'tool_started':
       return { ...head, tool: step.name }
   }

@@ -42,8 +42,12 @@ export function codeTaskTool({ installed, hasRepository, examine }: CodeTaskTool
       const params = { program: CODING_PROGRAM_NAMES[cli], folder: repository, task: cutText(task, 300), internet: internet ? 'yes' : 'no' }
       return {
         ...NO_EFFECTS,
-        ...{ subject: internet ? `${cli} internet` : cli, paths: [repository] },
-        ...{ runsCode: true, leavesMachine: true, costsMoney: true, delegates: true },
+        subject: internet ? `${cli} internet` : cli,
+        paths: [repository],
+        runsCode: true,
+        leavesMachine: true,
+        costsMoney: true,
+        delegates: true,
         effectOn: createMessage('effect_code_task', params),
       }
     },

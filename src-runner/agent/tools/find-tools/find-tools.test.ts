@@ -38,7 +38,12 @@ it('names servers and tools, with an end', () => {
 it('shows what was found or called behind the rest, in that order', () => {
   const tool = (name: string, onDemand: boolean): Tool =>
     defineTool({
-      ...{ name, onDemand, description: '', args: z.object({}), effect: 'read', parallel: true },
+      name,
+      onDemand,
+      description: '',
+      args: z.object({}),
+      effect: 'read',
+      parallel: true,
       run: async () => ({ ok: true, output: '' }),
     })
   const tools = [tool('read_file', false), ...['a__1', 'a__2', 'a__3', 'a__4'].map((name) => tool(name, true)), tool('last', false)]

@@ -218,7 +218,9 @@ async function homeWithPrograms() {
   const folders = ['home/Project/bin', 'home/.local/bin'].map((path) => scratch.at(path))
   const own = createUserToolchain({
     listFolders: async () => [...folders, '/usr/bin', '.'],
-    ...{ writable: () => [scratch.at('home/Project')], dataDir: scratch.at('home/.deckhand'), home: scratch.at('home') },
+    writable: () => [scratch.at('home/Project')],
+    dataDir: scratch.at('home/.deckhand'),
+    home: scratch.at('home'),
   })
   const call = (sandbox: SandboxState, ...command: string[]) =>
     callTool(toolWith(sandbox, false, { programs: (closed) => own.find(closed) }), { command, folder: 'Project' }, [

@@ -83,9 +83,16 @@ function createSearch(args: z.output<typeof Args>, signal: AbortSignal) {
     out: [] as string[],
     chars: 0,
     tally: {
-      ...{ matches: 0, filesWithMatches: 0, files: 0, bytes: 0, hidden: 0, binary: 0, unreadable: 0 },
+      matches: 0,
+      filesWithMatches: 0,
+      files: 0,
+      bytes: 0,
+      hidden: 0,
+      binary: 0,
+      unreadable: 0,
       /** Files and lines that were only searched at their beginning. */
-      ...{ cut: 0, longLines: 0 },
+      cut: 0,
+      longLines: 0,
       /** Folders with too many entries. */
       crowded: 0,
       /** Why the search ended early. */

@@ -59,10 +59,14 @@ type ProviderEntry = {
 const PROVIDERS: Record<WebSearchConfig['kind'], ProviderEntry> = {
   // https://api-dashboard.search.brave.com/documentation
   brave: {
-    ...{ defaultUrl: 'https://api.search.brave.com', costsMoney: true, needsKey: true },
+    defaultUrl: 'https://api.search.brave.com',
+    costsMoney: true,
+    needsKey: true,
     request: (baseUrl, { query, count, recent, apiKey }) => ({
       url: addressOf(baseUrl, 'res/v1/web/search', {
-        ...{ q: query, count: String(count), text_decorations: 'false' },
+        q: query,
+        count: String(count),
+        text_decorations: 'false',
         ...(recent === null ? {} : { freshness: { day: 'pd', month: 'pm', year: 'py' }[recent] }),
       }),
       headers: { 'x-subscription-token': apiKey ?? '' },
@@ -76,7 +80,9 @@ const PROVIDERS: Record<WebSearchConfig['kind'], ProviderEntry> = {
   },
   // https://docs.tavily.com/documentation/api-reference/endpoint/search
   tavily: {
-    ...{ defaultUrl: 'https://api.tavily.com', costsMoney: true, needsKey: true },
+    defaultUrl: 'https://api.tavily.com',
+    costsMoney: true,
+    needsKey: true,
     request: (baseUrl, { query, count, recent, apiKey }) => ({
       url: addressOf(baseUrl, 'search', {}),
       method: 'POST',
@@ -91,7 +97,9 @@ const PROVIDERS: Record<WebSearchConfig['kind'], ProviderEntry> = {
   },
   // https://docs.searxng.org/dev/search_api.html
   searxng: {
-    ...{ defaultUrl: null, costsMoney: false, needsKey: false },
+    defaultUrl: null,
+    costsMoney: false,
+    needsKey: false,
     request: (baseUrl, { query, recent, apiKey }) => ({
       url: addressOf(baseUrl, 'search', { q: query, format: 'json', ...(recent === null ? {} : { time_range: recent }) }),
       headers: { ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }) },

@@ -7,8 +7,8 @@ import type { RawDraft } from './draft-parts.ts'
 const LISTS = ['mcpServers', 'servers', 'extensions', 'context_servers'] as const
 /** Where those lists are inside of other settings: VS Code's settings, the projects of Claude Code. */
 const AROUND = ['mcp', 'projects', 'config'] as const
-const MOST_SERVERS = 100
-const MOST_DEPTH = 4
+const MAX_SERVERS = 100
+const MAX_DEPTH = 4
 
 /**
  * The servers in the configuration of a program, whatever program that is. Also takes one server alone, or a list without
@@ -17,14 +17,14 @@ const MOST_DEPTH = 4
 export function draftsOfConfig(config: unknown): RawDraft[] {
   const inputs = isRecord(config) ? inputsOf(config) : new Map<string, string>()
   return entriesOf(config, 0)
-    .slice(0, MOST_SERVERS)
+    .slice(0, MAX_SERVERS)
     .flatMap(([name, entry]) => draftOfEntry(name, entry, inputs) ?? [])
 }
 
 type Entry = [name: string | null, entry: Record<string, unknown>]
 
 function entriesOf(value: unknown, depth: number): Entry[] {
-  if (depth > MOST_DEPTH) return []
+  if (depth > MAX_DEPTH) return []
   if (Array.isArray(value)) return value.filter(isRecord).flatMap((one) => (isServer(one) ? [entryAlone(one)] : []))
   if (!isRecord(value)) return []
   if (isServer(value)) return [entryAlone(value)]

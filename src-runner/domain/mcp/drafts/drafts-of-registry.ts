@@ -8,7 +8,7 @@ type Json = Record<string, unknown>
 /** An option of a program is no package. */
 const PACKAGE = /^(?!-)[\w@./:+-]{1,300}$/
 const VERSION = /^(?!-)[\w.+-]{1,100}$/
-const MOST_WAYS = 5
+const MAX_WAYS = 5
 
 /** The ways to use a server of the registry: remote addresses first, then packages. Unchecked. */
 export function draftsOfRegistry(entry: unknown): RawDraft[] {
@@ -21,7 +21,7 @@ export function draftsOfRegistry(entry: unknown): RawDraft[] {
   // Without a way, it is listed as one that cannot be used.
   const problem = createMessage('mcp_registry_unusable')
   return drafts.length > 0
-    ? drafts.slice(0, MOST_WAYS)
+    ? drafts.slice(0, MAX_WAYS)
     : [{ ...head, transport: { kind: 'stdio', command: null, args: [] }, values: [], problem }]
 }
 

@@ -1,6 +1,6 @@
 type Line = { indent: number; text: string }
 
-const MOST_DEPTH = 20
+const MAX_DEPTH = 20
 const PAIR = /^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s"'#&*!|>%@`{}[\],-][^:]*|-[^\s:][^:]*):(?:\s+(\S.*))?$/
 
 /**
@@ -41,7 +41,7 @@ function createReader(lines: readonly Line[]) {
 type Reader = ReturnType<typeof createReader>
 
 function readBlock(reader: Reader, indent: number, depth: number): unknown {
-  if (depth > MOST_DEPTH) throw new SyntaxError('too deep')
+  if (depth > MAX_DEPTH) throw new SyntaxError('too deep')
   const first = reader.peek()
   if (first === undefined || first.indent < indent) return null
   return isItem(first) ? readList(reader, first.indent, depth) : readMap(reader, first.indent, depth)

@@ -9,7 +9,7 @@ import { parseGooseExtensions } from './goose-yaml.ts'
 import { parseLooseJson } from './loose-json.ts'
 import { splitCommand } from './split-command.ts'
 
-const MOST_LINES = 50
+const MAX_LINES = 50
 
 /**
  * What a person pasted to add MCP servers: an address, a command line, or a part of the configuration of another program.
@@ -56,7 +56,7 @@ function ofLines(text: string): RawDraft[] {
     .split(/\r?\n/)
     .map((line) => line.trim().replace(/^[$>%] /, ''))
     .filter((line) => line !== '' && !line.startsWith('#'))
-  if (lines.length > MOST_LINES) throw refusal(createMessage('mcp_paste_unknown'))
+  if (lines.length > MAX_LINES) throw refusal(createMessage('mcp_paste_unknown'))
   return lines.flatMap(ofLine)
 }
 
