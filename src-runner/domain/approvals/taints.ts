@@ -103,7 +103,7 @@ export function readTaints(db: Db, jobId: string, besides: string | null = null)
   // Also when a person retries it: then it answers no call, but its task is still text of the parent job.
   if (job.channel === 'delegation' && job.parentJobId !== null) inherited.push(readTaints(db, job.parentJobId, besides))
   if (job.conversationId !== null) inherited.push(...taintsOfEarlierTurns(db, job, job.conversationId, besides))
-  return taintsOf(originOf(job), inherited, readSteps(db, eq(jobSteps.jobSeq, job.seq), besides))
+  return taintsOf(originOf(job), inherited, taintedSteps(STEPS_OF_JOB(db).all({ jobSeq: job.seq, origin: besides })))
 }
 
 function taintsOfEarlierTurns(db: Db, { seq }: TaintedJob, conversationId: string, besides: string | null): Taints[] {
@@ -111,7 +111,7 @@ function taintsOfEarlierTurns(db: Db, { seq }: TaintedJob, conversationId: strin
   const turns = selectJobs(db)
     .where(and(isEarlier, notInArray(jobs.channel, ['chat', 'api', 'schedule'])))
     .all()
-  const steps = readSteps(db, inArray(jobSteps.jobSeq, db.select({ seq: jobs.seq }).from(jobs).where(isEarlier)), besides)
+  const steps = taintedSteps(STEPS_OF_EARLIER_TURNS(db).all({ conversationId, seq, origin: besides }))
   const memories = hadPromptMemories(db, conversationId, seq) ? [MEMORY_IN_PROMPT] : []
   return [...turns.map((turn) => taintsOf(originOf(turn), [], [])), taintsOf({ channel: 'chat', fromOwner: true }, memories, steps)]
 }
@@ -120,26 +120,35 @@ function originOf({ channel, fromOwner, overMcp }: TaintedJob): Origin {
   return { channel, fromOwner: fromOwner === 1, overMcp: overMcp === 1 }
 }
 
-/** The first step of each kind is enough, because taints stay. The condition is that of the partial index. */
-function readSteps(db: Db, which: SQL, besides: string | null): TaintedStep[] {
+/**
+ * The first step of each kind is enough, because taints stay. The condition is that of the partial index. Without what was read
+ * from `origin`; null: with everything.
+ */
+function selectSteps(db: Db, which: SQL) {
   const { seq, name, addsTaint, leftMachine } = jobSteps
-  const rows = db
+  return db
     .select({ seq, name, addsTaint, leftMachine, first: sql<number>`min(${jobSteps.id})` })
     .from(jobSteps)
-    .where(and(which, sql`(${addsTaint} IS NOT NULL OR ${leftMachine} = 1)`, besides === null ? undefined : isElsewhere(besides)))
+    .where(and(which, sql`(${addsTaint} IS NOT NULL OR ${leftMachine} = 1)`, IS_ELSEWHERE))
     .groupBy(addsTaint, leftMachine)
     .orderBy(sql`min(${jobSteps.id})`)
-    .all()
+}
+
+const IS_OF_STEP = sql`${decisions.jobSeq} = ${jobSteps.jobSeq} AND ${decisions.callId} = ${jobSteps.callId}`
+const IS_FROM_ORIGIN = sql`${IS_OF_STEP} AND json_extract(${decisions.facts}, '$.readsFrom') = ${sql.placeholder('origin')}`
+const IS_ELSEWHERE = sql`(${sql.placeholder('origin')} IS NULL OR NOT EXISTS (SELECT 1 FROM ${decisions} WHERE ${IS_FROM_ORIGIN}))`
+
+const STEPS_OF_JOB = prepareOnce((db: Db) => selectSteps(db, eq(jobSteps.jobSeq, sql.placeholder('jobSeq'))))
+const STEPS_OF_EARLIER_TURNS = prepareOnce((db: Db) => {
+  const isEarlier = and(eq(jobs.conversationId, sql.placeholder('conversationId')), lt(jobs.seq, sql.placeholder('seq')))
+  return selectSteps(db, inArray(jobSteps.jobSeq, db.select({ seq: jobs.seq }).from(jobs).where(isEarlier)))
+})
+
+function taintedSteps(rows: ReturnType<ReturnType<typeof selectSteps>['all']>): TaintedStep[] {
   return rows.map((row) => ({
     seq: row.seq,
     name: row.name!,
     addsTaint: (row.addsTaint?.split(',') ?? []) as Taint[],
     leftMachine: row.leftMachine === true,
   }))
-}
-
-function isElsewhere(origin: string): SQL {
-  const { jobSeq, callId, facts } = decisions
-  const isOfStep = sql`${jobSeq} = ${jobSteps.jobSeq} AND ${callId} = ${jobSteps.callId}`
-  return sql`NOT EXISTS (SELECT 1 FROM ${decisions} WHERE ${isOfStep} AND json_extract(${facts}, '$.readsFrom') = ${origin})`
 }

@@ -65,15 +65,16 @@ export function listStartedChanges(db: Db, jobId: string): FileChangeRecord[] {
   return STARTED_CHANGES(db).all({ jobId }).map(changeOf)
 }
 
+const isChangeOfCall = and(
+  eq(fileChanges.jobId, sql.placeholder('jobId')),
+  eq(fileChanges.callId, sql.placeholder('callId')),
+  ne(fileChanges.state, 'void'),
+)
+const CHANGE_OF_CALL = prepareOnce((db: Db) => db.select().from(fileChanges).where(isChangeOfCall).orderBy(desc(fileChanges.seq)).limit(1))
+
 /** The last change by a call, unless nothing was changed. */
 export function findChangeOfCall(db: Db, jobId: string, callId: string): FileChangeRecord | null {
-  const row = db
-    .select()
-    .from(fileChanges)
-    .where(and(eq(fileChanges.jobId, jobId), eq(fileChanges.callId, callId), ne(fileChanges.state, 'void')))
-    .orderBy(desc(fileChanges.seq))
-    .limit(1)
-    .get()
+  const row = CHANGE_OF_CALL(db).get({ jobId, callId })
   return row === undefined ? null : changeOf(row)
 }
 
@@ -89,15 +90,18 @@ export function isContentOfJob(db: Db, jobId: string, realPath: string, mark: st
   return last !== undefined && last.jobId === jobId && last.afterMark === mark
 }
 
-function findLastChange(db: Db, realPath: string): Pick<Row, 'jobId' | 'agentId' | 'own' | 'afterMark'> | undefined {
+const LAST_CHANGE = prepareOnce((db: Db) => {
   const { jobId, agentId, own, afterMark } = fileChanges
   return db
     .select({ jobId, agentId, own, afterMark })
     .from(fileChanges)
-    .where(and(eq(fileChanges.realPath, realPath), eq(fileChanges.state, 'done')))
+    .where(and(eq(fileChanges.realPath, sql.placeholder('realPath')), eq(fileChanges.state, 'done')))
     .orderBy(desc(fileChanges.seq))
     .limit(1)
-    .get()
+})
+
+function findLastChange(db: Db, realPath: string): Pick<Row, 'jobId' | 'agentId' | 'own' | 'afterMark'> | undefined {
+  return LAST_CHANGE(db).get({ realPath })
 }
 
 /** CHECKs of the table guarantee which columns are set together. */
