@@ -22,7 +22,10 @@ const FUSES = [
 ]
 /** What a library uses if it is there, and does without. */
 const OPTIONAL = ['@opentelemetry/api', 'audio-decode', 'jimp', 'link-preview-js', 'sharp']
-/** Imports each file and prints what could not be imported, and why. One library finds in Reflect what src-main/net/certificate.ts puts there. */
+/**
+ * Imports each file and prints what could not be imported, and why. One library finds in Reflect what src-main/net/certificate.ts
+ * puts there.
+ */
 const LOADER = `
   const failed = []
   Object.assign(Reflect, { getMetadata() {}, getOwnMetadata() {}, defineMetadata() {} })

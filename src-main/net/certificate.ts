@@ -15,7 +15,10 @@ export type Certificate = TlsPair & {
 }
 
 export type Certificates = {
-  /** The present one; made if there is none, if it ends soon, or if it is damaged. Rejects with a VaultError, or if it cannot be written. */
+  /**
+   * The present one; made if there is none, if it ends soon, or if it is damaged. Rejects with a VaultError, or if it cannot be
+   * written.
+   */
   current(): Promise<Certificate>
   /** Another one with another key. Rejects like `current`. */
   replace(): Promise<Certificate>

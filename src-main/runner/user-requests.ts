@@ -5,7 +5,10 @@ import type { SignIn } from '../sign-in/sign-in.ts'
 /** The account of a session token or of an id; null: there is none. */
 export type ResolveUser = (about: UserQuestion) => Promise<SignedInUser | null>
 
-/** Answers the runner, which accepts sessions in the mode `bearer-token`. `resolve` null: there are no accounts. Tokens are never logged. */
+/**
+ * Answers the runner, which accepts sessions in the mode `bearer-token`. `resolve` null: there are no accounts. Tokens are never
+ * logged.
+ */
 export async function handleUserRequest(
   resolve: ResolveUser | null,
   { requestId, about }: Extract<FromRunner, { type: 'user.ask' }>,

@@ -8,7 +8,8 @@ import { makeFolder } from './write-atomic.ts'
 
 /**
  * Creates the folder if needed, for the owner only: it will hold keys and private text. Mends the modes of a folder and of
- * Deckhand's files in it that a copy or a restored backup left open to other accounts. Returns why the folder may lose data; null: it is sound.
+ * Deckhand's files in it that a copy or a restored backup left open to other accounts. Returns why the folder may lose data; null:
+ * it is sound.
  */
 export function prepareDataDir(dir: string): Message | null {
   try {

@@ -12,7 +12,8 @@ export function pageKeyHeaders(): Record<string, string> {
 
 /**
  * `open`: this page may call the API. `sign_in`: people sign in here. `closed`: a person has to open it from Deckhand. `used`: it
- * was opened with a link that no longer works. Takes the token of a link out of the address, so that neither the history nor a bookmark keeps it.
+ * was opened with a link that no longer works. Takes the token of a link out of the address, so that neither the history nor a
+ * bookmark keeps it.
  */
 export async function openBrowser(): Promise<'open' | 'sign_in' | 'closed' | 'used'> {
   const token = LINK.exec(location.hash)?.[1]

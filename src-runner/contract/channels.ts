@@ -27,7 +27,10 @@ export function isServiceName(server: string): boolean {
 export const ChannelRole = z.enum(['requested', 'owner', 'allowed', 'refused'])
 export type ChannelRole = z.infer<typeof ChannelRole>
 
-/** Somebody who wrote to a channel, or a room in which the account was mentioned. They chose their names themselves, so names prove nothing. */
+/**
+ * Somebody who wrote to a channel, or a room in which the account was mentioned. They chose their names themselves, so names prove
+ * nothing.
+ */
 export const ChannelPerson = z.object({
   id: Id,
   channelId: Id,

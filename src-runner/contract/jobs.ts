@@ -21,7 +21,8 @@ export const JobChannel = z.enum(JOB_CHANNELS)
 export type JobChannel = z.infer<typeof JobChannel>
 
 /**
- * tool: may this call run? question: the agent asks the person, or an MCP server does during a call. unknown_outcome: the process died during a call that must not
+ * tool: may this call run? question: the agent asks the person, or an MCP server does during a call. unknown_outcome: the process
+ * died during a call that must not
  * be repeated. budget: a spending limit is reached.
  */
 export const ApprovalKind = z.enum(['tool', 'question', 'unknown_outcome', 'budget'])

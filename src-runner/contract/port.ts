@@ -62,7 +62,10 @@ export const RunnerConfig = Access.extend({
 })
 export type RunnerConfig = z.infer<typeof RunnerConfig>
 
-/** An account of the sign-in database. `isOwner`: of this installation. `tokensSince`: its access tokens from before do not count; left out: all count. */
+/**
+ * An account of the sign-in database. `isOwner`: of this installation. `tokensSince`: its access tokens from before do not count;
+ * left out: all count.
+ */
 export const SignedInUser = z.object({
   userId: z.string().min(1).max(200),
   name: z.string().max(200),

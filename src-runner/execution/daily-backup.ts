@@ -56,7 +56,8 @@ export function createDailyBackup({
 
   async function make(): Promise<Backup> {
     const failing = (error: unknown) => fail(createMessage('backup_failed', { why: messageOf(error) }), error)
-    // Before the database, so that a backup that is listed has its skills. What keeps them from being copied does not keep it from being made.
+    // Before the database, so that a backup that is listed has its skills. What keeps them from being copied does not keep it from
+    // being made.
     const copied = await copySkills(listDigests(db), skillFolders, backups.folder).catch((error: unknown) => error as Error)
     const backup = await backups.make(clock.now()).catch(failing)
     if (copied instanceof Error) failing(copied)

@@ -20,7 +20,10 @@ const MAX_RECORD_CHARS = 80_000
 const MAX_ARGS_CHARS = 1_000
 const MAX_OUTPUT_CHARS = 1_500
 
-/** A job of the same agent, which writes a skill from a finished one. Throws AppError job_not_found, job_not_finished or agent_not_found. */
+/**
+ * A job of the same agent, which writes a skill from a finished one. Throws AppError job_not_found, job_not_finished or
+ * agent_not_found.
+ */
 export function enqueueSkillDraft(tx: Tx, { jobs, speech }: { jobs: JobStore; speech: Speech }, jobId: string): Job {
   const { agentId, status, title } = jobs.getJob(tx, jobId)
   if (!isTerminal(status)) throw new AppError('job_not_finished')

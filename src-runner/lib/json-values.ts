@@ -1,4 +1,7 @@
-/** Objects, lists and fields in a piece of JSON, at most: signs in texts count as well. Each costs time to read, far more than its bytes. */
+/**
+ * Objects, lists and fields in a piece of JSON, at most: signs in texts count as well. Each costs time to read, far more than its
+ * bytes.
+ */
 export function countJsonParts(bytes: Uint8Array): number {
   let parts = 0
   for (const byte of bytes) if (byte === OBJECT || byte === LIST || byte === FIELD) parts++

@@ -53,7 +53,10 @@ export function localDate(ms: number, timezone: string): string {
   return new Date(ms + zoneSpanAt(timezone, ms).offsetMs).toISOString().slice(0, 10)
 }
 
-/** The first moment of the local day of `ms`: usually midnight, the moment of a clock change that skips midnight, or the first of two midnights. */
+/**
+ * The first moment of the local day of `ms`: usually midnight, the moment of a clock change that skips midnight, or the first of
+ * two midnights.
+ */
 export function localDayStart(ms: number, timezone: string): number {
   const { offsetMs } = zoneSpanAt(timezone, ms)
   const localMidnight = Math.floor((ms + offsetMs) / DAY_MS) * DAY_MS

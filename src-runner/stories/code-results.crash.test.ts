@@ -15,7 +15,10 @@ const CHILD = builtChild('code-kill-child')
 const isLong = process.env['CODE_KILLS'] !== undefined
 const TEST_MS = isLong ? 900_000 : 120_000
 
-/** A finished task of which nothing is committed yet: a file is changed, one is added, one is gone. The person has changed the first too. */
+/**
+ * A finished task of which nothing is committed yet: a file is changed, one is added, one is gone. The person has changed the
+ * first too.
+ */
 async function createKillRig() {
   const git = await createGitRig()
   const task = await git.addTask()

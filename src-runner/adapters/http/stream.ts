@@ -26,7 +26,10 @@ export type EventSink = {
 export const MAX_STREAMS = 200
 
 export type Streams = {
-  /** Takes a place for a stream of this client, before its request does anything. Returns how to give it back. Throws AppError too_many_streams. */
+  /**
+   * Takes a place for a stream of this client, before its request does anything. Returns how to give it back. Throws AppError
+   * too_many_streams.
+   */
   reserve(client: string): () => void
   /** Sends the headers, then opens the source. */
   open(res: ServerResponse, start: (sink: EventSink) => () => void, options: StreamOptions): void

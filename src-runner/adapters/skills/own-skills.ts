@@ -53,7 +53,8 @@ export function createOwnSkills({ alone, sweep, ...deps }: OwnSkillsDeps) {
 
   return {
     /**
-     * The own skills that fit into an export, in Base64 by digest: all of them together, and none whose files are not those that were saved.
+     * The own skills that fit into an export, in Base64 by digest: all of them together, and none whose files are not those that
+     * were saved.
      */
     packOwn: (): Promise<Map<string, string>> =>
       alone(async () => {

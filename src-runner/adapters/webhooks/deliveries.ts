@@ -167,7 +167,10 @@ export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliv
     waitFor,
     take,
     findRepeated,
-    /** Throws AppError trigger_not_found, trigger_is_paused, trigger_has_no_agent, invalid_request, payload_too_large or job_creation_failed. */
+    /**
+     * Throws AppError trigger_not_found, trigger_is_paused, trigger_has_no_agent, invalid_request, payload_too_large or
+     * job_creation_failed.
+     */
     test: (triggerId: string, payload: string) =>
       takeManual(triggerId, { kind: 'test', replayOfId: null, payload: Buffer.from(payload) }, {}),
     /** Throws AppError delivery_not_found, delivery_has_no_payload, and what `test` throws. */

@@ -4,7 +4,10 @@ export function whenAborted(signal: AbortSignal, until: AbortSignal): Promise<vo
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true, signal: until }))
 }
 
-/** Settles like the promise, or rejects with the signal's reason as soon as it aborts. A later rejection is ignored. Runs for each token. */
+/**
+ * Settles like the promise, or rejects with the signal's reason as soon as it aborts. A later rejection is ignored. Runs for each
+ * token.
+ */
 export function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason as Error)

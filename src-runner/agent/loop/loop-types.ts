@@ -29,7 +29,8 @@ export type PolicyQuestion = {
 
 /**
  * What the tool policy decides about one call. `run`: the tool gets `facts` and compares them with what it finds; a call
- * that was started before runs only with `again`, a person's own decision, or if it is still under way. `answer`: the model reads this instead of a
+ * that was started before runs only with `again`, a person's own decision, or if it is still under way. `answer`: the model reads
+ * this instead of a
  * run. `wait`: the attempt ends here, and the answer wakes the job.
  */
 export type PolicyVerdict =

@@ -40,7 +40,8 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /**
  * Finds out where an MCP server wants its users to sign in: its own metadata (RFC 9728), then that of the authorization server
- * which it names (RFC 8414 or OpenID). The person entered the server's address, so it may be in their network. All else may be hostile: addresses go through the guard and are HTTPS, redirects are not
+ * which it names (RFC 8414 or OpenID). The person entered the server's address, so it may be in their network. All else may be
+ * hostile: addresses go through the guard and are HTTPS, redirects are not
  * followed, and what does not belong together is refused. Throws SignInRefused.
  */
 export async function discoverSignIn(serverAddress: string, fetch: GuardedFetch): Promise<SignInPlace> {

@@ -10,7 +10,10 @@ export const MAX_TOOLS = 500
 const MAX_NAME_CHARS = 128
 const MAX_TITLE_CHARS = 200
 const MAX_DESCRIPTION_CHARS = 4_000
-/** The limit of all descriptions and schemas together. They are stored, compared and shown together, in the one thread that runs all jobs. */
+/**
+ * The limit of all descriptions and schemas together. They are stored, compared and shown together, in the one thread that runs
+ * all jobs.
+ */
 const MAX_ALL_CHARS = 1_000_000
 
 /** A tool as its server describes it, cleaned and bounded. */

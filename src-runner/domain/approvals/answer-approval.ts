@@ -89,7 +89,10 @@ function withdrawBudgets(tx: Tx, deps: AnsweringDeps, which: (approval: Approval
   for (const other of waiting.filter(which)) withdrawAndWake(tx, deps, other)
 }
 
-/** The calls that asked are gone, so their jobs go on without an answer. Without an id, all of them: this process made none of the calls. */
+/**
+ * The calls that asked are gone, so their jobs go on without an answer. Without an id, all of them: this process made none of the
+ * calls.
+ */
 export function withdrawQuestionsOfServers(tx: Tx, deps: AnsweringDeps, approvalId?: string): void {
   const asked = selectApprovals(tx)
     .where(and(isPending, eq(approvals.kind, 'question'), filterBy(approvals.id, approvalId)))

@@ -43,7 +43,10 @@ export function requireNotifiable(db: Db, agentId: string, vias: readonly Notify
   }
 }
 
-/** The person or room of a conversation, and the chat where it is held, also after they started a newer one. null: it belongs to no channel. */
+/**
+ * The person or room of a conversation, and the chat where it is held, also after they started a newer one. null: it belongs to no
+ * channel.
+ */
 export function findChannelPersonOfConversation(db: Db, conversationId: string): (ChannelChat & { role: ChannelRole }) | null {
   const person = db
     .select({

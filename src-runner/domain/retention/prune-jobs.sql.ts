@@ -35,7 +35,8 @@ export function pruneConversation(tx: Tx, { jobs, before }: { jobs: Pick<JobStor
 
 /**
  * A job stays while anything may still need it: a parent job (it reads the result, and its taints), a child job, a message on its
- * way, a budget that its approval extended, the last run of a schedule, the folder of a coding program, and the delivery before it in its webhook's inbox, which is
+ * way, a budget that its approval extended, the last run of a schedule, the folder of a coding program, and the delivery before it
+ * in its webhook's inbox, which is
  * read along that chain. The newest job stays because its number must not be given again.
  */
 const EXAMINED = `

@@ -11,7 +11,10 @@ import { decodeSeqCursor, pageOf } from '../cursors.ts'
 import { createRuleSet, type RuleSet } from './rule-set.ts'
 import { rules } from './rules-table.ts'
 
-/** Newest first. With `agentId`, that agent's rules and those for every agent. With `entityId`, only rules for its agents. Throws AppError invalid_request for a wrong cursor. */
+/**
+ * Newest first. With `agentId`, that agent's rules and those for every agent. With `entityId`, only rules for its agents. Throws
+ * AppError invalid_request for a wrong cursor.
+ */
 export function listRules(
   db: Db,
   { agentId, entityId, cursor, limit }: { agentId?: string; entityId?: string | undefined; cursor?: string; limit: number },

@@ -46,7 +46,10 @@ function plansOfWriting(act: (tx: Tx) => unknown): Used[] {
   return rig.write((tx) => plansOf(() => void act(tx)))
 }
 
-/** All schedules are moved after the clock was set back. Other scans read a partial index of exactly these rows, a few rows, or the given ids. */
+/**
+ * All schedules are moved after the clock was set back. Other scans read a partial index of exactly these rows, a few rows, or the
+ * given ids.
+ */
 const WANTED =
   /^SCAN (moved( USING COVERING INDEX schedules_by_agent)?$|(older|newest|given|\d+-ROW VALUES CLAUSE)$|given VIRTUAL TABLE|occurrences USING (COVERING )?INDEX occurrences_one_due|CONSTANT ROW|schedules USING COVERING INDEX schedules_(due|to_resume))/
 

@@ -198,7 +198,10 @@ const NOT_PROGRAMS = new Set(
   ),
 )
 
-/** The programs that the lines of a shell start with. Neither texts between two marks, nor the rest of a long line, nor its own functions. */
+/**
+ * The programs that the lines of a shell start with. Neither texts between two marks, nor the rest of a long line, nor its own
+ * functions.
+ */
 function programsIn(lines: readonly string[]): string[] {
   const programs = new Set<string>()
   const own = new Set(lines.map((line) => /^\s{0,20}(?:function\s{1,3})?([\w-]{1,60})\s?\(\)/.exec(line)?.[1]))

@@ -195,7 +195,10 @@ export function replaceSkill(
   return changed(tx, skillId)
 }
 
-/** The person allows what this version asks for, and with that installs an own skill of an import. Throws AppError skill_not_found or skill_has_changed. */
+/**
+ * The person allows what this version asks for, and with that installs an own skill of an import. Throws AppError skill_not_found
+ * or skill_has_changed.
+ */
 export function allowPermissions(tx: Tx, skillId: string, digest: string): Skill {
   const { contents } = getSkill(tx, skillId)
   // What came with an import without its files has nothing that the person could have seen.

@@ -51,7 +51,10 @@ export function troubleOf(thrown: unknown): DatabaseTrouble | null {
   return CANNOT_WRITE.test(code) ? 'disk_full' : 'unavailable'
 }
 
-/** Turns trouble with the file into AppError `disk_full` or `database_unavailable`. Returns any other error unchanged, such as a violated constraint. */
+/**
+ * Turns trouble with the file into AppError `disk_full` or `database_unavailable`. Returns any other error unchanged, such as a
+ * violated constraint.
+ */
 export function describeDatabaseTrouble(thrown: unknown): unknown {
   const code = sqliteCodeOf(thrown)
   if (code === null) return thrown

@@ -20,7 +20,10 @@ export type Condition = {
 
 const PROBE_EVERY_MS = 1000
 
-/** While there is trouble that can pass, tries `probe` once a second. It writes something small and throws if that fails. Damage does not pass. */
+/**
+ * While there is trouble that can pass, tries `probe` once a second. It writes something small and throws if that fails. Damage
+ * does not pass.
+ */
 export function createCondition({ clock, log, probe }: { clock: Clock; log: Log; probe(): void }): Condition {
   const listeners = new Set<(trouble: DatabaseTrouble | null) => void>()
   let trouble: DatabaseTrouble | null = null

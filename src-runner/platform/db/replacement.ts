@@ -133,7 +133,10 @@ function offerAccounts(file: string, backup: string): void {
   syncFolder(dirname(file))
 }
 
-/** Access tokens are revoked in it, because some may have been revoked since. Agents are paused: jobs and schedules of that time would otherwise run again before a person has seen them. */
+/**
+ * Access tokens are revoked in it, because some may have been revoked since. Agents are paused: jobs and schedules of that time
+ * would otherwise run again before a person has seen them.
+ */
 function copyPaused(backup: string, draft: string, at: number): void {
   for (const rest of [draft, `${draft}-wal`, `${draft}-shm`, `${draft}-journal`]) rmSync(rest, { force: true })
   copyFileSync(backup, draft)

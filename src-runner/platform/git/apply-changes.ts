@@ -28,7 +28,10 @@ export type Misfit = {
     | 'not_writable'
 }
 
-/** `files`: how many were written or deleted. After `refused`, nothing was changed, except beside a file that the person changed meanwhile. */
+/**
+ * `files`: how many were written or deleted. After `refused`, nothing was changed, except beside a file that the person changed
+ * meanwhile.
+ */
 export type Applied = { is: 'applied'; files: number } | { is: 'refused'; misfits: Misfit[] }
 
 type Entry = { path: string; oldMode: string; mode: string; base: string; wanted: string }

@@ -37,7 +37,8 @@ const CHANGES: Record<string, ChangedFile['change']> = { A: 'added', D: 'deleted
 const OPTIONS = ['-r', '-M', '-l400', '--no-ext-diff', '--no-textconv', '--no-color']
 
 /**
- * Files that name programs, and that a person's next ordinary command runs or loads unread: installing, building, testing, or an editor that
+ * Files that name programs, and that a person's next ordinary command runs or loads unread: installing, building, testing, or an
+ * editor that
  * opens the folder. Where agents write one, these count as source (protected-places.ts), since the person runs them by name. Here
  * they are marked: in a diff, a new install script looks like any other line. A lock file decides whose install scripts run.
  */

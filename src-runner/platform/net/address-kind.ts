@@ -15,7 +15,10 @@ export type AddressKind =
   | 'embedded'
   | 'reserved'
 
-/** Kinds that a person may open by name or range. The rest stays closed, such as a cloud machine's credentials and IPv4 addresses inside IPv6. */
+/**
+ * Kinds that a person may open by name or range. The rest stays closed, such as a cloud machine's credentials and IPv4 addresses
+ * inside IPv6.
+ */
 export const OPENABLE_KINDS: ReadonlySet<AddressKind> = new Set(['own', 'loopback', 'private', 'shared', 'benchmark'])
 
 /** This machine and its network. Not `benchmark`: some VPNs give all hosts of the internet such an address. */

@@ -23,7 +23,10 @@ export type GuardedStreamOptions = GuardedFetchOptions & {
 /** Begins the message of the error with which such a response ends. */
 export const TOO_LONG = 'the response is too long'
 
-/** Requests whose responses are read as they come. A connection is used for one request. Throws GuardedFetchError, or the signal's reason. */
+/**
+ * Requests whose responses are read as they come. A connection is used for one request. Throws GuardedFetchError, or the signal's
+ * reason.
+ */
 export function createGuardedStream({
   enteredAddress,
   headers,

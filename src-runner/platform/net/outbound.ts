@@ -8,7 +8,10 @@ export type OutboundTrouble = 'bad_url' | 'dns' | 'refused' | 'unreachable' | 't
 export class OutboundError extends Error {
   override readonly name = 'OutboundError'
   readonly kind: OutboundTrouble
-  /** The code of Node or undici (`ECONNREFUSED`), for the log. Not named `code`: libraries that look for `code` would replace this error. */
+  /**
+   * The code of Node or undici (`ECONNREFUSED`), for the log. Not named `code`: libraries that look for `code` would replace this
+   * error.
+   */
   readonly systemCode: string | null
 
   constructor(kind: OutboundTrouble, message: string, systemCode: string | null = null) {

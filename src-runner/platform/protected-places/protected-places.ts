@@ -249,7 +249,10 @@ export const DEPENDENCIES = new Set([
 ])
 /** Protected only in a home. */
 const CODE_OF_HOMES = ['bin', 'go/bin', 'library/services', 'library/scripts', 'library/preferences']
-/** Hidden files of a home are settings, and many name a program to start. A hidden folder that the person gave an agent is not protected. */
+/**
+ * Hidden files of a home are settings, and many name a program to start. A hidden folder that the person gave an agent is not
+ * protected.
+ */
 const HIDDEN_OF_HOMES = ['.*', 'library', 'appdata']
 const CODE_OF_SYSTEM = [
   'bin',

@@ -3,7 +3,10 @@ import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SandboxLimits } from './sandbox-types.ts'
 
-/** A process joins by writing its number to each of `joinFiles`. `limitsProcesses`: the kernel limits how many there are, not only their memory. */
+/**
+ * A process joins by writing its number to each of `joinFiles`. `limitsProcesses`: the kernel limits how many there are, not only
+ * their memory.
+ */
 export type ControlGroup = { joinFiles: string[]; limitsProcesses: boolean; remove(): Promise<void> }
 
 const MOUNT = '/sys/fs/cgroup'

@@ -236,7 +236,10 @@ async function drained({ output, complaints, status }: Started, atMostMs: number
   status?.destroy()
 }
 
-/** bubblewrap ends with the command, and the kernel then ends the rest. The first process ends last: after that nothing can write to the folder. */
+/**
+ * bubblewrap ends with the command, and the kernel then ends the rest. The first process ends last: after that nothing can write
+ * to the folder.
+ */
 export async function sandboxIsEmpty(firstProcess: number | undefined): Promise<void> {
   if (firstProcess === undefined) return
   for (let waitMs = 1; waitMs < 1_000 && isRunning(firstProcess); waitMs *= 2) await new Promise((resolve) => setTimeout(resolve, waitMs))
@@ -276,7 +279,10 @@ export function readStatus(status: Readable): SandboxStatus {
   }
 }
 
-/** In a sandbox of namespaces, killing the first process kills all. Elsewhere this reaches the group and all descendants that still have their parents. */
+/**
+ * In a sandbox of namespaces, killing the first process kills all. Elsewhere this reaches the group and all descendants that still
+ * have their parents.
+ */
 export async function endTree(child: ChildProcess, sandbox: SandboxStatus | null, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
   if (child.pid === undefined) return
   if (process.platform === 'win32') {
@@ -297,7 +303,10 @@ export async function endTree(child: ChildProcess, sandbox: SandboxStatus | null
   for (const { pid } of processes) sendSignal(pid, signal)
 }
 
-/** Watches from outside what no limit of a single process covers: their number and what they use together. Also stops the command when the machine runs out of memory or disk. */
+/**
+ * Watches from outside what no limit of a single process covers: their number and what they use together. Also stops the command
+ * when the machine runs out of memory or disk.
+ */
 export function watchLimits(
   root: () => number | undefined,
   options: SandboxOptions,

@@ -41,8 +41,9 @@ const MAX_ENTRIES = 200_000
 const MAX_FROZEN = 300
 
 /**
- * Renames what a command put where files run by themselves. `isOver`: it has ended; before that, its own folders are left out. `hasRun`: whether
- * anything of it has run since the recheck before the last one; without, what appeared is not its work. A folder that could not be checked is reported as one that could not be renamed.
+ * Renames what a command put where files run by themselves. `isOver`: it has ended; before that, its own folders are left out.
+ * `hasRun`: false if nothing of it has run since before the last recheck; then what appeared is not its work. A folder that could
+ * not be checked is reported as one that could not be renamed.
  */
 export type Recheck = (isOver: boolean, hasRun: () => boolean) => Promise<SetAside[]>
 

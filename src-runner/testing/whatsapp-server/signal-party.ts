@@ -46,7 +46,10 @@ export function createSignalParty(jid: string, lid: string) {
   return {
     jid,
     lid,
-    /** The bundle that the server hands out, with a new key each time: a phone replaces used ones. What is encrypted with a bad one cannot be read. */
+    /**
+     * The bundle that the server hands out, with a new key each time: a phone replaces used ones. What is encrypted with a bad one
+     * cannot be read.
+     */
     bundle(asked: string, isBad: boolean): BinaryNode {
       const id = ++preKeys
       const preKey = Curve.generateKeyPair()

@@ -57,7 +57,10 @@ const Message = z.looseObject({
 })
 type Message = z.infer<typeof Message>
 
-/** The service numbers updates with 32 bits. A number beyond would confirm all updates to come, and a negative one most of those that wait. */
+/**
+ * The service numbers updates with 32 bits. A number beyond would confirm all updates to come, and a negative one most of those
+ * that wait.
+ */
 const MAX_UPDATE_ID = 2 ** 31 - 1
 
 const Update = z.object({

@@ -26,7 +26,10 @@ export function createPairings(deps: PairingDeps) {
     return { ...NOTHING, status: channel.status === 'logged_out' ? 'logged_out' : 'linked', number, channelId, problem }
   }
 
-  /** Starts a pairing unless there is one. A phone number starts another one that shows a code to type. Throws AppError agent_not_found, vault_unavailable. */
+  /**
+   * Starts a pairing unless there is one. A phone number starts another one that shows a code to type. Throws AppError
+   * agent_not_found, vault_unavailable.
+   */
   async function start(agentId: string, phoneNumber: string | null): Promise<Pairing> {
     getAgent(db, agentId)
     const present = live.get(agentId)

@@ -72,7 +72,10 @@ export async function namesWhatItRuns(
   return true
 }
 
-/** A command as words, if the program that gives it as a line has a shell read it. A line that a shell would split, expand or evaluate stays one. */
+/**
+ * A command as words, if the program that gives it as a line has a shell read it. A line that a shell would split, expand or
+ * evaluate stays one.
+ */
 export function wordsOfLine(line: string): string[] {
   const words = line.split(' ').filter((word) => word !== '')
   const isPlain = words.every((word) => PLAIN.test(word)) && words[0]?.includes('=') === false
