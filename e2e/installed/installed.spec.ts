@@ -36,6 +36,9 @@ function launch(args: string[]): ChildProcess {
     env: {
       DECKHAND_TEST_MESSENGER: messenger,
       ...process.env,
+      // An installed app has no test hooks: with them, it would wait before its first window.
+      DECKHAND_TEST: '1',
+      DECKHAND_TEST_HOLD: '1',
       PATH: [PROGRAMS, process.env['PATH']].join(delimiter),
       XDG_DATA_HOME: DATA,
       LANGUAGE: 'en',
