@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** No test measures time. A limit only ends one that hangs, however busy the machine is. */
-const limits = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } }
+const limits = { testTimeout: 240_000, hookTimeout: 240_000, expect: { poll: { timeout: 60_000 } } }
 /** Tests that change the environment of their process, so that each file needs one of its own. */
 const isolated = ['src-runner/platform/{sandbox,programs,protected-places}/**/*.test.ts', 'build/**/*.test.ts']
 /** Tests that start the program many times. What is built starts in a third of the processor time that its sources take. */

@@ -11,7 +11,7 @@ export default defineConfig({
   forbidOnly: Boolean(process.env.CI),
   // Limits only end a test that hangs, however busy the machine is.
   timeout: process.env['EVERY_PICTURE'] === '1' ? 1_200_000 : 300_000,
-  expect: { timeout: 30_000 },
+  expect: { timeout: 60_000 },
   reporter: [['list'], ...(process.env['PLAYWRIGHT_JSON_OUTPUT_FILE'] ? [['json'] as const] : [])],
   use: { trace: 'off' },
 })

@@ -768,6 +768,24 @@ describe('a taken port', () => {
   })
 })
 
+describe('a connection that stays silent', () => {
+  it.each([[''], ['GET / HT']])('is closed without a response, which a browser would show for its next request: %j', async (sent) => {
+    const deadlines = { headersTimeout: 50, requestTimeout: 100, connectionsCheckingInterval: 10 }
+    const place = { host: '127.0.0.1', port: 0, authMode: () => 'local-trust' as const, appUrl: null, tls: null, log: silentLog }
+    const impatient = await startDashboardServer({ ...place, dashboard, deadlines })
+    let received = ''
+    await new Promise((resolve) =>
+      connect(impatient.port, '127.0.0.1')
+        .on('data', (chunk) => (received += chunk.toString()))
+        .on('error', () => undefined)
+        .on('close', resolve)
+        .write(sent),
+    )
+    expect(received).toBe('')
+    await impatient.close()
+  })
+})
+
 describe('closing', () => {
   it('ends open streams', async () => {
     behave = (_request, response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()

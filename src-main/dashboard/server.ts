@@ -34,6 +34,8 @@ export type DashboardServerOptions = {
   tls: TlsPair | null
   /** Left out: those of the system. */
   interfaces?: ReadInterfaces
+  /** Left out: half a minute. */
+  deadlines?: Deadlines
   log: Log
 }
 
@@ -49,7 +51,7 @@ export class PortTakenError extends Error {
 
 /** Serves the dashboard over HTTP. Rejects with a PortTakenError if another program uses the port. */
 export async function startDashboardServer(options: DashboardServerOptions): Promise<DashboardServer> {
-  const { dashboard, host, log, tls } = options
+  const { dashboard, host, log, tls, deadlines = DEFAULT_DEADLINES } = options
   // Known once the port is. Until then every request is refused.
   let bound: { host: string; port: number } | null = null
   const gateNow = () => gateConfigFor(options, bound)
@@ -80,8 +82,10 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     logger: false,
     forceCloseConnections: true,
     // The gate runs before the router, so that a path the router cannot parse is refused like any other.
-    serverFactory: (route) => createHttpServer((request, response) => void receive(request, response, route)),
-    clientErrorHandler(_error, socket) {
+    serverFactory: (route) => createHttpServer((request, response) => void receive(request, response, route), deadlines),
+    clientErrorHandler(error, socket) {
+      // A browser keeps spare connections. A response on one would be shown as that of its next request.
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') socket.destroy()
       if (!socket.writable) return
       const headers = { ...API_HEADERS, 'content-type': 'application/json', connection: 'close' }
       const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -182,11 +186,12 @@ function encryptedUrlOf(request: IncomingMessage, port: number): string {
 
 type Route = (request: IncomingMessage, response: ServerResponse) => void
 
-function createHttpServer(listener: Route): Server {
-  // A request has 30 s to arrive; by default Node checks only every 30 s. Responses have no limit.
-  return process
-    .getBuiltinModule('node:http')
-    .createServer({ requestTimeout: 30_000, headersTimeout: 15_000, connectionsCheckingInterval: 5_000 }, listener)
+/** By which a request has to arrive, in Node's names. Responses have no limit. */
+type Deadlines = { requestTimeout: number; headersTimeout: number; connectionsCheckingInterval: number }
+const DEFAULT_DEADLINES: Deadlines = { requestTimeout: 30_000, headersTimeout: 15_000, connectionsCheckingInterval: 5_000 }
+
+function createHttpServer(listener: Route, deadlines: Deadlines): Server {
+  return process.getBuiltinModule('node:http').createServer(deadlines, listener)
 }
 
 async function respondOverHttp(dashboard: Dashboard, request: IncomingMessage, response: ServerResponse, log: Log): Promise<void> {

@@ -45,7 +45,7 @@ describe.skipIf(probe === null)(`a disk that is really full${REASON}`, () => {
   /** The write-ahead log grows with each commit, the file hardly. */
   const rewriteUntilFull = () => {
     try {
-      for (;;) transact(db!, (tx) => tx.prepare('UPDATE entities SET name = ?').run(String(Math.random()).padEnd(200_000, 'x')).changes)
+      for (;;) transact(db!, (tx) => tx.prepare('UPDATE entities SET name = ?').run(String(Math.random()).padEnd(1_000_000, 'x')).changes)
     } catch (error) {
       expect(error).toMatchObject({ code: 'disk_full' })
     }
@@ -97,7 +97,7 @@ describe.skipIf(probe === null)(`a disk that is really full${REASON}`, () => {
     db!.close()
     disk.fill()
     open()
-    expect(db!.prepare<{ n: number }>('SELECT length(name) AS n FROM entities').get()!.n).toBe(200_000)
+    expect(db!.prepare<{ n: number }>('SELECT length(name) AS n FROM entities').get()!.n).toBe(1_000_000)
     disk.free()
     clock.advance(60_000)
     await expect.poll(() => sizeOf('-wal')).toBeLessThan(1024 * 1024)
