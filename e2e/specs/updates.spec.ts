@@ -31,6 +31,8 @@ const test = base.extend<Fixtures>({
 })
 
 test.skip(process.platform !== 'linux', 'replaces an AppImage')
+// A slow start would check by itself before the test does.
+test.use({ machineSettings: { updateMode: 'off' } })
 
 test('an update is found, downloaded, and installed after a backup, while nothing else is lost', async ({
   deckhand,
@@ -44,6 +46,7 @@ test('an update is found, downloaded, and installed after a backup, while nothin
   await page.goto('app://deckhand/settings/about')
   const main = page.getByRole('main')
   await main.getByRole('button', { name: 'Check now' }).click()
+  await main.getByRole('button', { name: 'Download' }).click()
   await expect(main).toContainText('Deckhand 99.0.0 is ready to install')
   await expect(main).toContainText('Lists load faster.')
   await expect(main.locator('img')).toHaveCount(0)
