@@ -258,9 +258,21 @@ describe('a damaged file', () => {
     'without a trigger that protects history': 'DROP TRIGGER agent_jobs_keep_endings',
     'with an unknown trigger': 'CREATE TRIGGER spy AFTER INSERT ON events BEGIN DELETE FROM events WHERE id = NEW.id; END',
     'with another column': 'ALTER TABLE agents ADD COLUMN colour TEXT',
+    'with a view': 'CREATE VIEW spy AS SELECT * FROM settings',
+    'with a trigger under a name of SQLite': plant('trigger', 'sqlite_spy'),
+    'with a trigger whose type is in capitals': plant('TRIGGER', 'spy'),
+    'with a condition in quotes, which is a text that is never true':
+      "UPDATE sqlite_schema SET sql = replace(sql, 'OLD.finished_at IS NOT NULL', '\"OLD.finished_at IS NOT NULL\"') WHERE name = 'agent_jobs_keep_endings'",
+  }
+  /** As only a crafted file has it: SQLite creates no such trigger, but runs it. */
+  function plant(type: string, name: string): string {
+    const sql = `CREATE TRIGGER ${name} AFTER INSERT ON settings BEGIN DELETE FROM settings WHERE key = NEW.key; END`
+    return `INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES ('${type}', '${name}', 'settings', 0, '${sql}')`
   }
   test.each(Object.keys(SCHEMA_CHANGES))('with the right version, %s, is refused and left as it is', (kind) => {
     const other = new Sqlite(file)
+    other.unsafeMode(true)
+    other.pragma('writable_schema = ON')
     other.exec(SCHEMA_CHANGES[kind]!)
     other.close()
     const before = contents()
