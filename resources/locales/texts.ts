@@ -2978,6 +2978,7 @@ export type TextParams = {
   'messages.sent_answered_before': NoParams
   'messages.sent_not_for_a_day': NoParams
   'messages.sent_channel_removed': NoParams
+  'messages.sent_before_restore': NoParams
   'messages.sent_not_connected': NoParams
   'messages.sent_no_answer': NoParams
   'messages.sent_no_channel': NoParams

@@ -173,6 +173,21 @@ describe('replacing the database', () => {
     old.close()
   })
 
+  it('sends no message again that waited when the backup was made', async () => {
+    const db = start()
+    db.connection.pragma('foreign_keys = OFF')
+    transact(db, (tx) => {
+      const columns = 'id, key, kind, state, agent_id, entity_id, chat_id, text, buttons, files, created_at, next_try_at, give_up_at'
+      const values = "'m', 'k', 'reply', 'pending', 'a', 'e', 'c', 'Hello', '[]', '[]', 0, 0, 1"
+      tx.prepare(`INSERT INTO outbox (${columns}) VALUES (${values})`).run()
+    })
+    const { name } = await backups.make(clock.now())
+    db.close()
+    const message = start({ backup: name }).prepare<object>('SELECT state, next_try_at, failed_at, problem FROM outbox').get()
+    const problem = JSON.stringify({ code: 'sent_before_restore', params: {} })
+    expect(message).toEqual({ state: 'undeliverable', next_try_at: null, failed_at: clock.now(), problem })
+  })
+
   it('takes the newest sound backup if none is named', async () => {
     await startWithBackup()
     truncateSync(join(backups.folder, (await backups.make(clock.now() + HOUR_MS)).name), 8192)

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { BackupName } from '../../contract/backups.ts'
 import type { Replacement } from '../../contract/port.ts'
 import { messageOf } from '../../lib/errors.ts'
-import { createMessage } from '../../lib/messages.ts'
+import { createMessage, writeMessage } from '../../lib/messages.ts'
 import { accountsOfBackup, restoredAccountsBeside } from './account-files.ts'
 import { BACKUP_FOLDER, listBackups, stampOf } from './backup-files.ts'
 import { findBackupDamage } from './backup-check.ts'
@@ -135,7 +135,7 @@ function offerAccounts(file: string, backup: string): void {
 
 /**
  * Access tokens are revoked in it, because some may have been revoked since. Agents are paused: jobs and schedules of that time
- * would otherwise run again before a person has seen them.
+ * would otherwise run again before a person has seen them. Messages that waited are not sent: most of them were sent since.
  */
 function copyPaused(backup: string, draft: string, at: number): void {
   for (const rest of [draft, `${draft}-wal`, `${draft}-shm`, `${draft}-journal`]) rmSync(rest, { force: true })
@@ -150,6 +150,9 @@ function copyPaused(backup: string, draft: string, at: number): void {
       .run(at)
     const hasTokens = connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'api_tokens'").get() !== undefined
     if (hasTokens) connection.prepare('UPDATE api_tokens SET revoked_at = ? WHERE revoked_at IS NULL').run(at)
+    connection
+      .prepare("UPDATE outbox SET state = 'undeliverable', problem = ?, next_try_at = NULL, failed_at = ? WHERE state = 'pending'")
+      .run(writeMessage(createMessage('sent_before_restore')), at)
   } finally {
     connection.close()
   }
