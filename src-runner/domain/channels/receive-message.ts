@@ -154,7 +154,15 @@ function remember(tx: Tx, { clock }: ReceivingDeps, channel: ReceivingChannel, {
 function isFlooded(db: Db, channelId: string): boolean {
   const { receivedAt: at, jobId } = channelMessages
   const ids = and(eq(channelMessages.channelId, channelId), isNull(jobId))
-  return db.select({ at }).from(channelMessages).where(ids).limit(1).offset(MAX_IDS_WITHOUT_JOB - 1).get() !== undefined
+  return (
+    db
+      .select({ at })
+      .from(channelMessages)
+      .where(ids)
+      .limit(1)
+      .offset(MAX_IDS_WITHOUT_JOB - 1)
+      .get() !== undefined
+  )
 }
 
 /** Lists a stranger. Their text is neither stored nor given to an agent. */
