@@ -436,9 +436,14 @@ const LAST_PARTS = patternsOf(
     text.split('/').at(-1)!,
   ),
 )
-/** One expression, since a search tests every name. */
-const LAST_WITH_STAR = new RegExp(LAST_PARTS.open.map(([part]) => part!.source).join('|'), 'su')
+const LAST_WITH_STAR = anyOf(LAST_PARTS)
+const LAST_OF_SETTINGS_WITH_STAR = anyOf(LAST_OF_SETTINGS)
 const HOMES = patternsOf(['home/*', 'users/*', 'root', 'var/root'])
+
+/** One expression, since a search tests every name. */
+function anyOf(patterns: Patterns): RegExp {
+  return new RegExp(patterns.open.map(([part]) => part!.source).join('|'), 'su')
+}
 
 export function isInside(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
@@ -470,8 +475,8 @@ export async function placeAroundPrograms({ path, folder }: Written): Promise<st
 
 /** Whether a path below a folder of programs is configuration that programs do not need. */
 export function isProgramSetting(path: string): boolean {
-  const last = foldName(basename(path))
-  if (!LAST_OF_SETTINGS.has(last) && !LAST_OF_SETTINGS.open.some(([part]) => part!.test(last))) return false
+  const last = foldName(path.slice(path.lastIndexOf(sep) + 1))
+  if (!LAST_OF_SETTINGS.has(last) && !LAST_OF_SETTINGS_WITH_STAR.test(last)) return false
   return matchOf(foldParts(path), PATTERNS.settings) !== null
 }
 
