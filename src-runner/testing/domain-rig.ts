@@ -7,6 +7,7 @@ import type { Agent } from '../contract/agents.ts'
 import { createIds, type Ids } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { inEnglish, type Speech } from '../lib/messages.ts'
+import { entities } from '../domain/entities/entities-table.ts'
 import { createAgent } from '../domain/agents/agents.ts'
 import { withdrawApprovals } from '../domain/approvals/answer-approval.ts'
 import { createJobStore, type JobStore } from '../domain/jobs/job-store.ts'
@@ -25,7 +26,9 @@ export type DomainRig = {
   speech: Speech
   /** What was logged as warning or error. */
   logged: string[]
-  addAgent(name: string): Agent
+  /** `entityId`: its workspace, Personal by default. */
+  addAgent(name: string, entityId?: string): Agent
+  addEntity(name: string): string
   /** The process dies and another one starts on the same file. */
   reboot(): void
   close(): void
@@ -56,7 +59,12 @@ export function openDomainRig(clock: HandClock = createHandClock()): DomainRig {
     speech: () => inEnglish,
     logged,
     ...boot(),
-    addAgent: (name) => transact(rig.db, (tx) => createAgent(tx, { clock, ids }, { name })),
+    addAgent: (name, entityId) => transact(rig.db, (tx) => createAgent(tx, { clock, ids }, { name, entityId })),
+    addEntity(name) {
+      const id = ids.next()
+      transact(rig.db, (tx) => tx.insert(entities).values({ id, name, isDefault: false, createdAt: clock.now() }).run())
+      return id
+    },
     reboot() {
       rig.db.close()
       Object.assign(rig, boot())

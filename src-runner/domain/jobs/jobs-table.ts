@@ -87,7 +87,6 @@ export const jobs = sqliteTable(
       'cached_tokens <= input_tokens',
     ),
     index('agent_jobs_by_agent').on(t.agentId, t.status),
-    index('agent_jobs_by_entity').on(t.entityId),
     indexWhere('agent_jobs_by_conversation', [t.conversationId], 'conversation_id IS NOT NULL'),
     indexWhere(
       'agent_jobs_open_turns',

@@ -5,6 +5,7 @@ import { JOB_CHANNELS, JOB_STATUSES, type JobChannel, type JobStatus, type JobSu
 import { decodeSeqCursor, encodeCursor, pageOf } from '../cursors.ts'
 import { findSeqRange } from './job-time-buckets.ts'
 import { selectSummaries, summaryOf } from './job-rows.ts'
+import { agents } from '../agents/agents-table.ts'
 import { jobs, type jobTexts } from './jobs-table.ts'
 import { AT_REST, listQueuedAgents } from './queue.sql.ts'
 import { isMatch, listTerms, listUnindexed, searchExpressionFor, UNINDEXED_CHARS } from './search-jobs.sql.ts'
@@ -100,9 +101,13 @@ function scansFor(db: Db, { agentId, entityId, channel, parentJobId, status }: J
   const statuses = [...new Set(status ?? JOB_STATUSES)]
   // A job has few children, so this comes before every other filter.
   if (parentJobId !== undefined) return [scan('parent_job_id = ?', [parentJobId], 'parentJobId')]
-  if (agentId !== undefined) return statuses.map((one) => scan('agent_id = ? AND status = ?', [agentId, one], 'agentId', 'status'))
-  // Walks only the workspace, so that a page does not depend on the jobs of others.
-  if (entityId !== undefined) return [scan('entity_id = ?', [entityId], 'entityId')]
+  const scansOf = (agent: string, ...also: Scan['covers']) =>
+    statuses.map((one) => scan('agent_id = ? AND status = ?', [agent, one], 'agentId', 'status', ...also))
+  if (agentId !== undefined) return scansOf(agentId)
+  if (entityId !== undefined) {
+    const own = AGENTS_OF(db).all({ entityId })
+    return own.length > MAX_AGENTS ? [scan('1', [])] : own.flatMap(({ id }) => scansOf(id, 'entityId'))
+  }
   if (statuses.length === JOB_STATUSES.length && channel === undefined) return [scan('1', [], 'status')]
   return statuses.flatMap((one) => {
     if (one === 'running') return [scan("status = 'running'", [], 'status')]
@@ -118,6 +123,15 @@ function scansFor(db: Db, { agentId, entityId, channel, parentJobId, status }: J
 
 /** With more queues than this, walking through the newest jobs is faster: then most of them are pending. */
 const MAX_QUEUES = 200
+
+/** A workspace with more agents, deleted ones included, walks through the jobs of all: SQLite merges up to 500 scans. */
+const MAX_AGENTS = 70
+const AGENTS_OF = prepareOnce((db: Db) =>
+  db
+    .select({ id: agents.id })
+    .from(agents)
+    .where(eq(agents.entityId, sql.placeholder('entityId'))),
+)
 
 /** The plus sign keeps SQLite from choosing another index than the one that gives the order. */
 function uncoveredBy({ covers }: Pick<Scan, 'covers'>, filter: JobFilter): Query[] {

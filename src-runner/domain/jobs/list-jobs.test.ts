@@ -15,11 +15,15 @@ const MINUTE = 60_000
 describe('filters and pages', () => {
   let all: Job[]
   let agents: string[]
+  let workspaces: string[]
 
   /** Jobs of all kinds, by a clock that is set back and forth. */
   beforeAll(() => {
     rig = openDomainRig()
-    agents = ['Ada', 'Bob'].map((name) => rig.addAgent(name).id)
+    const shop = rig.addEntity('Shop')
+    const [ada, bob, cleo] = [rig.addAgent('Ada'), rig.addAgent('Bob'), rig.addAgent('Cleo', shop)]
+    agents = [ada.id, bob.id, cleo.id]
+    workspaces = [ada.entityId, shop]
     const made: string[] = []
     for (let i = 0; i < 60; i++) {
       rig.clock.advance(5 * MINUTE)
@@ -27,7 +31,7 @@ describe('filters and pages', () => {
       if (i === 41) rig.clock.jump(140 * MINUTE)
       const { id } = write((tx) =>
         rig.store.enqueue(tx, {
-          agentId: agents[i % 2]!,
+          agentId: agents[i % 3]!,
           channel: JOB_CHANNELS[1 + (i % 3)]!,
           task: `Job number${i} ${i % 4 === 0 ? 'about ships' : ''}`,
           parentJobId: i % 5 === 1 ? made[i % 2] : undefined,
@@ -68,6 +72,7 @@ describe('filters and pages', () => {
       {
         status: fc.subarray([...JOB_STATUSES], { minLength: 1 }),
         agentId: fc.constantFrom(...agents),
+        entityId: fc.constantFrom(...workspaces, 'of nobody'),
         channel: fc.constantFrom(...JOB_CHANNELS.slice(0, 5)),
         parentJobId: fc.constantFrom(...all.slice(-3).map((job) => job.id)),
         from: moment,
@@ -84,12 +89,15 @@ describe('filters and pages', () => {
     )
   })
 
+  const workspaceOf = (agentId: string) => workspaces[agents.indexOf(agentId) === 2 ? 1 : 0]
+
   function fits(job: Job, filter: Omit<JobFilter, 'limit'>): boolean {
     const words = `${job.title} ${job.task} ${job.result ?? ''}`.toLowerCase().split(/\W+/)
     const wanted = filter.q?.toLowerCase().split(' ') ?? []
     return (
       (filter.status?.includes(job.status) ?? true) &&
       (filter.agentId === undefined || filter.agentId === job.agentId) &&
+      (filter.entityId === undefined || filter.entityId === workspaceOf(job.agentId)) &&
       (filter.channel === undefined || filter.channel === job.channel) &&
       (filter.parentJobId === undefined || filter.parentJobId === job.parentJobId) &&
       (filter.from === undefined || job.createdAt >= filter.from) &&
@@ -112,6 +120,9 @@ describe('filters and pages', () => {
     expect(readAll({ status: ['pending'] }, 100)).toEqual([...ids.toReversed(), ...waiting])
     expect(readAll({ status: ['pending'], channel: 'webhook' }, 100).slice(0, 210)).toEqual(ids.toReversed())
     expect(rig.store.countJobs(rig.db).pending).toBe(210 + waiting.length)
+    // More agents than one query can merge.
+    const own = [...ids.toReversed(), ...all.filter(({ agentId }) => workspaceOf(agentId) === workspaces[0]).map(({ id }) => id)]
+    expect(readAll({ entityId: workspaces[0] }, 100)).toEqual(own)
   })
 
   test('examine a limited number of jobs for a page, and say where the next one continues', () => {

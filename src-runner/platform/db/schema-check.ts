@@ -4,7 +4,7 @@ import { runMigrations } from './migrate.ts'
 import { LATEST_VERSION, MIGRATIONS, type Migration } from './migrations/migrations.ts'
 
 /** The digest of the schema after all migrations. It saves running them at each start to compare. `npm run db:generate` writes it. */
-export const SCHEMA_DIGEST = '30fe51b33d6f1749d7b439580ecba242243bc80874b55aa3fad560247986426c'
+export const SCHEMA_DIGEST = 'c54cfb433527bed007a1dd0c564def903235c39131018ee471c7f490a123a1d2'
 
 type SchemaRow = { type: string; name: string; sql: string }
 

@@ -12,6 +12,7 @@ import { SQL as SQL_11 } from './0011-keep-results.ts'
 import { SQL as SQL_12 } from './0012-save-code-tasks.ts'
 import { SQL as SQL_13 } from './0013-import-skills.ts'
 import { SQL as SQL_14 } from './0014-ask-model-for-servers.ts'
+import { SQL as SQL_15 } from './0015-drop-index-of-jobs-by-workspace.ts'
 
 /** SQL in the state of the schema before it, run as one transaction. `new_id()` and `now_ms()` may be called. */
 export type Migration = { version: number; sql: string }
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 12, sql: SQL_12 },
   { version: 13, sql: SQL_13 },
   { version: 14, sql: SQL_14 },
+  { version: 15, sql: SQL_15 },
 ]
 
 export const LATEST_VERSION = MIGRATIONS.length

@@ -1,0 +1,3 @@
+export const SQL = `
+DROP INDEX agent_jobs_by_entity;
+`
