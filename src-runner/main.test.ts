@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FromRunner, type RunnerConfig, type ToRunner } from './contract/port.ts'
+import { writeProviderSecret } from './domain/providers/provider-secret.ts'
 import { startModelServer } from './testing/model-servers/model-server.ts'
 import { createRunnerClient, type RunnerClient } from './testing/runner-client.ts'
 
@@ -102,7 +103,7 @@ describe('the runner process', () => {
       })
       const body = { kind: 'openai-compatible' as const, name: 'Models', baseUrl: `${models.url}/v1`, apiKey: KEY }
       const { provider } = await client.ok('createProvider', { body })
-      expect([...kept]).toEqual([[`provider:${provider.id}`, KEY]])
+      expect([...kept]).toEqual([[`provider:${provider.id}`, writeProviderSecret(KEY, new URL(models.url).origin)]])
       const { agent } = await client.ok('createAgent', { body: { name: 'Ada', model: { providerId: provider.id, model: 'small' } } })
       const { jobId } = await client.ok('submitTask', { body: { task: 'Wait for me', agentId: agent.id } })
       const running = () => said.findLast((message) => message.type === 'running')

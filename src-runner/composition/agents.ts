@@ -8,8 +8,10 @@ import { providerKey, WEB_SEARCH_KEY } from '../lib/vault.ts'
 import { getAgent, listAgentFolders } from '../domain/agents/agents.ts'
 import { createWorker } from '../domain/jobs/worker.ts'
 import { findPrice } from '../domain/prices/prices.ts'
+import { readProviderSecret } from '../domain/providers/provider-secret.ts'
 import { findProvider } from '../domain/providers/providers.ts'
 import { createModelSource } from '../agent/providers/model-source.ts'
+import { originOfProvider } from '../agent/providers/provider-drivers.ts'
 import { openCodingSession } from '../agent/coding/open-coding-session.ts'
 import { createAgentConnections } from '../execution/agent-connections.ts'
 import type { CallResult } from '../agent/mcp/server-tool.ts'
@@ -140,15 +142,11 @@ function jobLimit({ pauseAll, concurrency }: Pick<Settings, 'pauseAll' | 'concur
 }
 
 async function readProviderAccess({ vault }: Core, db: Database, id: string) {
-  for (;;) {
-    const provider = findProvider(db, id)
-    if (provider === null) return null
-    const { kind, name, baseUrl, hasKey } = provider
-    const apiKey = hasKey ? await vault.get(providerKey(id)) : null
-    // The address may have changed meanwhile, and the key must not go to the old one.
-    const now = findProvider(db, id)
-    if (now?.baseUrl !== baseUrl || now.hasKey !== hasKey) continue
-    if (hasKey && apiKey === null) throw new AppError('provider_refused', createMessage('model_key_gone', { provider: name }))
-    return { id, kind, name, baseUrl, apiKey }
-  }
+  const provider = findProvider(db, id)
+  if (provider === null) return null
+  const { kind, name, baseUrl, hasKey } = provider
+  if (!hasKey) return { id, kind, name, baseUrl, apiKey: null }
+  const apiKey = readProviderSecret(await vault.get(providerKey(id)), originOfProvider(provider))
+  if (apiKey === null) throw new AppError('provider_refused', createMessage('model_key_gone', { provider: name }))
+  return { id, kind, name, baseUrl, apiKey }
 }

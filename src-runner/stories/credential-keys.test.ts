@@ -55,7 +55,12 @@ describe('an account that is connected by a key', () => {
       agents: [{ agentId: agent.id, access: 'read', agentName: 'Ada' }],
     })
     expect(asked).toEqual(['GET api.github.com/user'])
-    expect(await vaultOf(credential.id)).toEqual({ kind: 'headers', headers: { Authorization: `Bearer ${KEY}` }, secrets: [KEY] })
+    expect(await vaultOf(credential.id)).toEqual({
+      kind: 'headers',
+      headers: { Authorization: `Bearer ${KEY}` },
+      secrets: [KEY],
+      sentTo: credential.hosts,
+    })
     const places = {
       ...readPlaces(runner.dataDir),
       page: JSON.stringify(await runner.client.ok('listCredentials')),
@@ -122,6 +127,7 @@ describe('an account that is connected by a key', () => {
       kind: 'headers',
       headers: { Authorization: `Basic ${encoded}` },
       secrets: ['pä55 word', encoded],
+      sentTo: ['api.example.com'],
     })
     const header = await created({
       connector: 'header-auth',

@@ -52,7 +52,7 @@ describe('http_request', () => {
   ) {
     const { agentId = agent.id, access = 'read', name = 'Shop', key = KEY, connector = 'api-key', hosts = [HOST] } = fields
     const id = ids.next()
-    const secret = { kind: 'headers', headers: { Authorization: `Bearer ${key}` }, secrets: [key] }
+    const secret = { kind: 'headers', headers: { Authorization: `Bearer ${key}` }, secrets: [key], sentTo: hosts }
     await runner.vault.set(credentialKey(id), JSON.stringify(secret))
     const { entityId } = (await runner.client.ok('getAgent', { params: { agentId } })).agent
     const account = { id, entityId, connector, kind: 'api_key' as const, name, accountName: 'ada@shop.example', hosts, scopes: [] }

@@ -40,7 +40,10 @@ it('keeps values of the environment and of headers in the vault, and returns the
     status: 'stopped',
     transport: { envNames: ['REGION', 'KEY'] },
   })
-  expect(JSON.parse((await runner.vault.get(`mcp:${server.id}`))!)).toEqual({ env: { REGION: 'eu', KEY: 'hidden-value' }, headers: {} })
+  expect(JSON.parse((await runner.vault.get(`mcp:${server.id}`))!)).toMatchObject({
+    env: { REGION: 'eu', KEY: 'hidden-value' },
+    headers: {},
+  })
 
   const params = { mcpServerId: server.id }
   await runner.client.ok('updateMcpServer', { params, body: { env: { KEY: 'other-value' } } })

@@ -82,11 +82,11 @@ describe('MCP servers are found', () => {
         ['play', { command: 'npx', envNames: [] }, 1],
         ['git', { command: 'uvx', envNames: ['TOKEN'] }, 1],
       ])
-      expect(readServerSecrets(await runner.vault.get(mcpServerKey(servers[0]!.id)))).toEqual({
+      expect(readServerSecrets(await runner.vault.get(mcpServerKey(servers[0]!.id)), servers[0]!.transport)).toEqual({
         env: { GITHUB_TOKEN: SECRET },
         headers: {},
       })
-      expect(readServerSecrets(await runner.vault.get(mcpServerKey(servers[1]!.id)))).toEqual({
+      expect(readServerSecrets(await runner.vault.get(mcpServerKey(servers[1]!.id)), servers[1]!.transport)).toEqual({
         env: {},
         headers: { Authorization: SECRET },
       })

@@ -1,4 +1,4 @@
-import type { ProviderKind } from '../../contract/providers.ts'
+import type { Provider, ProviderKind } from '../../contract/providers.ts'
 import { anthropic } from './anthropic.ts'
 import { google } from './google.ts'
 import { ollama } from './ollama.ts'
@@ -13,4 +13,10 @@ export const PROVIDER_DRIVERS: Record<Exclude<ProviderKind, 'demo'>, ProviderDri
   google,
   'openai-compatible': openAiCompatible,
   ollama,
+}
+
+/** The origin that calls go to. Without an address, a provider has the default one of its kind; the demo has none. */
+export function originOfProvider({ kind, baseUrl }: Pick<Provider, 'kind' | 'baseUrl'>): string {
+  const address = baseUrl ?? (kind === 'demo' ? null : PROVIDER_DRIVERS[kind].defaultBaseUrl)
+  return address === null ? '' : new URL(address).origin
 }

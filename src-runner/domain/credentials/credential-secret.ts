@@ -4,10 +4,16 @@ import { credentialKey } from '../../lib/vault.ts'
 
 /**
  * What the vault keeps for an account. headers: sent as they are; `secrets` are the parts of them that nobody may read, such
- * as the key or the password.
+ * as the key or the password. `sentTo`: the hosts that they were given for. The database may be restored with other hosts
+ * that the account had before, and they must not go there.
  */
 export const CredentialSecret = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('headers'), headers: z.record(z.string(), z.string()), secrets: z.array(z.string().min(1)) }),
+  z.object({
+    kind: z.literal('headers'),
+    headers: z.record(z.string(), z.string()),
+    secrets: z.array(z.string().min(1)),
+    sentTo: z.array(z.string()),
+  }),
   z.object({
     kind: z.literal('tokens'),
     accessToken: z.string().min(1),

@@ -35,7 +35,12 @@ const ENDPOINTS: TokenSource = {
   fields: {},
   namesItself: false,
 }
-const KEY: CredentialSecret = { kind: 'headers', headers: { Authorization: 'Bearer key-of-the-shop' }, secrets: ['key-of-the-shop'] }
+const KEY: CredentialSecret = {
+  kind: 'headers',
+  headers: { Authorization: 'Bearer key-of-the-shop' },
+  secrets: ['key-of-the-shop'],
+  sentTo: ['api.shop.example'],
+}
 const TOKENS: CredentialSecret = {
   kind: 'tokens',
   accessToken: 'access-1',

@@ -66,7 +66,8 @@ export function createCredentialStore({ db, vault, clock, log, renew }: Deps): C
 
   async function currentSecret(row: CredentialRow, { refused = [], signal }: UseOptions): Promise<CredentialSecret> {
     const secret = await readCredentialSecret(vault, row.id)
-    if (secret === null) throw endSignIn(row, createMessage('credential_secret_gone', { name: row.name }))
+    const isGiven = secret !== null && (secret.kind === 'tokens' || row.hosts.every((host) => secret.sentTo.includes(host)))
+    if (!isGiven) throw endSignIn(row, createMessage('credential_secret_gone', { name: row.name }))
     const isRefused = refused.includes(secret.kind === 'tokens' ? secret.accessToken : secret.secrets[0]!)
     if (secret.kind === 'headers') {
       if (isRefused) throw endSignIn(row, createMessage('credential_key_refused', { name: row.name }))

@@ -57,8 +57,9 @@ export async function openServer(
   server: { id: string; transport: McpTransport },
   listeners: Listeners,
 ): Promise<OpenedServer> {
-  const secrets = readServerSecrets(await deps.vault.get(mcpServerKey(server.id)))
   const { transport } = server
+  const secrets = readServerSecrets(await deps.vault.get(mcpServerKey(server.id)), transport)
+  requireValues(transport, secrets)
   if (transport.kind === 'stdio') return openProgram(deps, server.id, transport, secrets, listeners)
   const url = new URL(transport.url)
   const known = new Set(Object.values(secrets.headers))
@@ -69,6 +70,13 @@ export async function openServer(
   })
   const connection = await connectServer({ ...common(deps, listeners), way: { kind: transport.kind, url, fetch }, roots: [] })
   return { ...connection, sandboxed: null, problem: () => null, recheck: async () => {} }
+}
+
+/** Without them the server would refuse in words of its own, or do something else. */
+function requireValues(transport: McpTransport, { env, headers }: ServerSecrets): void {
+  const [names, values] = transport.kind === 'stdio' ? [transport.envNames, env] : [transport.headerNames, headers]
+  const name = names.find((one) => !Object.hasOwn(values, one))
+  if (name !== undefined) throw new AppError('invalid_request', createMessage('mcp_value_gone', { name }))
 }
 
 function common({ monotonic, limits }: OpenServerDeps, listeners: Listeners) {

@@ -1,3 +1,4 @@
+import { isRecord, parseJson } from '../../lib/json-values.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { Scrubber } from './scrubber.ts'
 
@@ -19,14 +20,13 @@ export function createScrubbingVault(vault: Vault, scrubber: Scrubber): Vault {
 
 /** The value itself, and the texts in it if it is JSON: tokens and keys of accounts are kept together. */
 function secretsIn(value: string): string[] {
-  if (!value.startsWith('{')) return [value]
-  const texts: string[] = []
-  try {
-    JSON.parse(value, (name, held: unknown) => {
-      if (typeof held === 'string' && name !== 'kind') texts.push(held)
-    })
-  } catch {
-    // Not JSON after all.
-  }
-  return [value, ...texts]
+  const parsed = value.startsWith('{') ? parseJson(value) : null
+  if (!isRecord(parsed)) return [value]
+  const { kind: _kind, sentTo: _sentTo, ...secret } = parsed
+  return [value, ...textsIn(secret)]
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }

@@ -39,7 +39,7 @@ export function credentialKeyHandlers({ db, clock, ids, vault, log, credentials,
     // The hosts of a domain of its own stay, too.
     const hosts = input.fields === undefined && !isGeneral(signIn.connector) ? before.hosts : signIn.hosts
     const accountName = await prove(signIn.connector, { ...signIn, hosts })
-    return writeWithSecret({ vault, log }, credentialKey(credentialId), secretOf(signIn), () =>
+    return writeWithSecret({ vault, log }, credentialKey(credentialId), secretOf(signIn, hosts), () =>
       transact(db, (tx) => {
         const { name, agents } = input
         if (name !== undefined || agents !== undefined) updateCredential(tx, credentialId, { name, agents })
@@ -57,7 +57,7 @@ export function credentialKeyHandlers({ db, clock, ids, vault, log, credentials,
       const id = ids.next()
       const { entityId = findDefaultEntity(db).id, name = nameFor(connector, hosts), agents = [] } = body
       const row = { id, entityId, connector: connector.slug, kind, name, accountName, hosts, scopes: [], agents }
-      const credential = await writeWithSecret({ vault, log }, credentialKey(id), secretOf(signIn), () =>
+      const credential = await writeWithSecret({ vault, log }, credentialKey(id), secretOf(signIn, hosts), () =>
         transact(db, (tx) => insertCredential(tx, { clock }, row)),
       )
       return { credential }
@@ -98,6 +98,6 @@ function unreachable({ name: service }: { name: string }, { message }: GuardedFe
   return createMessage('credential_unreachable', { service, words: message })
 }
 
-function secretOf({ headers, secrets }: KeySignIn): string {
-  return JSON.stringify({ kind: 'headers', headers, secrets } satisfies CredentialSecret)
+function secretOf({ headers, secrets }: KeySignIn, sentTo: string[]): string {
+  return JSON.stringify({ kind: 'headers', headers, secrets, sentTo } satisfies CredentialSecret)
 }

@@ -30,20 +30,24 @@ export function mcpHandlers({ db, clock, ids, vault, log, dataDir, mcp, mcpTools
     await requireUsableFolders(transport.folders, { dataDir, backupFolder: readSettings(db).backupFolder })
   }
 
-  function writeSecrets(serverId: string, secrets: ServerSecrets, write: () => McpServer): Promise<McpServer> {
-    return writeWithSecret({ vault, log }, mcpServerKey(serverId), writeServerSecrets(secrets), write)
+  function writeSecrets(
+    { id, transport }: Pick<McpServer, 'id' | 'transport'>,
+    secrets: ServerSecrets,
+    write: () => McpServer,
+  ): Promise<McpServer> {
+    return writeWithSecret({ vault, log }, mcpServerKey(id), writeServerSecrets(secrets, transport), write)
   }
 
   async function change(before: McpServer, { env, headers, ...body }: UpdateMcpServer): Promise<McpServer> {
     const write = (fields: typeof body) => transact(db, (tx) => updateMcpServer(tx, before.id, fields))
     if (body.transport === undefined && env === undefined && headers === undefined) return write(body)
-    const stored = readServerSecrets(await vault.get(mcpServerKey(before.id)))
+    const stored = readServerSecrets(await vault.get(mcpServerKey(before.id)), before.transport)
     const given = withOwnAccount(body.transport ?? before.transport, before.transport)
     // A header was given for one server. It never goes to another one.
     const kept = body.transport === undefined || isSameServer(before.transport, given) || given.kind === 'stdio' ? stored : NO_SECRETS
     const { transport, secrets } = withSecrets(given, { env, headers }, kept)
     await requireUsable(transport)
-    return writeSecrets(before.id, secrets, () => write({ ...body, transport }))
+    return writeSecrets({ id: before.id, transport }, secrets, () => write({ ...body, transport }))
   }
 
   function read(serverId: string): McpServer {
@@ -61,7 +65,9 @@ export function mcpHandlers({ db, clock, ids, vault, log, dataDir, mcp, mcpTools
       const { transport, secrets } = withSecrets(withOwnAccount(body.transport, null), { env, headers }, NO_SECRETS)
       await requireUsable(transport)
       const id = ids.next()
-      const server = await writeSecrets(id, secrets, () => transact(db, (tx) => insertMcpServer(tx, { clock }, { ...body, id, transport })))
+      const server = await writeSecrets({ id, transport }, secrets, () =>
+        transact(db, (tx) => insertMcpServer(tx, { clock }, { ...body, id, transport })),
+      )
       return { server }
     },
 
