@@ -109,7 +109,7 @@ function isDamaged(file: string): boolean {
 function takeRestored(file: string, at: number): void {
   const restored = `${file}.restored`
   if (!existsSync(restored)) return
-  if (statSync(restored).size > 0 && !hasAccounts(file) && !isDamaged(restored)) {
+  if (statSync(restored).size > 0 && !hasAccounts(file) && !isDamaged(restored) && readFrom(restored, hasOurSchema)) {
     if (existsSync(file)) setAside(file, at, 'replaced')
     return renameSync(restored, file)
   }
@@ -121,6 +121,19 @@ function hasAccounts(file: string): boolean {
   return (
     existsSync(file) && readFrom(file, (sqlite) => hasTable(sqlite, 'user') && sqlite.prepare('SELECT 1 FROM user').get() !== undefined)
   )
+}
+
+/** A backup may come from anywhere, and triggers in it would run with every sign-in. */
+function hasOurSchema(sqlite: Sqlite.Database): boolean {
+  const version = sqlite.pragma('user_version', { simple: true }) as number
+  if (version < 1 || version > MIGRATIONS.length) return false
+  const ours = new Sqlite(':memory:')
+  for (const sql of MIGRATIONS.slice(0, version)) ours.exec(sql)
+  const schemaOf = (database: Sqlite.Database) =>
+    JSON.stringify(database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name').all())
+  const isOurs = schemaOf(sqlite) === schemaOf(ours)
+  ours.close()
+  return isOurs
 }
 
 /** Also invitations: some may have been withdrawn since the backup, and the runner's data no longer matches them. */

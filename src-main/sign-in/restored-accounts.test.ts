@@ -1,7 +1,9 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { accountsOfBackup } from '../../src-runner/platform/db/account-files.ts'
 import { createBackups } from '../../src-runner/platform/db/backups.ts'
 import { openDatabase } from '../../src-runner/platform/db/open-database.ts'
 import { systemClock } from '../../src-runner/lib/clock.ts'
@@ -91,4 +93,29 @@ it('take the place of damaged ones, also when the app was killed before it took 
   signIn = open()
   expect(await signIn.hasOwner()).toBe(true)
   expect(readdirSync(dataDir).some((kept) => kept.startsWith('auth.db.damaged-'))).toBe(true)
+})
+
+it('do not come back from a backup whose tables are not ours', async () => {
+  await addOwner('Ada')
+  const name = await backUp()
+  const copy = join(dataDir, 'backups', accountsOfBackup(name))
+  const untouched = readFileSync(copy)
+  for (const [what, sql] of Object.entries({
+    'a trigger': "CREATE TRIGGER spare AFTER INSERT ON session BEGIN UPDATE user SET role = 'owner'; END",
+    'a view': 'CREATE VIEW spare AS SELECT token FROM session',
+    'another table': 'DROP TABLE guess; CREATE TABLE guess (attemptId TEXT, key TEXT, at INTEGER)',
+    'a newer version': 'PRAGMA user_version = 99',
+    'an impossible version': 'PRAGMA user_version = -1',
+  })) {
+    signIn.close()
+    for (const lost of readdirSync(dataDir)) if (lost.startsWith('auth.db')) rmSync(join(dataDir, lost))
+    writeFileSync(copy, untouched)
+    const crafted = new Sqlite(copy)
+    crafted.exec(sql)
+    crafted.close()
+    signIn = open()
+    await restore(name)
+    expect(await signIn.hasOwner(), what).toBe(false)
+  }
+  await addOwner('Bea')
 })
