@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Autonomy } from '../contract/agents.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import { scratchFolder, type ScratchFolder } from '../testing/scratch-folder.ts'
@@ -17,11 +17,11 @@ describe('files that run later', () => {
   let work: ScratchFolder
   let calls = 0
 
-  beforeEach(async () => {
-    runner = await createTestRunner()
-    work = await scratchFolder('Work')
-  })
-  afterEach(() => runner.stop())
+  // One runner for all tests: each has a folder and agents of its own, and ends what it began.
+  beforeAll(async () => void (runner = await createTestRunner()))
+  beforeEach(async () => void (work = await scratchFolder('Work')))
+  afterEach(async () => expect(await asked()).toEqual([]))
+  afterAll(() => runner.stop())
 
   type Call = [tool: string, args: Record<string, unknown>]
   const write = (path: string, content = 'x'): Call => ['write_file', { path: `Work/${path}`, content, makeFolders: true }]
@@ -88,15 +88,15 @@ describe('files that run later', () => {
 
   it.each(PLACES)("a person's own task asks before it writes %j at the default level", async (path) => {
     const job = await obey(await addAgent('ask_when_it_matters'), [write(path)], 'person')
-    expect(await statusOf(job)).toBe('awaiting_approval')
-    expect(await asked()).toHaveLength(1)
+    expect(await answerAll(job, 'reject')).toBe(1)
+    expect(existsSync(work.at(path))).toBe(false)
   })
 
   it('neither a rule nor a grant opens them to the words of strangers', async () => {
     const agentId = await addAgent('on_its_own')
     const rule = { effect: 'allow', tool: 'write_file', agentId, folder: work.path } as const
     await runner.client.ok('createRule', { body: { ...rule, pattern: '*' } })
-    expect(await statusOf(await obey(agentId, [write('.git/config', CONFIG)]))).toBe('awaiting_approval')
+    expect(await answerAll(await obey(agentId, [write('.git/config', CONFIG)]), 'reject')).toBe(1)
   })
 
   it('are not made by moving, in either direction, nor by deleting', async () => {
