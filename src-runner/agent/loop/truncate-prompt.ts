@@ -73,8 +73,10 @@ export function truncatePrompt(messages: readonly PromptMessage[], taskAt: numbe
 }
 
 function sumTokens(messages: readonly (PromptMessage | null)[]): number {
-  return messages.reduce((tokens, message) => tokens + (message === null ? 0 : maxTokensOfMessage(message)), 0)
+  return messages.reduce((tokens, message) => tokens + tokensOf(message), 0)
 }
+
+const tokensOf = (message: PromptMessage | null): number => (message === null ? 0 : maxTokensOfMessage(message))
 
 type Parts = ReturnType<typeof partsOf>
 /** A reply and the results of its calls: a range of messages. */
@@ -126,7 +128,14 @@ function createView({ messages, system, taskAt, task, turns }: Parts, largeBytes
   }
   const turnAfter = (turn: number, cut: Truncation): (PromptMessage | null)[] => {
     const { from, end } = turns[turn]!
-    return Array.from({ length: end - from }, (_, offset) => messageOfTurn(from + offset, turn, cut))
+    return messages.slice(from, end).map((_, offset) => messageOfTurn(from + offset, turn, cut))
+  }
+  /** Without a list, because the replay measures each turn many times. */
+  const tokensOfTurn = (cut: Truncation, turn: number): number => {
+    const { from, end } = turns[turn]!
+    let tokens = 0
+    for (let at = from; at < end; at++) tokens += tokensOf(messageOfTurn(at, turn, cut))
+    return tokens
   }
   const beforeTask = (cut: Truncation): (PromptMessage | null)[] =>
     messages.slice(0, taskAt).map((message, at) => {
@@ -138,10 +147,10 @@ function createView({ messages, system, taskAt, task, turns }: Parts, largeBytes
     /** The messages before the task, the task, and this many turns. */
     tokens(cut: Truncation, upTo: number): number {
       let tokens = sumTokens(beforeTask(cut)) + maxTokensOfMessage(task) + ROOM_FOR_MARKS
-      for (let turn = cut.turns; turn < upTo; turn++) tokens += sumTokens(turnAfter(turn, cut))
+      for (let turn = cut.turns; turn < upTo; turn++) tokens += tokensOfTurn(cut, turn)
       return tokens
     },
-    tokensOfTurn: (cut: Truncation, turn: number): number => sumTokens(turnAfter(turn, cut)),
+    tokensOfTurn,
     render(cut: Truncation): PromptMessage[] {
       const marked = cut.turns > 0 ? withText(task, (text) => `${text}\n\n${STEPS_LEFT_OUT}`) : task
       const steps = turns.flatMap((_, turn) => {
