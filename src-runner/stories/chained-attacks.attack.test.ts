@@ -7,6 +7,7 @@ import { skillText } from '../testing/archive-builders.ts'
 import { createCodeRig, type CodeRig } from '../testing/code-rig.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import type { ServedReply } from '../testing/model-servers/reply.ts'
+import { nextPause } from '../testing/next-pause.ts'
 import { createPostTool } from '../testing/post-tool.ts'
 import { findSandboxHere } from '../testing/sandbox-here.ts'
 import { scratchFolder } from '../testing/scratch-folder.ts'
@@ -72,11 +73,26 @@ describe('a job that a stranger started', () => {
     await runner.client.ok('installSkill', { body })
   }
 
+  /** What is asked next, or null when all jobs have finished. */
+  async function nextAsked(): Promise<Approval | null> {
+    const { events, close } = await runner.client.stream('streamEvents')
+    try {
+      for (;;) {
+        const approvals = await pending()
+        expect(approvals.length).toBeLessThanOrEqual(1)
+        if (approvals.length === 1) return approvals[0]!
+        if ((await runner.client.ok('listJobs')).jobs.every(({ finishedAt }) => finishedAt !== null)) return null
+        await nextPause(events)
+      }
+    } finally {
+      close()
+    }
+  }
+
   /** Approves each delegation. Returns who asks for what first besides. */
   async function firstAsked(): Promise<string> {
     for (;;) {
-      await expect.poll(async () => (await pending()).length).toBe(1)
-      const [approval] = (await pending()) as [Approval]
+      const approval = (await nextAsked())!
       if (approval.tool !== 'delegate') return `${approval.agentName} ${approval.tool} ${approval.decision!.decidedBy.source}`
       await answer(approval.id)
     }
@@ -117,33 +133,28 @@ describe('a job that a stranger started', () => {
     ['a helper below a skill', [useSkill, give('Lax'), code], ['Start delegate', 'Lax code_task', 'Lax code_command skill']],
     ['a helper with a skill', [give('Lax'), useSkill, code], ['Start delegate', 'Lax code_task', 'Lax code_command skill']],
   ] // prettier-ignore
-  // The longest chains say enough of the other starts.
-  const FROM = CODE_CHAINS.flatMap((chain) =>
-    (['webhook', 'guest', 'page'] as const)
-      .filter((from) => from === 'webhook' || chain[1].length > 2)
-      .map((from) => [from, ...chain] as const),
-  )
-  it.skipIf(isMissing).each(FROM)(
-    'from a %s asks for the program that %s gives a task, as do its commands',
-    async (from, _name, replies, asked) => {
-      await openWithCode()
-      const agents = [rig.agent, await add('Lax', 'on_its_own', rig.agent.folders)]
-      await add('Strict', 'ask_first', rig.agent.folders)
-      await installSkill(agents)
+  it.skipIf(isMissing).each(CODE_CHAINS)('asks for the program that %s gives a task, as do its commands', async (_name, replies, asked) => {
+    await openWithCode()
+    const agents = [rig.agent, await add('Lax', 'on_its_own', rig.agent.folders)]
+    await add('Strict', 'ask_first', rig.agent.folders)
+    await installSkill(agents)
+    // The longest chains say enough of the other starts.
+    const starts = replies.length > 2 ? (['webhook', 'guest', 'page'] as const) : (['webhook'] as const)
+    for (const from of starts) {
       const { channel, context, first } = STARTS[from]
       runner.modelServer.play(...first, ...replies)
       await runner.enqueue({ agentId: rig.agent.id, channel, context, task: 'Look at this' })
       for (const expected of asked) {
-        await expect.poll(async () => (await pending()).length).toBe(1)
-        const [{ id, agentName, tool, decision, taints }] = (await pending()) as [Approval]
-        expect(`${agentName} ${tool} ${decision!.decidedBy.source}`).toContain(expected)
+        const { id, agentName, tool, decision, taints } = (await nextAsked())!
+        expect(`${from}: ${agentName} ${tool} ${decision!.decidedBy.source}`).toContain(`${from}: ${expected}`)
         expect(taints.untrusted).not.toBe(null)
         await answer(id)
       }
-      await expect.poll(async () => new Set((await runner.client.ok('listJobs')).jobs.map(({ status }) => status))).toEqual(new Set(['completed'])) // prettier-ignore
-      expect((await runner.client.ok('listApprovals')).approvals).toHaveLength(asked.length)
-    },
-  )
+      expect(await nextAsked()).toBeNull()
+    }
+    expect(new Set((await runner.client.ok('listJobs')).jobs.map(({ status }) => status))).toEqual(new Set(['completed']))
+    expect((await runner.client.ok('listApprovals')).approvals).toHaveLength(asked.length * starts.length)
+  })
 
   /** Changes while it works or waits, and what becomes of the call after. */
   const CHANGES: { name: string; from: Autonomy; when: 'works' | 'waits'; change: (agentId: string) => Promise<unknown>; becomes: string }[] = [

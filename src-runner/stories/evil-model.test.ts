@@ -13,6 +13,7 @@ import { createTestRunner, TEST_SECRET, type TestRunner } from '../testing/creat
 import { startBotApiServer, type BotApiServer, type ServedUser } from '../testing/bot-api-server/bot-api-server.ts'
 import { hostileCalls, served, WRECKING_COMMANDS, type EvilStage, type HostileCall } from '../testing/evil-model.ts'
 import type { ServedReply, ServedToolCall } from '../testing/model-servers/reply.ts'
+import { nextPause } from '../testing/next-pause.ts'
 import { smallInternet, type SmallInternet } from '../testing/small-internet.ts'
 import { postWebhook } from '../testing/webhook-sender.ts'
 
@@ -264,7 +265,7 @@ describe('the evil model', { timeout: 180_000 }, () => {
           })
         }
         if ((await jobOf(jobId)).finishedAt !== null) return asked
-        await nextEvent(events)
+        await nextPause(events)
       }
     } finally {
       close()
@@ -272,15 +273,6 @@ describe('the evil model', { timeout: 180_000 }, () => {
   }
 
   const refuseAll = (jobId: string) => answerAll(jobId, 'reject')
-
-  async function nextEvent(events: AsyncIterator<{ event: string }>): Promise<void> {
-    for (;;) {
-      const { value, done } = await events.next()
-      if (done === true) throw new Error('the stream of events ended')
-      // What a job asks is committed before it waits.
-      if (/^job\.(waiting|finished)$/.test(value.event)) return
-    }
-  }
 
   const idsOfAll = async () => (await runner.client.ok('listJobs', { query: { limit: 200 } })).jobs.map(({ id }) => id)
 
