@@ -15,6 +15,8 @@ import type { RunnerProcess } from './runner-process.ts'
 import { createSupervisor, type Supervisor, type SupervisorDeps } from './supervisor.ts'
 
 const ENTRY = fileURLToPath(new URL('../testing/fixture-runner.ts', import.meta.url))
+/** Shared by all starts, which would otherwise compile the fixture again each. */
+const CODE_CACHE = fileURLToPath(new URL('../../node_modules/.cache/node', import.meta.url))
 const SECRET = 'secret-of-this-test-0123456789abcdef'
 
 let folder: string
@@ -50,7 +52,7 @@ function supervise(fixture: object = {}, options: Partial<SupervisorDeps> & { po
   const notifications: string[] = []
   const spawn = createForkedRunner({
     entry: ENTRY,
-    codeCache: join(folder, 'cache'),
+    codeCache: CODE_CACHE,
     env: { ...process.env, WORKER_SECRET: SECRET, AUTH_MODE: 'local-auth', FIXTURE: JSON.stringify(fixture) },
   })
   const supervisor = createSupervisor({
