@@ -54,6 +54,8 @@ await begin(async () => {
       'hostile-work.attack.test',
       'channel-kills.test',
       'server.attack.test',
+      'public-address.test',
+      'dashboard/sign-in.test',
       'evil-model.test',
       'whatsapp-kills.test',
       'whatsapp.test',

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { delimiter, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { PublicAddress, TunnelProgram, UpdatePublicAddress } from '../contract/public-address.ts'
+import { TunnelProgram, type PublicAddress, type UpdatePublicAddress } from '../contract/public-address.ts'
 import type { MessageCode } from '../contract/messages.ts'
 import { ROUTES, type Route } from '../contract/routes.ts'
 import { createMessage } from '../lib/messages.ts'
@@ -14,6 +14,7 @@ import { createTestRunner, TEST_SECRET, type TestRunner, type TestRunnerOptions 
 import { findFreePort } from '../testing/free-port.ts'
 import { sendRaw, toBytes } from '../testing/raw-http.ts'
 import { selfSigned } from '../testing/self-signed.ts'
+import { shareOf } from '../testing/share-of.ts'
 import { createTunnelStandIns, pathWith, type TunnelStandIns } from '../testing/tunnel-stand-ins.ts'
 
 /** The real timings, shortened. The hourly check does not run by itself. */
@@ -140,37 +141,35 @@ describe('the webhook-only listener', () => {
     expect(await post((await addTrigger()).url)).toBe(202)
   })
 
-  it.each(['Host: localhost:3001', 'Host: evil.example', 'Host: localhost:3001\r\nX-Forwarded-For: 203.0.113.7'])(
-    'serves no route of the runner: %s',
-    async (headers) => {
-      await open({ config: { authMode: 'local-trust' } })
-      const port = await findFreePort()
-      await update({ ingressPort: port })
-      await addTrigger()
-      const before = contents()
-      for (const [name, route] of Object.entries<Route>(ROUTES)) {
-        for (const target of [route.path.replaceAll(/:\w+/g, '019a0000-0000-7000-8000-000000000001'), `/${route.path}`]) {
-          const given: [string, string][] = headers.split('\r\n').map((line) => line.split(': ') as [string, string])
-          const body = route.method === 'GET' ? '' : '{"task":"x","pauseAll":true,"message":"x"}'
-          const bytes = toBytes({
-            method: route.method,
-            target,
-            headers: [
-              ...given,
-              ['Authorization', `Bearer ${TEST_SECRET}`],
-              ['Content-Type', 'application/json'],
-              ['Content-Length', String(body.length)],
-              ['Connection', 'close'],
-            ],
-            body,
-          })
-          const { status, body: said } = await sendRaw(port, bytes)
-          expect([name, target, status, said]).toEqual([name, target, 404, '{"error":"not_found"}'])
-        }
+  const HEADERS = ['Host: localhost:3001', 'Host: evil.example', 'Host: localhost:3001\r\nX-Forwarded-For: 203.0.113.7']
+  it.each(HEADERS.map((headers, i) => [headers, i] as const))('serves no route of the runner: %s', async (headers, i) => {
+    await open({ config: { authMode: 'local-trust' } })
+    const port = await findFreePort()
+    await update({ ingressPort: port })
+    await addTrigger()
+    const before = contents()
+    for (const [name, route] of shareOf(Object.entries<Route>(ROUTES), i, HEADERS.length)) {
+      for (const target of [route.path.replaceAll(/:\w+/g, '019a0000-0000-7000-8000-000000000001'), `/${route.path}`]) {
+        const given: [string, string][] = headers.split('\r\n').map((line) => line.split(': ') as [string, string])
+        const body = route.method === 'GET' ? '' : '{"task":"x","pauseAll":true,"message":"x"}'
+        const bytes = toBytes({
+          method: route.method,
+          target,
+          headers: [
+            ...given,
+            ['Authorization', `Bearer ${TEST_SECRET}`],
+            ['Content-Type', 'application/json'],
+            ['Content-Length', String(body.length)],
+            ['Connection', 'close'],
+          ],
+          body,
+        })
+        const { status, body: said } = await sendRaw(port, bytes)
+        expect([name, target, status, said]).toEqual([name, target, 404, '{"error":"not_found"}'])
       }
-      expect(contents()).toBe(before)
-    },
-  )
+    }
+    expect(contents()).toBe(before)
+  })
 })
 
 /** What a proxy does to a request, besides passing it on. */
@@ -513,7 +512,7 @@ describe('a tunnel', () => {
     }
   }
 
-  it.each(['cloudflared', 'ngrok', 'tailscale'] as const)('with %s publishes webhooks and nothing else', async (program) => {
+  it.each(TunnelProgram.options)('with %s publishes webhooks and nothing else', async (program) => {
     vi.stubEnv('WORKER_SECRET', 'canary')
     vi.stubEnv('TUNNEL_URL', 'http://127.0.0.1:1')
     standIns.behave(program, { host: 'localhost:3001' })
@@ -543,7 +542,8 @@ describe('a tunnel', () => {
     await expect.poll(jobs).toEqual(['webhook'])
     await runner.ended((await runner.client.ok('listJobs', { query: {} })).jobs[0]!.id)
     const before = contents()
-    for (const [name, route] of Object.entries<Route>(ROUTES)) {
+    const programs = TunnelProgram.options
+    for (const [name, route] of shareOf(Object.entries<Route>(ROUTES), programs.indexOf(program), programs.length)) {
       const path = route.path.replaceAll(/:\w+/g, '019a0000-0000-7000-8000-000000000001')
       const answer = await standIns.fetch(`${url}${path}`, {
         method: route.method,

@@ -8,6 +8,7 @@ import type { Deadlines } from '../../platform/net/node-http.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { silentLog } from '../../lib/log.ts'
 import { createLiveJobStreams } from '../../platform/events/live-job-streams.ts'
+import { shareOf } from '../../testing/share-of.ts'
 import { sendRaw, toBytes, type RawAnswer, type RawRequest } from '../../testing/raw-http.ts'
 import type { Handlers } from './handler.ts'
 import { MCP_ROUTE } from './mcp/mcp-endpoint.ts'
@@ -104,16 +105,8 @@ const QUERIES: Partial<Record<RouteName, string>> = {
   searchMcpRegistry: '?q=x',
 }
 
-const SHARES = process.env['EVERY_ROUTE'] === undefined ? 4 : 1
-
-/**
- * The names at which the value at place `n` of `count` is tried. Each name meets one value in four, and each value one name in
- * four. build/test-long.mjs tries all at all.
- */
-function shareOf<Name>(names: readonly Name[], n: number, count: number): Name[] {
-  const shares = Math.min(SHARES, count)
-  return names.filter((_name, i) => i % shares === n % shares)
-}
+/** Each name meets one value in eight in each mode, and others in the other modes. */
+const SHARES = 8
 
 /** For `it.each`: each value with its place and their count. */
 function numbered<Value>(values: readonly Value[]): [Value, number, number][] {
@@ -123,6 +116,9 @@ function numbered<Value>(values: readonly Value[]): [Value, number, number][] {
 const MODES: AuthMode[] = ['local-trust', 'local-auth', 'bearer-token']
 
 describe.each(MODES)('the server in %s', (authMode) => {
+  /** The cases that meet the value at place `n` of `count`. */
+  const share = <Case>(cases: readonly Case[], n: number, count: number) =>
+    shareOf(cases, n + MODES.indexOf(authMode), Math.min(SHARES, count))
   let server: HttpServer
   let port: number
   let handled: RouteName[] = []
@@ -225,52 +221,57 @@ describe.each(MODES)('the server in %s', (authMode) => {
       '',
     ]),
   )('refuses the host %j on routes and on unknown paths', async (host, n, count) => {
-    for (const name of shareOf(NAMES, n, count)) await expectRefused(having(good(name), ['Host', host]), 403, 'forbidden_host')
+    for (const name of share(NAMES, n, count)) await expectRefused(having(good(name), ['Host', host]), 403, 'forbidden_host')
     await expectRefused({ ...having(good('health'), ['Host', host]), target: '/nowhere' }, 403, 'forbidden_host')
   })
 
   it.each(numbered(['LOCALHOST', 'localhost.', 'localhost:3001', '127.0.0.1', '[::1]:3001', 'deckhand.lan:3001']))(
     'lets the host %j in',
     async (host, n, count) => {
-      for (const name of shareOf(NAMES, n, count)) await expectHandled(having(good(name), ['Host', host]), name)
+      for (const name of share(NAMES, n, count)) await expectHandled(having(good(name), ['Host', host]), name)
     },
   )
 
   it('refuses a missing host and two hosts, in either order and in HTTP/1.0 too', async () => {
-    const pairs = [
+    const attacks: ([string, string] | 'HTTP/1.0')[] = [
       ['localhost', 'evil.example'],
       ['evil.example', 'localhost'],
       ['localhost', 'localhost'],
+      'HTTP/1.0',
     ]
     for (const [i, name] of NAMES.entries()) {
       const request = without(good(name), 'host')
       await expectRefused(request, 403, 'forbidden_host')
-      for (const pair of shareOf(pairs, i, pairs.length)) {
-        await expectRefused({ ...request, headers: [...request.headers, ['Host', pair[0]!], ['host', pair[1]!]] }, 403, 'forbidden_host')
+      for (const hosts of share(attacks, i, attacks.length)) {
+        if (hosts === 'HTTP/1.0') {
+          const old = await sendRaw(port, toBytes(request).toString('latin1').replace('HTTP/1.1', hosts))
+          expect({ status: old.status, handled }).toEqual({ status: 403, handled: [] })
+        } else {
+          await expectRefused({ ...request, headers: [...request.headers, ['Host', hosts[0]], ['host', hosts[1]]] }, 403, 'forbidden_host')
+        }
       }
-      const old = await sendRaw(port, toBytes(request).toString('latin1').replace('HTTP/1.1', 'HTTP/1.0'))
-      expect({ status: old.status, handled }).toEqual({ status: 403, handled: [] })
     }
   })
 
   it.each(numbered(['https://evil.example', 'null', 'http://localhost:5173', `${ORIGIN}.evil`, 'file://', `${ORIGIN}/`, '']))(
     'refuses the origin %j on routes',
     async (origin, n, count) => {
-      for (const name of shareOf(NAMES, n, count)) await expectRefused(having(good(name), ['Origin', origin]), 403, 'forbidden_origin')
+      for (const name of share(NAMES, n, count)) await expectRefused(having(good(name), ['Origin', origin]), 403, 'forbidden_origin')
     },
   )
 
   it('refuses every request of a web page', async () => {
     const sites = ['cross-site', 'same-site', 'Cross-Site', 'same-origin']
-    const origins = [ORIGIN, 'http://127.0.0.1:3001', 'http://localhost:3001']
+    const attacks: [string, string][][] = [
+      ...sites.map((site): [string, string][] => [['Sec-Fetch-Site', site]]),
+      ...sites.map((site): [string, string][] => [
+        ['Host', 'localhost:3001'],
+        ['Sec-Fetch-Site', site],
+      ]),
+      ...[ORIGIN, 'http://127.0.0.1:3001', 'http://localhost:3001'].map((origin): [string, string][] => [['Origin', origin]]),
+    ]
     for (const [i, name] of NAMES.entries()) {
-      for (const site of shareOf(sites, i, sites.length)) {
-        await expectRefused(having(good(name), ['Sec-Fetch-Site', site]), 403, 'forbidden_origin')
-        await expectRefused(having(good(name), ['Host', 'localhost:3001'], ['Sec-Fetch-Site', site]), 403, 'forbidden_origin')
-      }
-      for (const origin of shareOf(origins, i, origins.length)) {
-        await expectRefused(having(good(name), ['Origin', origin]), 403, 'forbidden_origin')
-      }
+      for (const headers of share(attacks, i, attacks.length)) await expectRefused(having(good(name), ...headers), 403, 'forbidden_origin')
       // Typed by a person, not sent by a page.
       await expectHandled(having(good(name), ['Sec-Fetch-Site', 'none']), name)
     }
@@ -303,7 +304,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
   it.each(numbered(['X-Forwarded-For', 'X-Forwarded-Host', 'Forwarded', 'X-Real-IP', 'CF-Connecting-IP', 'Via']))(
     'judges a request forwarded with %s',
     async (header, n, count) => {
-      for (const name of shareOf(NAMES, n, count)) {
+      for (const name of share(NAMES, n, count)) {
         const request = having(good(name), [header, '127.0.0.1'])
         if (authMode === 'local-trust') await expectRefused(request, 403, 'forbidden_forwarded')
         else await expectHandled(request, name)
@@ -345,7 +346,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
       '',
     ]),
   )('refuses a body of type %j on routes with a body', async (type, n, count) => {
-    for (const name of shareOf(BODY_NAMES, n, count))
+    for (const name of share(BODY_NAMES, n, count))
       await expectRefused(having(good(name), ['Content-Type', type]), 415, 'unsupported_media_type')
   })
 
@@ -358,13 +359,13 @@ describe.each(MODES)('the server in %s', (authMode) => {
       'application/json;charset="UTF-8"',
     ]),
   )('accepts a body of type %j', async (type, n, count) => {
-    for (const name of shareOf(BODY_NAMES, n, count)) await expectHandled(having(good(name), ['Content-Type', type]), name)
+    for (const name of share(BODY_NAMES, n, count)) await expectHandled(having(good(name), ['Content-Type', type]), name)
   })
 
   it('refuses a body without a type or with compression', async () => {
-    for (const name of BODY_NAMES) {
+    for (const [i, name] of BODY_NAMES.entries()) {
       await expectRefused(without(good(name), 'content-type'), 415, 'unsupported_media_type')
-      for (const encoding of ['gzip', 'br', 'deflate'])
+      for (const encoding of share(['gzip', 'br', 'deflate'], i, 3))
         await expectRefused(having(good(name), ['Content-Encoding', encoding]), 415, 'unsupported_media_type')
     }
   })
@@ -400,7 +401,8 @@ describe.each(MODES)('the server in %s', (authMode) => {
 
   it('responds to HEAD like GET without a body, and opens no stream', async () => {
     const head = await send({ ...good('health'), method: 'HEAD' })
-    expect([head.status, head.body]).toEqual([200, ''])
+    const length = (await send(good('health'))).headers.get('content-length')
+    expect([head.status, head.body, head.headers.get('content-length')]).toEqual([200, '', length])
     expect((await send({ ...good('streamEvents'), method: 'HEAD' })).status).toBe(405)
   })
 
@@ -421,7 +423,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
   )('does not match an altered path: $what', async ({ spoil, n, count }) => {
     // A provider's id is any text, so with more text it is another id, which the handler refuses.
     const names = NAMES.filter((name) => name !== 'mcp' && !ROUTES[name].path.endsWith(':providerId'))
-    for (const name of shareOf(names, n, count)) {
+    for (const name of share(names, n, count)) {
       const [path, query] = good(name).target.split('?')
       const request = { ...good(name), target: spoil(path!) + (query === undefined ? '' : `?${query}`) }
       const answer = await send(request)
@@ -462,18 +464,19 @@ describe.each(MODES)('the server in %s', (authMode) => {
   })
 
   it('refuses a target that names an authority', async () => {
-    for (const name of NAMES) {
-      const { target } = good(name)
-      await expectRefused({ ...good(name), target: `http://evil.example${target}` }, 400, 'invalid_request')
-      await expectRefused({ ...good(name), target: `http://127.0.0.1:3001${target}` }, 400, 'invalid_request')
+    for (const [i, name] of NAMES.entries()) {
+      for (const authority of share(['evil.example', '127.0.0.1:3001'], i, 2))
+        await expectRefused({ ...good(name), target: `http://${authority}${good(name).target}` }, 400, 'invalid_request')
     }
   })
 
   it('refuses every upgrade and closes the connection', async () => {
-    for (const name of NAMES) {
+    for (const [i, name] of NAMES.entries()) {
       const request = having(without(good(name), 'connection'), ['Connection', 'Upgrade'], ['Upgrade', 'websocket'])
-      await expectRefused(request, 400, 'invalid_request')
-      await expectRefused(having(request, ['Origin', 'https://evil.example']), 403, 'forbidden_origin')
+      for (const isOfPage of share([false, true], i, 2)) {
+        if (isOfPage) await expectRefused(having(request, ['Origin', 'https://evil.example']), 403, 'forbidden_origin')
+        else await expectRefused(request, 400, 'invalid_request')
+      }
     }
     await expectRefused({ ...having(good('health'), ['Upgrade', 'websocket']), target: '/nowhere' }, 400, 'invalid_request')
     const connectAnswer = await sendRaw(port, 'CONNECT 127.0.0.1:80 HTTP/1.1\r\nHost: localhost\r\n\r\n')
@@ -497,7 +500,7 @@ describe.each(MODES)('the server in %s', (authMode) => {
       ['not ASCII', ['Authorization', 'Bearer \xe9\xff']],
     ] as [string, [string, string]][]).map(([[what, header], n, count]) => ({ what, header, n, count })),
   )('does not trust a bearer that is wrong: $what', async ({ header, n, count }) => {
-    for (const name of shareOf(NAMES, n, count)) {
+    for (const name of share(NAMES, n, count)) {
       const { access } = ROUTES[name]
       const request = having(good(name), header)
       if (access === 'worker') await expectRefused(request, 403, 'invalid_worker_secret')
