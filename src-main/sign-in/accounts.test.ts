@@ -1,10 +1,10 @@
-import { hash } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { QUICK_HASHING } from '../testing/quick-hashing.ts'
 import { openAccounts, type Accounts } from './accounts.ts'
 import { SLOW_HASHING, type Client, type PasswordHashing } from './auth-sessions.ts'
 import * as tables from './auth-tables.ts'
@@ -30,11 +30,6 @@ afterEach(() => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-/** For tests that are not about the hash, which takes a tenth of a second. */
-const QUICK_HASHING: PasswordHashing = {
-  hash: async (password) => hash('sha256', password),
-  verify: async (given) => given.hash === hash('sha256', given.password),
-}
 /** Counts what the product hashes and compares. */
 const passwords: PasswordHashing = {
   hash: (password) => (checks++, hashing.hash(password)),

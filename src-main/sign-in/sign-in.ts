@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createListeners } from '../listeners.ts'
 import type { MainLog } from '../log/main-log.ts'
 import type { Vault } from '../vault/vault.ts'
-import type { Accounts } from './accounts.ts'
+import type { Accounts, AccountsDeps } from './accounts.ts'
 
 export type SignIn = {
   /** The accounts, opened when they are first needed. Rejects with a VaultError, or if auth.db cannot be used. */
@@ -22,8 +22,7 @@ export type SignIn = {
   close(): void
 }
 
-export type SignInDeps = {
-  dataDir: string
+export type SignInDeps = Pick<AccountsDeps, 'dataDir' | 'passwords'> & {
   vault: Pick<Vault, 'get' | 'set'>
   log: Pick<MainLog, 'error' | 'hide'>
   now?: () => number
@@ -33,7 +32,7 @@ const SECRET_NAME = 'sign_in_secret'
 const SECRET_BYTES = 32
 
 /** Accounts and sign-in of the dashboard. In `local-trust` nothing of it is loaded, unless the person opens its settings. */
-export function createSignIn({ dataDir, vault, log, now = Date.now }: SignInDeps): SignIn {
+export function createSignIn({ dataDir, vault, log, now = Date.now, passwords }: SignInDeps): SignIn {
   let opening: Promise<Accounts> | null = null
   let opened: Accounts | null = null
   const listeners = createListeners()
@@ -42,7 +41,7 @@ export function createSignIn({ dataDir, vault, log, now = Date.now }: SignInDeps
     const { openAccounts } = await import('./accounts.ts')
     const secret = await readSecret()
     log.hide(secret)
-    opened = await openAccounts({ dataDir, secret, now })
+    opened = await openAccounts({ dataDir, secret, now, passwords })
     if (opened.damagedFile !== null)
       log.error({ file: opened.damagedFile }, 'the accounts (auth.db) were damaged; the file is kept, and there are no accounts now')
     opened.onChange(listeners.tell)
