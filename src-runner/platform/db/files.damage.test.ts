@@ -250,6 +250,8 @@ describe('a migration that is interrupted', () => {
       addRows(connection)
     }
     connection.pragma('wal_checkpoint(TRUNCATE)')
+    const firstVersion = `${file}.first`
+    if (earlier === null) cpSync(file, firstVersion)
     const rows = { before: rowsIn(connection), after: {} as Rows }
     // Many pages, so that a cut can be anywhere in between.
     runMigrations(connection, isOf(version))
@@ -258,8 +260,9 @@ describe('a migration that is interrupted', () => {
     cpSync(file, kept)
     const log = readFileSync(`${file}-wal`)
     connection.close()
-    cpSync(kept, `${file}.undone`)
-    const started = { before: startedRows(`${file}.undone`), after: startedRows(file) }
+    cpSync(kept, file)
+    writeFileSync(`${file}-wal`, log)
+    const started: { before: Rows; after: Rows } = { before: earlier?.started.after ?? startedRows(firstVersion), after: startedRows(file) }
     return { file: kept, log, rows, started }
   }
 
@@ -299,7 +302,8 @@ describe('a migration that is interrupted', () => {
       const cut = join(scene, 'deckhand.db')
       cpSync(file, cut)
       writeFileSync(`${cut}-wal`, log.subarray(0, cutOf(round, log)))
-      const direct = round < STARTS ? `${scene}-started` : null
+      // What the first two cuts leave, at the ends, has been started with to know what each start must lead to.
+      const direct = round >= 2 && round < STARTS ? `${scene}-started` : null
       if (direct !== null) cpSync(scene, direct, { recursive: true })
       const left = new Sqlite(cut)
       left.pragma('synchronous = OFF')

@@ -6,6 +6,9 @@ import { LATEST_VERSION, MIGRATIONS, type Migration } from './migrations/migrati
 /** The digest of the schema after all migrations. It saves running them at each start to compare. `npm run db:generate` writes it. */
 export const SCHEMA_DIGEST = 'c54cfb433527bed007a1dd0c564def903235c39131018ee471c7f490a123a1d2'
 
+/** By version. Tests open many files of earlier versions, and running the migrations takes longer than opening the file. */
+const earlierSchemas = new Map<number, Map<string, string>>()
+
 type SchemaRow = { type: string; name: string; sql: string }
 
 /**
@@ -16,7 +19,8 @@ type SchemaRow = { type: string; name: string; sql: string }
 export function findSchemaDifference(connection: Sqlite.Database, version: number): string | null {
   const found = readSchema(connection)
   if (version === LATEST_VERSION && digestOf(found) === SCHEMA_DIGEST) return null
-  const expected = expectedSchema(MIGRATIONS.slice(0, version))
+  const expected = earlierSchemas.get(version) ?? expectedSchema(MIGRATIONS.slice(0, version))
+  earlierSchemas.set(version, expected)
   for (const [key, sql] of expected) {
     const there = found.get(key)
     if (there === undefined) return `its ${key} is missing`
