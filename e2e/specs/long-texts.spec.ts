@@ -3,6 +3,7 @@ import type { ModelServer } from '../../src-runner/testing/model-servers/model-s
 import { type Deckhand, expect, test } from '../fixtures/deckhand.ts'
 import { findLayoutFaults, openScreen, resizePage, unfoldAll } from '../fixtures/layout-faults.ts'
 import { createRealFolder, type RealFolder } from '../fixtures/real-folder.ts'
+import { EVERY_PICTURE } from '../fixtures/screen-shots.ts'
 import { setUpAgent } from '../fixtures/set-up-agent.ts'
 
 const SIZES = [
@@ -87,7 +88,7 @@ test('texts that are 40 % longer break no layout, in a narrow window and on a ph
       await resizePage(page, session, width, height)
       const found = await findLayoutFaults(page)
       for (const fault of found) faults.set(`${fault} at a width of ${width}`, path)
-      if (process.env['EVERY_PICTURE'] === '1' || found.length > 0)
+      if (EVERY_PICTURE || found.length > 0)
         await page.screenshot({ path: test.info().outputPath(`${path.replaceAll(/[^a-z]+/g, '-')}-${width}.png`) })
     }
   }

@@ -150,7 +150,6 @@ test.describe('in the middle of a day', () => {
           shows: (on) => on.getByRole('link', { name: /Quiet hours/ }),
           open: (on) => on.getByRole('searchbox').fill('hours'),
         },
-        { name: 'not-found', path: '/nowhere', shows: text('Page not found') },
         {
           name: 'palette',
           path: '/',
@@ -167,6 +166,7 @@ test.describe('in the middle of a day', () => {
           shows: (on) => on.getByRole('dialog', { name: 'Keyboard shortcuts' }),
           open: (on) => on.keyboard.press('?'),
         },
+        { name: 'not-found', path: '/nowhere', shows: text('Page not found') },
       ],
       'busy',
     )

@@ -7,12 +7,11 @@ import { startModelServer, type ModelServer } from '../../src-runner/testing/mod
 import { createRunnerClient } from '../../src-runner/testing/runner-client.ts'
 import { startHeadless, type Headless } from '../fixtures/headless.ts'
 import { createRealFolder, type RealFolder } from '../fixtures/real-folder.ts'
-import { expectAccessible, expectNoSidewaysScroll, expectTouchTargets } from '../fixtures/screen-shots.ts'
+import { expectAccessible, expectNoSidewaysScroll, expectTouchTargets, takePicture } from '../fixtures/screen-shots.ts'
 import { setUpAgent } from '../fixtures/set-up-agent.ts'
 
 const SECRET = 'secret-of-the-sign-in-test-0123456789abcdef'
 const PASSWORD = 'password-canary-7f3a91'
-const PICTURES = join(import.meta.dirname, '../../test-results/screens')
 
 /** Two browsers at the width of a phone, each with cookies of its own, and a Deckhand without a desktop. */
 const test = base.extend<{
@@ -59,8 +58,9 @@ const test = base.extend<{
 async function picture(page: Page, name: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
-    await page.screenshot({ path: join(PICTURES, `sign-in-${name}-${colorScheme}.png`), animations: 'disabled', caret: 'hide' })
-    await expectAccessible({ page }, `sign-in-${name}-${colorScheme}`, colorScheme)
+    const label = `sign-in-${name}-${colorScheme}`
+    await takePicture({ page }, label)
+    await expectAccessible({ page }, label, colorScheme)
   }
   await expectNoSidewaysScroll({ page }, name)
   if ((await page.evaluate(() => innerWidth)) < 500) await expectTouchTargets({ page }, name)
