@@ -6,5 +6,5 @@ import { answerWith } from './threads.ts'
 const LONGEST_PAUSE_MS = 5000
 
 const { file } = workerData as { file: string }
-// Rests as long as each table took, so it uses at most half of a core.
+// Rests as long as each batch of tables took, so it uses at most half of a core.
 await answerWith(() => checkWholeFile(file, (tookMs) => setTimeout(Math.min(tookMs, LONGEST_PAUSE_MS))))

@@ -24,37 +24,50 @@ export function readVersions(connection: Sqlite.Database): { schemaVersion: numb
 }
 
 const MAX_MESSAGES = 10
+/** Opening the file takes longer than checking a small table, so one connection checks as many as fit into this time. */
+const BATCH_MS = 20
 
 /**
- * Checks each table with its indexes over a separate connection, so that the write-ahead log is held only as long as one
- * table takes. Awaits `rest` after each. Throws what is not damage, such as a locked file.
+ * Checks each table with its indexes over separate connections. Each check is a statement of its own, so that the write-ahead log is
+ * held only as long as one table takes. Awaits `rest` after each batch of tables. Throws what is not damage, such as a locked file.
  */
 export async function checkWholeFile(file: string, rest: (tookMs: number) => Promise<void> | void): Promise<string[]> {
-  let tables: string[] = []
-  const found = damageIn(file, (connection) => {
-    tables = listTables(connection)
-    return []
-  })
-  for (const name of tables) {
+  let left: string[] = []
+  const found = withConnection(file, (connection) =>
+    damageIn(() => {
+      left = listTables(connection)
+      return []
+    }),
+  )
+  while (left.length > 0 && found.length < MAX_MESSAGES) {
     const startedAt = performance.now()
-    found.push(
-      ...damageIn(file, (connection) => damageOf(connection, `integrity_check("${name}")`)).map((message) => `${name}: ${message}`),
-    )
-    if (found.length >= MAX_MESSAGES) break
-    await rest(performance.now() - startedAt)
+    const took = () => performance.now() - startedAt
+    withConnection(file, (connection) => {
+      do {
+        const name = left.shift()!
+        found.push(...damageIn(() => damageOf(connection, `integrity_check("${name}")`)).map((message) => `${name}: ${message}`))
+      } while (left.length > 0 && found.length < MAX_MESSAGES && took() < BATCH_MS)
+    })
+    await rest(took())
   }
   return found
 }
 
-/** Some damage makes the check itself fail. */
-function damageIn(file: string, check: (connection: Sqlite.Database) => string[]): string[] {
+function withConnection<T>(file: string, work: (connection: Sqlite.Database) => T): T {
   const connection = new Sqlite(file, { readonly: true, fileMustExist: true, timeout: 1000 })
   try {
-    return check(connection)
+    return work(connection)
+  } finally {
+    connection.close()
+  }
+}
+
+/** Some damage makes the check itself fail. */
+function damageIn(check: () => string[]): string[] {
+  try {
+    return check()
   } catch (error) {
     if (!/^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(sqliteCodeOf(error) ?? '')) throw error
     return [messageOf(error)]
-  } finally {
-    connection.close()
   }
 }
