@@ -58,12 +58,13 @@ function start(): Database {
   return db
 }
 
-/** Of a closed database with 2,000 events. Creating it takes longer than most of what is tested with it. */
+const MADE_EVENTS = 2000
+/** Of a closed database with events. Creating it takes longer than most of what is tested with it. */
 let made: Map<string, Buffer> | undefined
 function writeMade(): void {
   if (made === undefined) {
     const db = start()
-    addEvents(db, 2000)
+    addEvents(db, MADE_EVENTS)
     db.close()
     made = new Map([file, `${file}.used`].map((path) => [path.slice(file.length), readFileSync(path)]))
     return
@@ -139,14 +140,17 @@ describe('a new database', () => {
 })
 
 test('closing keeps what was written and merges the log into the file', () => {
+  writeMade()
   const first = start()
   addEvents(first, 3)
   first.close()
   expect(readdirSync(join(folder, 'data')).toSorted()).toEqual(['deckhand.db', 'deckhand.db.lock', 'deckhand.db.used'])
-  expect(start().prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: 3 })
+  expect(start().prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: MADE_EVENTS + 3 })
 })
 
 describe('a second runner on the same data', () => {
+  beforeEach(writeMade)
+
   test('is refused in this process and writes nothing', () => {
     addEvents(start(), 1)
     const before = contents()
@@ -377,6 +381,7 @@ describe('the check of the whole file', () => {
   })
 
   test('is rejected when the database closes', async () => {
+    writeMade()
     const db = start()
     const checking = db.findDamage()
     db.close()
@@ -414,6 +419,7 @@ describe('versions', () => {
   ]
 
   test('a migration copies the data first, and the copy opens', () => {
+    writeMade()
     const db = start()
     addEvents(db, 5)
     migrate(db.connection, { file, log: silentLog, now: 0 }, NEXT)
@@ -421,7 +427,7 @@ describe('versions', () => {
     db.close()
     expect(refusal()).toBe('database_newer')
     copyFileSync(join(folder, 'data', BACKUP_FOLDER, backupNameOf(0)), file)
-    expect(start().prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: 5 })
+    expect(start().prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: MADE_EVENTS + 5 })
   })
 
   test('a failed migration leaves the previous version unchanged', () => {
