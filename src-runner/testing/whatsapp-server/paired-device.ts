@@ -9,18 +9,19 @@ import { createWhatsAppDriver } from '../../adapters/channels/whatsapp/whatsapp.
 import { createOutbound } from '../../platform/net/outbound.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { inEnglish } from '../../lib/messages.ts'
-import { startWhatsAppServer } from './whatsapp-server.ts'
+import type { DeviceBundle } from './signal-party.ts'
+import { startWhatsAppServer, type WhatsAppServer } from './whatsapp-server.ts'
 
-/** A local WhatsApp with a person, the device of an account that is linked to it, and the driver that connects it. */
-export async function startPairedDevice(clock: Clock, channelId = 'channel') {
+type Paired = { key: string; entries: [string, string][]; bundle: DeviceBundle }
+let paired: Promise<Paired> | undefined
+
+/** Pairs a device once in a process, because that takes longer than most of what is tested with it. */
+async function pairOnce(clock: Clock): Promise<Paired> {
   const server = await startWhatsAppServer()
   const dataDir = mkdtempSync(join(tmpdir(), 'deckhand-whatsapp-'))
-  const outbound = createOutbound()
-  const testServer = { url: server.url, rootKey: Buffer.from(server.rootKey).toString('hex') }
-  const deps: WhatsAppDeps = { dataDir, fetch: outbound.fetch, clock, speech: () => inEnglish, random: () => 0.5, testServer }
+  const testServer = testServerOf(server)
   const key = createKey()
-  const file = linkStateFile(dataDir, channelId)
-  const state = createLinkState(file, key)
+  const state = createLinkState(linkStateFile(dataDir, 'channel'), key)
   const result = await pairDevice(
     {
       library: await loadLibrary(testServer),
@@ -33,8 +34,34 @@ export async function startPairedDevice(clock: Clock, channelId = 'channel') {
     },
     new AbortController().signal,
   )
+  const entries = [...state.names()].map((name): [string, string] => [name, state.get(name)!])
   state.close()
+  await server.close()
+  rmSync(dataDir, { recursive: true })
   if (result.state !== 'paired') throw new Error('the device was not paired')
+  return { key, entries, bundle: server.device() }
+}
+
+const testServerOf = ({ url, rootKey }: WhatsAppServer) => ({ url, rootKey: Buffer.from(rootKey).toString('hex') })
+
+/** A local WhatsApp with a person, the device of an account that is linked to it, and the driver that connects it. */
+export async function startPairedDevice(clock: Clock, channelId = 'channel') {
+  const { key, entries, bundle } = await (paired ??= pairOnce(clock))
+  const server = await startWhatsAppServer(bundle)
+  const dataDir = mkdtempSync(join(tmpdir(), 'deckhand-whatsapp-'))
+  const outbound = createOutbound()
+  const deps: WhatsAppDeps = {
+    dataDir,
+    fetch: outbound.fetch,
+    clock,
+    speech: () => inEnglish,
+    random: () => 0.5,
+    testServer: testServerOf(server),
+  }
+  const file = linkStateFile(dataDir, channelId)
+  const state = createLinkState(file, key)
+  state.write(entries)
+  state.close()
   return {
     server,
     deps,

@@ -12,6 +12,7 @@ import {
   type SignalDataTypeMap,
   type SignalKeyStore,
 } from '@whiskeysockets/baileys'
+import { memoize } from '../../lib/memoize.ts'
 import { silentLibraryLog } from './silent-library-log.ts'
 
 /** What a linked device has published: somebody needs it to write to the device for the first time. */
@@ -26,9 +27,12 @@ export type SignalParty = ReturnType<typeof createSignalParty>
 
 const PADDING = 5
 
+/** Keys take longer to make than most of what is tested with them, so that everybody has the same ones in all servers of a process. */
+const credsOf = memoize((_jid: string) => initAuthCreds())
+
 /** Somebody with a phone: their identity, their keys, and their end-to-end encrypted session with the linked device. */
 export function createSignalParty(jid: string, lid: string) {
-  const creds = initAuthCreds()
+  const creds = credsOf(jid)
   const held = new Map<string, unknown>()
   const store: SignalKeyStore = {
     get: <T extends keyof SignalDataTypeMap>(type: T, ids: string[]) =>

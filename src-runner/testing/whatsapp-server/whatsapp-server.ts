@@ -58,16 +58,17 @@ const LABELS = ['image', 'video', 'audio', 'document'] as const
 /**
  * A local WhatsApp: a real client pairs with it by QR code or by pairing code, and exchanges end-to-end encrypted messages with
  * the people of the test. Like the real one, it asks for a restart after pairing, keeps messages until the device has confirmed
- * them, repeats unconfirmed ones at the next login, and sends a message again when the device could not read it.
+ * them, repeats unconfirmed ones at the next login, and sends a message again when the device could not read it. `linked`: a device that is
+ * linked to the account from the beginning.
  */
-export async function startWhatsAppServer(): Promise<WhatsAppServer> {
+export async function startWhatsAppServer(linked: DeviceBundle | null = null): Promise<WhatsAppServer> {
   const http = createServer()
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-  return createServed(http, (http.address() as AddressInfo).port)
+  return createServed(http, (http.address() as AddressInfo).port, linked)
 }
 
 // oxlint-disable-next-line max-lines-per-function -- one server, whose parts share its state
-function createServed(http: ReturnType<typeof createServer>, port: number) {
+function createServed(http: ReturnType<typeof createServer>, port: number, linked: DeviceBundle | null) {
   const identity = serverIdentity()
   const account = Curve.generateKeyPair()
   const sockets = new WebSocketServer({ server: http, path: '/ws/chat' })
@@ -78,8 +79,8 @@ function createServed(http: ReturnType<typeof createServer>, port: number) {
   const ownJid = OWN.jid.replace('@', `:${OWN.device}@`)
   const ownLid = OWN.lid.replace('@', `:${OWN.device}@`)
 
-  let bundle: DeviceBundle | null = null
-  let isLinked = false
+  let bundle = linked === null ? null : { ...linked, preKeys: [...linked.preKeys] }
+  let isLinked = linked !== null
   let current: Connection | null = null
   let phoneOfCode: ReturnType<typeof createLinkCodePhone> | null = null
   /** Not confirmed by the device. */
@@ -428,6 +429,8 @@ function createServed(http: ReturnType<typeof createServer>, port: number) {
     presence,
     faults,
     isLinked: () => isLinked,
+    /** What the linked device has published. */
+    device: () => bundle!,
     isConnected: () => current?.isLoggedIn === true,
     /** How often a device has connected. */
     connections: () => connections,
