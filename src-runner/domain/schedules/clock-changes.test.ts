@@ -50,22 +50,25 @@ describe('a clock that is set back a little', () => {
     expect(states(schedule)).toEqual(['26-11-20T10:00 ran', '26-11-20T11:00 ran', '26-11-20T12:00 ran'])
   })
 
-  test.each([1, 500, 30_000, HOUR, 2 * HOUR, DAY])('by %d ms runs nothing twice', (ms) => {
+  it('by up to a day runs nothing twice', () => {
     const schedule = rig.create({ cron: '*/10 * * * *' })
-    for (let minute = 0; minute < 2 * 24 * 60; minute += 10) {
-      rig.clock.advance(10 * MINUTE)
-      rig.look()
+    const runNext = () => {
+      rig.clock.advance(rig.read(schedule).nextDueAt! - rig.clock.now())
+      const jobs = rig.look()
       endAll(schedule)
+      return jobs
     }
-    const before = states(schedule)
-    set(-ms)
-    while (rig.clock.now() < START + 2 * DAY) {
-      rig.clock.advance(10 * MINUTE)
-      expect(rig.look()).toBe(0)
+    while (rig.clock.now() < START + DAY + HOUR) runNext()
+    for (const ms of [1, 500, 30_000, HOUR, 2 * HOUR, DAY]) {
+      const [until, before] = [rig.clock.now(), states(schedule)]
+      set(-ms)
+      while (rig.clock.now() < until) {
+        rig.clock.advance(Math.min(10 * MINUTE, until + 5 * MINUTE - rig.clock.now()))
+        expect(rig.look(), `${ms} ms`).toBe(0)
+      }
+      expect(states(schedule), `${ms} ms`).toEqual(before)
+      expect(runNext(), `${ms} ms`).toBe(1)
     }
-    expect(states(schedule)).toEqual(before)
-    rig.clock.advance(10 * MINUTE)
-    expect(rig.look()).toBe(1)
   })
 
   it('removes a waiting due time, which waits again when its time comes', () => {
@@ -262,7 +265,7 @@ describe('a clock that was a year ahead and is right again', () => {
     endAll(schedule)
     const [run] = rig.runHistory(schedule).filter(({ jobId }) => jobId !== null)
     set(-YEAR)
-    rig.clock.advance(YEAR - DAY)
+    rig.clock.skip(YEAR - DAY)
     rig.look()
     endAll(schedule)
     expect(run!.dueAt).toBe(at('2027-11-19T10:00:00Z'))
