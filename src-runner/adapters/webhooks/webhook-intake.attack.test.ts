@@ -641,7 +641,7 @@ describe('secrets', () => {
     expect(secrets.size).toBeGreaterThan(20)
     const files = readdirSync(test.dataDir, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
-      .map((entry) => ({ name: entry.name, text: readFileSync(join(entry.parentPath, entry.name)).toString('latin1') }))
+      .map((entry) => ({ name: entry.name, bytes: readFileSync(join(entry.parentPath, entry.name)) }))
     const { triggers } = await test.client.ok('listTriggers', { query: { limit: 200 } })
     const inboxes = await Promise.all(
       triggers.map(({ id }) => test.client.ok('listDeliveries', { params: { triggerId: id }, query: { limit: 200 } })),
@@ -651,24 +651,42 @@ describe('secrets', () => {
     )
     const places = [
       ...files,
-      { name: 'log', text: test.logLines.join('\n') },
-      { name: 'notifications', text: JSON.stringify(test.notifications) },
-      { name: 'answers', text: JSON.stringify([triggers, inboxes, deliveries]) },
+      { name: 'log', bytes: Buffer.from(test.logLines.join('\n')) },
+      { name: 'notifications', bytes: Buffer.from(JSON.stringify(test.notifications)) },
+      { name: 'answers', bytes: Buffer.from(JSON.stringify([triggers, inboxes, deliveries])) },
     ]
     // The search also covers the write-ahead log.
-    for (const { slug } of triggers) expect(files.some(({ text }) => text.includes(slug))).toBe(true)
-    // One pass over 140 MB instead of one for each spelling.
+    for (const { slug } of triggers) expect(files.some(({ bytes }) => bytes.includes(slug))).toBe(true)
     const spellings = [...secrets, WRONG].flatMap((secret) => {
       const bytes = Buffer.from(secret)
-      return [secret, bytes.toString('hex'), bytes.subarray(0, bytes.length - (bytes.length % 3)).toString('base64')]
+      return [
+        bytes,
+        Buffer.from(bytes.toString('hex')),
+        Buffer.from(bytes.subarray(0, bytes.length - (bytes.length % 3)).toString('base64')),
+      ]
     })
-    const anySpelling = new RegExp(spellings.map((spelling) => RegExp.escape(spelling)).join('|'))
-    for (const { name, text } of places) {
-      const found = anySpelling.exec(text)
-      if (found !== null) throw new Error(`${name} holds the secret ${found[0].slice(0, 6)}…`)
+    for (const { name, bytes } of places) {
+      const found = findAny(bytes, spellings)
+      if (found !== undefined) throw new Error(`${name} holds the secret ${found.toString().slice(0, 6)}…`)
     }
   })
 })
+
+/** In one pass: there are 140 MB and two hundred spellings, and a regular expression of them takes ten times as long. */
+function findAny(bytes: Buffer, spellings: readonly Buffer[]): Buffer | undefined {
+  const byBeginning = Map.groupBy(spellings, (spelling) => spelling.readUIntBE(0, 3))
+  const begins = new Uint8Array(2 ** 24)
+  for (const beginning of byBeginning.keys()) begins[beginning] = 1
+  let three = 0
+  for (let at = 0; at < bytes.length; at++) {
+    three = ((three << 8) | bytes[at]!) & 0xffffff
+    if (begins[three] === 0) continue
+    const from = at - 2
+    const found = byBeginning.get(three)!.find((spelling) => bytes.subarray(from, from + spelling.length).equals(spelling))
+    if (found !== undefined) return found
+  }
+  return undefined
+}
 
 function swapCase(text: string): string {
   return text.replace(/[a-zA-Z]/g, (letter) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()))
