@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -44,14 +45,17 @@ function launch(): ChildProcess {
   return app
 }
 
-function freePort(): Promise<number> {
-  const server = createServer()
-  return new Promise((resolve) =>
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    }),
-  )
+/** Below the ports that the system gives to outgoing connections: one of those could take it while a killed runner is away. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const wanted = randomInt(10_000, 32_768)
+    const server = createServer()
+    const isFree = await new Promise<boolean>((resolve) =>
+      server.once('error', () => resolve(false)).listen(wanted, '127.0.0.1', () => resolve(true)),
+    )
+    server.close()
+    if (isFree) return wanted
+  }
 }
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
