@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { unzipSync } from 'fflate'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { findFreePort } from '../src-runner/testing/free-port.ts'
 
 /** The program that ships (vitest builds it first): real processes, real database, real ports. */
 const PROGRAM = fileURLToPath(new URL('../out/main/headless.js', import.meta.url))
@@ -323,7 +324,7 @@ describe('headless', () => {
   })
 
   it('serves webhooks on a separate port under the configured address', async () => {
-    const port = await freePort()
+    const port = await findFreePort()
     const program = startHeadless({ INGRESS_PORT: String(port) }, ['--public-runner-url=https://hooks.example.com/deckhand/'])
     const { runnerUrl, dashboardUrl } = await program.ready
     const { publicAddress } = (await (await fetch(`${dashboardUrl}/api/public-address`)).json()) as { publicAddress: object }
@@ -340,7 +341,7 @@ describe('headless', () => {
   })
 
   it('restarts a killed runner at the same addresses', async () => {
-    const port = await freePort()
+    const port = await findFreePort()
     const program = startHeadless({ RUNNER_PORT: String(port) })
     const { runnerUrl } = await program.ready
     process.kill(runnerPid(program.stderr()), 'SIGKILL')
@@ -422,14 +423,4 @@ describe('headless', () => {
 function runnerPid(stderr: string): number {
   const line = stderr.split('\n').find((text) => text.includes('"runner started"'))
   return (JSON.parse(line!) as { pid: number }).pid
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer()
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 }

@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@playwright/test'
 import { hasChromiumSandbox } from '../../build/chromium-sandbox.mjs'
 import { electronProgram } from '../../build/setup-electron.mjs'
+import { findFreePort } from '../../src-runner/testing/free-port.ts'
 
 /** The long run (build/test-long.mjs) has more of everything, and measures. */
 const IS_LONG = process.env['INSTANCES'] === 'long'
@@ -26,7 +25,7 @@ let port: number
 let started: ChildProcess[]
 test.beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'deckhand-instances-'))
-  port = await freePort()
+  port = await findFreePort()
   started = []
 })
 test.afterEach(async () => {
@@ -43,19 +42,6 @@ function launch(): ChildProcess {
   })
   started.push(app)
   return app
-}
-
-/** Below the ports that the system gives to outgoing connections: one of those could take it while a killed runner is away. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const wanted = randomInt(10_000, 32_768)
-    const server = createServer()
-    const isFree = await new Promise<boolean>((resolve) =>
-      server.once('error', () => resolve(false)).listen(wanted, '127.0.0.1', () => resolve(true)),
-    )
-    server.close()
-    if (isFree) return wanted
-  }
 }
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
