@@ -1,7 +1,8 @@
 import type { Message } from '../../contract/messages.ts'
 import { access, constants, realpath, stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
-import { isInside, placeAroundPrograms } from '../../platform/protected-places/protected-places.ts'
+import { isInside } from '../../platform/protected-places/places-by-path.ts'
+import { placeAroundPrograms } from '../../platform/protected-places/protected-places.ts'
 import { AppError, issueAt } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 

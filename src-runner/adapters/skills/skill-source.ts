@@ -5,7 +5,7 @@ import { readPortablePath, refuseTwins } from '../../platform/archives/portable-
 import { readTar } from '../../platform/archives/tar.ts'
 import { readZip } from '../../platform/archives/zip.ts'
 import type { GuardedFetch } from '../../platform/net/guarded-fetch.ts'
-import { isInside } from '../../platform/protected-places/protected-places.ts'
+import { isInside } from '../../platform/protected-places/places-by-path.ts'
 import { SKILL_LIMITS, type SkillUpload } from '../../contract/skills.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { isLeftOut, readSkillFolder } from '../../domain/skills/read-skill-folder.ts'

@@ -1,7 +1,8 @@
 import type { BigIntStats, Dirent } from 'node:fs'
 import { lstat, open, opendir, readdir, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isInside, isSecretPlace, placeAroundFolder } from '../../platform/protected-places/protected-places.ts'
+import { isInside, placeAroundFolder } from '../../platform/protected-places/places-by-path.ts'
+import { isSecretPlace } from '../../platform/protected-places/protected-places.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { PathRefused, showName, showPlace, type Place } from './folder-paths.ts'
 

@@ -1,5 +1,5 @@
 import type { CallFacts, Rule, RuleEffect, RuleText } from '../../contract/rules.ts'
-import { codePlaceOf } from '../../platform/protected-places/protected-places.ts'
+import { codePlaceOf } from '../../platform/protected-places/places-by-path.ts'
 import { digestOfCommand } from './call-hash.ts'
 import { matchesPattern, parsePattern, type Pattern } from './pattern.ts'
 

@@ -1,7 +1,7 @@
 import { lstat, mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { foldName } from '../protected-places/path-patterns.ts'
-import { isRepository } from '../protected-places/protected-places.ts'
+import { isRepository } from '../protected-places/repositories.ts'
 import { GitFailed } from './git-failed.ts'
 import type { GitPlace, RunGit } from './run-git.ts'
 

@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs'
 import { readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, sep } from 'node:path'
-import { isProgramSetting } from '../protected-places/protected-places.ts'
+import { isProgramSetting } from '../protected-places/places-by-path.ts'
 import type { HiddenPlace } from '../sandbox/sandbox-types.ts'
 
 const MAX_ENTRIES = 200_000

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { isInside } from '../protected-places/protected-places.ts'
+import { isInside } from '../protected-places/places-by-path.ts'
 import { PROGRAM_FOLDERS, SHIM_FOLDERS } from './known-locations.ts'
 
 const MAX_FOLDERS = 100

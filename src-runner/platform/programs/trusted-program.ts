@@ -1,6 +1,6 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import { isInside } from '../protected-places/protected-places.ts'
+import { isInside } from '../protected-places/places-by-path.ts'
 
 /**
  * A program of the person's that Deckhand itself starts, outside the sandbox. `names`: without `.exe`; the first in the order

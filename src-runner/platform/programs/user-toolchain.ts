@@ -8,7 +8,7 @@ import type { HiddenPlace, ShownPrograms } from '../sandbox/sandbox-types.ts'
 import { BUBBLEWRAP_SYSTEM } from '../sandbox/find-sandbox.ts'
 import { programFolders } from '../sandbox/launch.ts'
 import { SEATBELT_SYSTEM } from '../sandbox/seatbelt-profile.ts'
-import { isInside, secretPlaceOf, secretsOfHome } from '../protected-places/protected-places.ts'
+import { isInside, secretPlaceOf, secretsOfHome } from '../protected-places/places-by-path.ts'
 import { findSettings } from './program-config-files.ts'
 import { COMPANIONS, homebrewParts, NEVER_SHOWN, selfContainedRoot, WELL_KNOWN } from './known-locations.ts'
 

@@ -3,19 +3,10 @@ import { createReadStream, type BigIntStats, type Dirent } from 'node:fs'
 import { lstat, readdir, readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { foldName } from './path-patterns.ts'
-import {
-  codePlaceOf,
-  DEPENDENCIES,
-  isHiddenInHome,
-  isInside,
-  isRepository,
-  mayEndPlace,
-  namedByRepository,
-  namedByWorkTree,
-  placesLedTo,
-  runsByItself,
-  secretPlaceOf,
-} from './protected-places.ts'
+import { DEPENDENCIES } from './place-lists.ts'
+import { codePlaceOf, isHiddenInHome, isInside, mayEndPlace, runsByItself, secretPlaceOf } from './places-by-path.ts'
+import { placesLedTo } from './protected-places.ts'
+import { isRepository, namedByRepository, namedByWorkTree } from './repositories.ts'
 
 /** A protected place below a folder. A git `repository` stays writable, except for the parts that decide what runs. */
 export type FoundPlace = {

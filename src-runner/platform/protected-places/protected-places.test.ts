@@ -3,7 +3,8 @@ import { homedir } from 'node:os'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { scratchFolder } from '../../testing/scratch-folder.ts'
 import { foldName } from './path-patterns.ts'
-import { codePlaceOf, isCodePlace, secretPlaceOf } from './protected-places.ts'
+import { codePlaceOf, secretPlaceOf } from './places-by-path.ts'
+import { isCodePlace } from './protected-places.ts'
 
 async function homeOf(): Promise<Awaited<ReturnType<typeof scratchFolder>>> {
   const home = await scratchFolder('ada')

@@ -3,7 +3,7 @@ import { lstat, readdir, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { foldName } from './path-patterns.ts'
 import { digestOfFile, findProtected, identityOf, type FoundPlace, type FoundPlaces } from './find-protected.ts'
-import { isInside } from './protected-places.ts'
+import { isInside } from './places-by-path.ts'
 import { withPlainFolder } from './plain-folder.ts'
 import { hasPlainConfig, hasPlainHooks, isPlainRepository } from './plain-repository.ts'
 

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import type { BubblewrapSetup, HiddenPlace, ShownPrograms } from './sandbox-types.ts'
-import { isInside } from '../protected-places/protected-places.ts'
+import { isInside } from '../protected-places/places-by-path.ts'
 
 export type BubblewrapPlan = {
   setup: Pick<BubblewrapSetup, 'disablesUserNamespaces' | 'root'>

@@ -1,6 +1,6 @@
 import { realpath, rm } from 'node:fs/promises'
 import { delimiter } from 'node:path'
-import { isInside } from '../protected-places/protected-places.ts'
+import { isInside } from '../protected-places/places-by-path.ts'
 import type { FoundPlaces } from '../protected-places/find-protected.ts'
 import { guardFolders, identifyFolder, outermost, type FolderIdentity, type Recheck } from './sandbox-folders.ts'
 import { SandboxFailed, type SandboxLimits, type SandboxOptions, type BubblewrapSetup, type SeatbeltSetup } from './sandbox-types.ts'

@@ -1,7 +1,8 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
 import { findProtected, identityOf, type FoundPlace, type FoundPlaces } from '../protected-places/find-protected.ts'
 import { withPlainFolder } from '../protected-places/plain-folder.ts'
-import { isInside, placeAroundPrograms, secretPlaceOf, secretsOfHome } from '../protected-places/protected-places.ts'
+import { isInside, secretPlaceOf, secretsOfHome } from '../protected-places/places-by-path.ts'
+import { placeAroundPrograms } from '../protected-places/protected-places.ts'
 import { setAsideWhatAppeared, type SetAside } from '../protected-places/set-aside.ts'
 import { SandboxFailed, type HiddenPlace, type SandboxOptions } from './sandbox-types.ts'
 

@@ -1,7 +1,7 @@
 import { constants, type BigIntStats } from 'node:fs'
 import { lstat, open, realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { isInside } from '../../../platform/protected-places/protected-places.ts'
+import { isInside } from '../../../platform/protected-places/places-by-path.ts'
 import { markOf } from '../../files/file-state.ts'
 import type { ToolFacts } from '../tool.ts'
 import { shellLineOf } from './quote-command.ts'
