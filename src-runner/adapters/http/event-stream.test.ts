@@ -8,17 +8,19 @@ import { openDatabase } from '../../platform/db/open-database.ts'
 import { createEventHub, type EventHub } from '../../platform/events/event-hub.ts'
 import { findEventBounds } from '../../platform/events/event-log.sql.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { silentLog } from '../../lib/log.ts'
 import { findDefaultEntity } from '../../domain/entities/entities.ts'
 import { openEventStream } from './handlers/events.ts'
 import type { EventSink } from './stream.ts'
 
 /** A reader with a speed chosen by the test. */
-function createReader(): EventSink & { ids: number[]; live: number; slow: boolean; drain(): void } {
+function createReader(): EventSink & { ids: number[]; live: number; slow: boolean; hasEnded: boolean; drain(): void } {
   const waiting: (() => void)[] = []
   return {
     ids: [],
     live: 0,
     slow: false,
+    hasEnded: false,
     send(text) {
       const id = /^id: (\d+)\n/.exec(text)?.[1]
       if (id === undefined) this.live++
@@ -32,7 +34,9 @@ function createReader(): EventSink & { ids: number[]; live: number; slow: boolea
       this.slow = false
       for (const listener of waiting.splice(0)) listener()
     },
-    end() {},
+    end() {
+      this.hasEnded = true
+    },
   }
 }
 
@@ -72,7 +76,7 @@ describe('the stream of events', () => {
         const start = findEventBounds(db).newest
         const seen: number[] = []
         let reader = createReader()
-        let stop = openEventStream({ db, hub }, start, reader)
+        let stop = openEventStream({ db, hub, log: silentLog }, start, reader)
         for (const step of actions) {
           if (step.do === 'happen') happen(db, step.times)
           else if (step.do === 'slow') reader.slow = true
@@ -83,7 +87,7 @@ describe('the stream of events', () => {
             stop()
             seen.push(...reader.ids)
             reader = createReader()
-            stop = openEventStream({ db, hub }, seen.at(-1) ?? start, reader)
+            stop = openEventStream({ db, hub, log: silentLog }, seen.at(-1) ?? start, reader)
           }
         }
         reader.drain()
@@ -101,7 +105,7 @@ describe('the stream of events', () => {
     happen(db, 5000)
     const reader = createReader()
     reader.slow = true
-    cleanUps.push(openEventStream({ db, hub }, 0, reader))
+    cleanUps.push(openEventStream({ db, hub, log: silentLog }, 0, reader))
     expect(reader.ids.length).toBeLessThanOrEqual(500)
     happen(db, 10)
     hub.publishLive({ type: 'job.progress', payload: { jobId: 'x', activity: 'model', detail: null, until: null } })
@@ -119,14 +123,32 @@ describe('the stream of events', () => {
       )
     let reads = 0
     const counted = { prepare: (sql: string) => ((reads += Number(sql.includes('FROM events'))), db.prepare(sql)) } as unknown as Database
-    cleanUps.push(openEventStream({ db: counted, hub }, 0, reader, entityId))
+    cleanUps.push(openEventStream({ db: counted, hub, log: silentLog }, 0, reader, entityId))
     expect(reads).toBeLessThanOrEqual(3)
     mine()
     expect(reader.ids).toEqual([])
     const last = findEventBounds(db).newest
     await expect.poll(() => reader.ids).toEqual([last])
     mine()
-    expect(reader.ids).toEqual([last, last + 1])
+    await expect.poll(() => reader.ids).toEqual([last, last + 1])
+  })
+
+  it('ends when the events cannot be read, and nothing else does', async () => {
+    const { db, hub } = open()
+    happen(db, 10)
+    const reader = createReader()
+    let isBroken = false
+    const breaking = {
+      prepare(sql: string) {
+        if (isBroken) throw new Error('disk I/O error')
+        return db.prepare(sql)
+      },
+    } as unknown as Database
+    reader.slow = true
+    cleanUps.push(openEventStream({ db: breaking, hub, log: silentLog }, 0, reader))
+    isBroken = true
+    reader.drain()
+    expect(reader.hasEnded).toBe(true)
   })
 
   it('starts from now without an id, or with one from the future', () => {
@@ -136,7 +158,7 @@ describe('the stream of events', () => {
     for (const from of [null, newest + 1_000_000]) {
       const reader = createReader()
       const before = findEventBounds(db).newest
-      cleanUps.push(openEventStream({ db, hub }, from, reader))
+      cleanUps.push(openEventStream({ db, hub, log: silentLog }, from, reader))
       happen(db, 1)
       expect(reader.ids).toEqual([before + 1])
     }
@@ -146,7 +168,7 @@ describe('the stream of events', () => {
     const { db, hub } = open()
     happen(db, 3000)
     const reader = createReader()
-    cleanUps.push(openEventStream({ db, hub }, 0, reader))
+    cleanUps.push(openEventStream({ db, hub, log: silentLog }, 0, reader))
     expect(reader.ids).toEqual(Array.from({ length: 2000 }, (_, i) => i + 1001))
     happen(db, 1)
     expect(reader.ids.at(-1)).toBe(3001)

@@ -86,6 +86,8 @@ function optionOf(options: unknown, kind: 'allow_once' | 'reject_once'): string 
 function streamOf(program: CodingProcess, turns: CodingTurns, session: { readonly id: string }) {
   const waiting = new Set<unknown>()
   const used: CodingUsage = {}
+  // The library stops reading when a message to the program could not be sent.
+  let isRead = true
   const readable = new ReadableStream<AnyMessage>({
     start(controller) {
       program.listen((message) => {
@@ -95,10 +97,11 @@ function streamOf(program: CodingProcess, turns: CodingTurns, session: { readonl
           const usage = usageOfTurn(message['result'])
           if (usage !== null) turns.usage(addTo(used, usage))
         } else if (!('id' in message)) return
-        controller.enqueue(message as AnyMessage)
+        if (isRead) controller.enqueue(message as AnyMessage)
       })
-      void program.ended.then(() => controller.close())
+      void program.ended.then(() => isRead && controller.close())
     },
+    cancel: () => void (isRead = false),
   })
   const writable = new WritableStream<AnyMessage>({
     async write(message) {

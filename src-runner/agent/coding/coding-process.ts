@@ -39,6 +39,7 @@ export type CodingProcess = {
   /** What it has put by now where files run by themselves, each once. It is renamed. */
   takeSetAside(): Promise<SetAside[]>
   readonly ended: Promise<CodingEnd>
+  /** It has ended, or is being ended. */
   isOver(): boolean
 }
 
@@ -96,6 +97,7 @@ function talkTo(
 
   function end(reason: CodingEnd['reason'], detail: string): Promise<CodingEnd> {
     first ??= { reason, detail }
+    isOver = true
     // It may still write until it is gone, and nobody reads that.
     receive = null
     void running.stop()

@@ -125,6 +125,13 @@ describe.skipIf(isMissing)('a coding program', () => {
     expect(await session.ended).toMatchObject({ reason: 'limit', detail: expect.stringMatching(detail) as string })
   })
 
+  it('is ended when its answers cannot be sent', async () => {
+    const { session } = await codingRig({ sandbox: NONE })
+    const failed = session.prompt('@hang-up', listen(() => 'deny').handlers)
+    await expect(failed).rejects.toMatchObject({ code: 'ended' })
+    expect(await session.ended).toMatchObject({ reason: 'exited' })
+  })
+
   it('is reported with its last words when it dies in a turn', async () => {
     const { session } = await codingRig({ sandbox })
     const failed = session.prompt('@say half\n@complain out of \u001b[31mcheese\n@die 7', listen().handlers)

@@ -3,7 +3,7 @@
 // can break every rule. It does what the lines of its prompt say that begin with @, or if there is none, those of the file "script"
 // beside it, or writes the task into NOTES.md. Lines that begin with "@start" in that file, or SCRIPTED_START, say how it starts.
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 
@@ -236,6 +236,14 @@ const COMMANDS = {
   async deaf() {
     process.stdin.pause()
     for (;;) await raw(`${JSON.stringify({ jsonrpc: '2.0', id: `${'i'.repeat(200_000)}${++requests}`, method: 'no/such' })}\n`)
+  },
+  /** Reads nothing more, asks until its answers cannot be sent, and lives on for a while. */
+  'hang-up'() {
+    process.stdin.destroy()
+    closeSync(0)
+    setInterval(() => void ask(begin({ title: 'Hello?' }), { title: 'Hello?' }), 20)
+    setTimeout(() => process.exit(0), 1000)
+    return forever
   },
   'open-calls'(count) {
     for (let i = 0; i < Number(count); i++) begin({ title: 'open', kind: 'read' })

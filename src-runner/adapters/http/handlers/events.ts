@@ -24,7 +24,7 @@ const LOOKED_UP_AT_ONCE = 100
  * falls behind continues from the recorded events when it has drained. `entityId`: only the events of this workspace.
  */
 export function openEventStream(
-  { db, hub }: Pick<HandlerDeps, 'db' | 'hub'>,
+  { db, hub, log }: Pick<HandlerDeps, 'db' | 'hub' | 'log'>,
   from: number | null,
   sink: EventSink,
   entityId?: string,
@@ -52,10 +52,20 @@ export function openEventStream(
       const page = listEventsAfter(db, sentId, entityId === undefined ? undefined : LOOKED_UP_AT_ONCE)
       for (const event of page) send(event)
       if (page.length === 0) break
-      if (!sink.keepsUp()) return sink.onDrain(catchUp)
-      if (entityId !== undefined) return void setImmediate(catchUp)
+      if (!sink.keepsUp()) return sink.onDrain(catchUpLater)
+      if (entityId !== undefined) return void setImmediate(catchUpLater)
     }
     behind = false
+  }
+
+  /** Nobody catches what it throws. A reader whose stream ends comes back with its place. */
+  function catchUpLater(): void {
+    try {
+      catchUp()
+    } catch (error) {
+      log.error({ error }, 'could not read the events of a stream')
+      sink.end()
+    }
   }
 
   function onEvent(event: StoredEvent): void {
@@ -63,7 +73,7 @@ export function openEventStream(
     send(event)
     if (sink.keepsUp()) return
     behind = true
-    sink.onDrain(catchUp)
+    sink.onDrain(catchUpLater)
   }
 
   function onLive(event: LiveEvent): void {
