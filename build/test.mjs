@@ -10,7 +10,7 @@ import { onVirtualDesktop } from './virtual-desktop.mjs'
 
 const results = join(root, 'test-results')
 /** Ends a suite that hangs. */
-const LIMIT_MS = 60 * 60_000
+const LIMIT_MS = 80 * 60_000
 /** More failed files than this are no accident. */
 const MAX_SECOND_TRIES = 3
 const isStrict = (process.env.STRICT || '0') !== '0'

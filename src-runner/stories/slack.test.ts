@@ -258,8 +258,8 @@ describe('Slack', () => {
 
     /** It was posted and said so, or it is not known whether it was. */
     async function expectOnePost(): Promise<void> {
-      await expect.poll(async () => (await jobs())[0]!.status).toMatch(/^(completed|awaiting_approval)$/)
       await expect.poll(async () => (await pending()).filter(({ kind }) => kind === 'tool')).toEqual([])
+      await expect.poll(async () => (await jobs())[0]!.status).toMatch(/^(completed|awaiting_approval)$/)
       const isUnknown = (await pending()).some(({ kind }) => kind === 'unknown_outcome')
       expect(rig.posted.length).toBeLessThanOrEqual(1)
       expect(rig.posted.length + Number(isUnknown)).toBeGreaterThanOrEqual(1)
