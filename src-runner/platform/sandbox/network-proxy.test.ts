@@ -1,6 +1,6 @@
 import { englishText } from '../../lib/messages.ts'
 import { createServer as createHttpServer, request } from 'node:http'
-import { connect, createServer, type AddressInfo, type Server } from 'node:net'
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { scratchFolder } from '../../testing/scratch-folder.ts'
 import type { SandboxOptions } from './sandbox-types.ts'
@@ -111,6 +111,17 @@ describe('the network proxy of the sandbox', () => {
   it.each(['example.org:25', 'example.org:587', 'example.org:0', 'example.org:99999', 'example.org', ':443', ''])(
     'does not take %j',
     async (target) => expect(await tunnelTo(await open({ mayReach: () => true }), target)).toMatch(/^(HTTP\/1\.1 (403|502|400) |$)/),
+  )
+
+  it.each(['HTTP/1.1 000 No', 'HTTP/1.1 099 No', 'HTTP/1.1 99 No', 'HTTP/1.1 200 OK\r\nX: a\0b', 'no'])(
+    'outlives a web server that answers %j',
+    async (head) => {
+      const answer = (socket: Socket) => void socket.once('data', () => socket.end(`${head}\r\nContent-Length: 2\r\n\r\nok`))
+      const port = await listening(createServer(answer))
+      const proxy = await open(toLoopback)
+      expect((await ask(proxy, `http://127.0.0.1:${port}/`)).status).toBe(502)
+      expect((await ask(proxy, `http://127.0.0.1:${(await webServer()).port}/`)).status).toBe(200)
+    },
   )
 
   it('accepts only web addresses', async () => {

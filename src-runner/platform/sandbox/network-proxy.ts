@@ -91,8 +91,14 @@ async function forward(request: IncomingMessage, response: ServerResponse, allow
       createConnection: () => far,
     })
     onward.on('response', (received) => {
-      response.writeHead(received.statusCode ?? 502, received.rawHeaders)
-      received.pipe(response)
+      // The web server may answer with what Node reads but does not write, such as status 0. Nobody catches what is thrown here.
+      try {
+        response.writeHead(received.statusCode!, received.rawHeaders)
+        received.pipe(response)
+      } catch (thrown) {
+        far.destroy()
+        sendRefusal(response, thrown)
+      }
     })
     onward.on('error', (thrown) => sendRefusal(response, thrown))
     response.on('close', () => far.destroy())
