@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { scratchFolder } from '../../testing/scratch-folder.ts'
 import type { SandboxOptions } from './sandbox-types.ts'
 import { findSandboxHere, NO_SANDBOX_HERE } from '../../testing/sandbox-here.ts'
-import { openNetworkProxy, type NetworkProxyOptions } from './network-proxy.ts'
+import { MAX_CONNECTIONS, openNetworkProxy, type NetworkProxyOptions } from './network-proxy.ts'
 import { runSandboxed } from './run-sandboxed.ts'
 
 const { sandbox: found, isMissing } = await findSandboxHere('bubblewrap')
@@ -123,6 +123,22 @@ describe('the network proxy of the sandbox', () => {
       expect((await ask(proxy, `http://127.0.0.1:${(await webServer()).port}/`)).status).toBe(200)
     },
   )
+
+  it('takes a limited number of connections, and more when some are closed', async () => {
+    const { port } = await webServer()
+    const proxy = await open(toLoopback)
+    let refused = 0
+    const held = Array.from({ length: MAX_CONNECTIONS + 10 }, () =>
+      connect(proxy)
+        .on('error', () => {})
+        .on('close', () => refused++),
+    )
+    onTestFinished(() => held.forEach((socket) => socket.destroy()))
+    await expect.poll(() => refused).toBe(10)
+    await expect(ask(proxy, `http://127.0.0.1:${port}/`)).rejects.toThrow()
+    held.find((socket) => !socket.destroyed)!.destroy()
+    await expect.poll(() => ask(proxy, `http://127.0.0.1:${port}/`).catch(() => null)).toMatchObject({ status: 200 })
+  })
 
   it('accepts only web addresses', async () => {
     const proxy = await open(toLoopback)

@@ -26,6 +26,8 @@ export const PROXY_PORT = 3128
 export const SOCKET_IN_SANDBOX = '/sandbox/network'
 
 const CONNECT_TIMEOUT_MS = 15_000
+/** Each takes memory and two file handles of the runner. Package managers open a few dozen. */
+export const MAX_CONNECTIONS = 256
 /** Mail: a command could only send there. */
 const CLOSED_PORTS = new Set([25, 465, 587])
 /** RFC 9110, section 7.6.1. */
@@ -38,6 +40,7 @@ export async function openNetworkProxy({ mayReach = isOutside, hosts = ['*'] }: 
   const socketPath = join(folder, 'network')
   const open = new Set<Duplex>()
   const server = http.createServer((request, response) => void forward(request, response, allowed))
+  server.maxConnections = MAX_CONNECTIONS
   server.on('connection', (socket) => {
     open.add(socket)
     socket.once('close', () => open.delete(socket))
