@@ -110,7 +110,7 @@ describe('the runner process', () => {
       await expect.poll(running).toMatchObject({ jobs: [{ jobId, agentName: 'Ada', title: 'Wait for me' }], pending: 0 })
       await expect.poll(() => models.received.at(-1)?.headers['authorization']).toBe(`Bearer ${KEY}`)
       send({ type: 'cancel_job', jobId })
-      await expect.poll(running, { timeout: 5000 }).toMatchObject({ jobs: [], pending: 0 })
+      await expect.poll(running).toMatchObject({ jobs: [], pending: 0 })
       expect((await client.ok('getJob', { params: { jobId } })).job.status).toBe('cancelled')
       send({ type: 'stop', graceMs: 500 })
       await exited

@@ -15,7 +15,7 @@ test('after a burst of writes a separate thread checkpoints the database', async
     readdirSync(folder)
       .map((name) => readFileSync(join(folder, name), 'utf8'))
       .join('')
-  await expect.poll(logged, { timeout: 15_000 }).toContain('copied outside the event loop')
+  await expect.poll(logged).toContain('copied outside the event loop')
   expect(logged()).not.toContain('without a thread of its own')
   const { jobs } = await deckhand.client.ok('listJobs', { query: { status: 'pending', limit: 5 } })
   expect(jobs).toHaveLength(5)

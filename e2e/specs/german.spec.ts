@@ -124,7 +124,7 @@ test('a German page shows approvals, reasons and errors in German', async ({ dec
   // The job continues, and its model server is gone.
   await models.close()
   await page.getByRole('button', { name: 'Einmal freigeben' }).click()
-  await expect.poll(async () => (await client.ok('getJob', { params: { jobId } })).job.status, { timeout: 60_000 }).toBe('failed')
+  await expect.poll(async () => (await client.ok('getJob', { params: { jobId } })).job.status).toBe('failed')
   await page.goto(`app://deckhand/jobs/${jobId}`)
   const alert = page.getByRole('alert').first()
   await expect(alert).toContainText('nicht erreichbar')

@@ -290,7 +290,7 @@ describe('the system keychain', () => {
 
 function run(program: string, args: string[], env: NodeJS.ProcessEnv): Promise<{ stdout: string; stderr: string }> {
   return new Promise((resolve, reject) => {
-    execFile(program, args, { env, timeout: 15_000 }, (error, stdout, stderr) =>
+    execFile(program, args, { env }, (error, stdout, stderr) =>
       error ? reject(new Error(`${error.message}\n${stderr}`)) : resolve({ stdout, stderr }),
     )
   })

@@ -73,12 +73,12 @@ describe.skipIf(isMissing)('a runner that is killed', () => {
       const task = { agentId: agent.id, cli: 'gemini', folder: repository, task: 'Look' } as const
       const { jobId } = await client.ok('createCodeTask', { body: task })
       if (midTurn === true || stops === true) {
-        await expect.poll(() => existsSync(join(dataDir, 'code', jobId, 'a.txt')), { timeout: 60_000 }).toBe(true)
+        await expect.poll(() => existsSync(join(dataDir, 'code', jobId, 'a.txt'))).toBe(true)
         if (midTurn === true) child!.kill('SIGKILL')
         else await client.ok('cancelJob', { params: { jobId } }).catch(() => {})
       }
       if (at === 'an approval is answered') {
-        await expect.poll(() => pending(client, jobId), { timeout: 60_000 }).toHaveLength(1)
+        await expect.poll(() => pending(client, jobId)).toHaveLength(1)
         await answer(client, jobId).catch(() => {})
       }
       if (child!.exitCode === null && child!.signalCode === null) await once(child!, 'exit')
@@ -93,18 +93,18 @@ describe.skipIf(isMissing)('a runner that is killed', () => {
         const { codeTask } = await client.ok('getCodeTask', { params: { jobId } })
         expect(codeTask).toMatchObject({ jobStatus: 'cancelled', result: 'applied', fileCount: 1 })
         expect(gitIn(repository, 'rev-list', '--count', `main..${codeTask.branch}`)).toBe('1')
-        await expect.poll(() => existsSync(join(dataDir, 'code', `${jobId}.home`)), { timeout: 60_000 }).toBe(false)
+        await expect.poll(() => existsSync(join(dataDir, 'code', `${jobId}.home`))).toBe(false)
         return
       }
       const statusOf = async () => (await client.ok('getJob', { params: { jobId } })).job.status
       const isOver = async () => !['pending', 'running'].includes(await statusOf())
-      await expect.poll(isOver, { timeout: 60_000 }).toBe(true)
+      await expect.poll(isOver).toBe(true)
       if (cannotLoad === true) {
         expect(await pending(client, jobId)).toMatchObject([{ kind: 'unknown_outcome' }])
         await answer(client, jobId, { answer: 'again' })
       }
       if (at === 'an approval is asked') await answer(client, jobId)
-      await expect.poll(statusOf, { timeout: 60_000 }).toBe('completed')
+      await expect.poll(statusOf).toBe('completed')
       const { codeTask } = await client.ok('getCodeTask', { params: { jobId } })
       expect(codeTask.files.map(({ path }) => path)).toEqual(asks === true ? ['a.txt', 'ran'] : ['a.txt'])
       expect(gitIn(repository, 'show', `${codeTask.branch}:a.txt`)).toBe('one')

@@ -140,11 +140,11 @@ describe.skipIf(isMissing)('a task for a coding program', () => {
       const jobId = await rig.begin(
         `Look\n@ignore-term\n@put a.txt one\n@run-unasked trap '' TERM HUP; sleep ${seconds} & sleep ${seconds}`,
       )
-      await expect.poll(() => runningWith(seconds).length, { timeout: 60_000 }).toBeGreaterThan(2)
+      await expect.poll(() => runningWith(seconds).length).toBeGreaterThan(2)
       await rig.runner.client.ok('cancelJob', { params: { jobId } })
       expect((await rig.runner.ended(jobId)).status).toBe('cancelled')
       await expect.poll(() => runningWith(seconds)).toEqual([])
-      await expect.poll(async () => (await rig.look(jobId)).code.files.map(({ path }) => path), { timeout: 10_000 }).toEqual(['a.txt'])
+      await expect.poll(async () => (await rig.look(jobId)).code.files.map(({ path }) => path)).toEqual(['a.txt'])
     },
   )
 
@@ -156,7 +156,7 @@ describe.skipIf(isMissing)('a task for a coding program', () => {
     await rig.runner.client.ok('cancelJob', { params: { jobId: job.id } })
     expect((await rig.look(job.id)).job.status).toBe('cancelled')
     await expect.poll(isRunning).toBe(false)
-    await expect.poll(() => existsSync(join(rig.runner.dataDir, 'code', `${job.id}.home`)), { timeout: 10_000 }).toBe(false)
+    await expect.poll(() => existsSync(join(rig.runner.dataDir, 'code', `${job.id}.home`))).toBe(false)
   })
 
   it('asks for more when a limit is reached', async () => {
@@ -174,14 +174,14 @@ describe.skipIf(isMissing)('a task for a coding program', () => {
     const asked = await rig.run('Look\n@put a.txt one\n@usage 1000 100 0.15\n@hang')
     const { job } = await rig.answer(asked.job.id, 'reject')
     expect(job).toMatchObject({ status: 'failed', error: 'cost_limit' })
-    await expect.poll(async () => (await rig.look(job.id)).code.files.map(({ path }) => path), { timeout: 10_000 }).toEqual(['a.txt'])
+    await expect.poll(async () => (await rig.look(job.id)).code.files.map(({ path }) => path)).toEqual(['a.txt'])
   })
 
   it('fails with a reason if the program dies, and keeps what it did', async () => {
     await open(onItsOwn)
     const { job } = await rig.run('Look\n@put a.txt one\n@die 7')
     expect(job).toMatchObject({ status: 'failed', error: 'coding_program_failed' })
-    await expect.poll(async () => (await rig.look(job.id)).code.files.map(({ path }) => path), { timeout: 10_000 }).toEqual(['a.txt'])
+    await expect.poll(async () => (await rig.look(job.id)).code.files.map(({ path }) => path)).toEqual(['a.txt'])
   })
 
   it('reaches the network only where the person allowed it, and asks for each command then', async () => {
@@ -204,10 +204,10 @@ describe.skipIf(isMissing)('a task for a coding program', () => {
     const machine = { uptimeMs: () => clock.monotonic(), bootId: () => 'one boot' }
     await open({ agent: { autonomy: 'on_its_own', limits: { maxWorkingMs: 60_000 } }, runner: { clock, machine } })
     const jobId = await rig.begin('Look\n@put a.txt one\n@hang')
-    await expect.poll(() => existsSync(join(worktreeOf(rig, jobId), 'a.txt')), { timeout: 60_000 }).toBe(true)
+    await expect.poll(() => existsSync(join(worktreeOf(rig, jobId), 'a.txt'))).toBe(true)
     clock.advance(60_000)
-    await expect.poll(async () => (await rig.look(jobId)).job.error, { timeout: 60_000 }).toBe('time_limit')
-    await expect.poll(async () => (await rig.look(jobId)).code.files.map(({ path }) => path), { timeout: 60_000 }).toEqual(['a.txt'])
+    await expect.poll(async () => (await rig.look(jobId)).job.error).toBe('time_limit')
+    await expect.poll(async () => (await rig.look(jobId)).code.files.map(({ path }) => path)).toEqual(['a.txt'])
   })
 
   it('shows no login that the program prints, plain or encoded', async () => {

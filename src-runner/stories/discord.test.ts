@@ -220,7 +220,7 @@ describe('Discord', () => {
       await expect.poll(async () => (await jobs()).length).toBeGreaterThan(life * 8 + life * 2)
       await crash()
     }
-    await expect.poll(async () => (await jobs()).length, { timeout: 10_000 }).toBe(24)
+    await expect.poll(async () => (await jobs()).length).toBe(24)
     expect((await jobs()).map(({ title }) => title)).toEqual(all.toReversed())
   })
 

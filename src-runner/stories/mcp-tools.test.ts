@@ -208,9 +208,7 @@ describe.skipIf(isMissing)('tools of an MCP server', () => {
     const before = process.memoryUsage().rss
     await flooding.test()
     await expect
-      .poll(async () => (await runner.client.ok('getMcpServer', { params: { mcpServerId: flooding.server.id } })).server.status, {
-        timeout: 20_000,
-      })
+      .poll(async () => (await runner.client.ok('getMcpServer', { params: { mcpServerId: flooding.server.id } })).server.status)
       .not.toBe('running')
     expect(process.memoryUsage().rss - before).toBeLessThan(400 * 1024 * 1024)
     expect(await callOnce('look', { word: 'calm' })).toContain('You said calm.')
