@@ -1,5 +1,5 @@
 import { QueryClient, QueryClientProvider, type QueryFilters } from '@tanstack/solid-query'
-import { type Accessor, createContext, createSignal, type JSX, onCleanup, useContext } from 'solid-js'
+import { type Accessor, createContext, createSignal, type JSX, onCleanup, onMount, useContext } from 'solid-js'
 import { ApiError, type Client, createClient } from './client.ts'
 import { type Connection, followEvents } from './events.ts'
 import { createLive, type Live } from './live.ts'
@@ -20,9 +20,6 @@ export type Api = {
 }
 
 const ApiContext = createContext<Api>()
-
-/** How long the first requests wait for the event stream. Some proxies hold it back until much has been sent. */
-const STREAM_WAIT_MS = 1000
 
 export function useApi(): Api {
   const api = useContext(ApiContext)
@@ -62,16 +59,7 @@ function refresh(queries: QueryClient, filters: QueryFilters = {}): void {
 }
 
 export function ApiProvider(props: { client?: Client; children: JSX.Element }) {
-  const unheld = props.client ?? useSession()?.client ?? createClient()
-  const begun = Promise.withResolvers<void>()
-  /** The first requests are sent when the event stream is open, so that nothing changes unseen after their answers. */
-  const client: Client = {
-    open: unheld.open,
-    async call(name, ...rest) {
-      await begun.promise
-      return unheld.call(name, ...rest)
-    },
-  }
+  const client = props.client ?? useSession()?.client ?? createClient()
   const queries = createQueries()
   const live = createLive()
   const turns = createTurnStreams(client, {
@@ -83,49 +71,43 @@ export function ApiProvider(props: { client?: Client; children: JSX.Element }) {
     refresh(queries, { predicate: ({ meta }) => isTouched((meta?.tags as string[] | undefined) ?? [], stale) })
   })
   const isStreamed = (tag: string) => tag.startsWith('steps:') && turns.isFollowed(tag.slice('steps:'.length))
-  /** Whether something may have been fetched before the stream was open. Live events of that time are not repeated. */
-  let isBehind = false
-  function begin(): void {
-    isBehind = true
-    begun.resolve()
-  }
+  let nudge = () => {}
 
-  const stream = followEvents(unheld, {
-    onRecorded(event) {
-      live.takeRecorded(event)
-      staleBatch.mark(staleTagsOf(event).filter((tag) => !isStreamed(tag)))
-    },
-    onLive(event) {
-      live.takeLive(event)
-      if (event.type === 'database.changed') staleBatch.mark(['attention'])
-    },
-    onConnection(next) {
-      setConnection(next)
-      if (next === 'connecting') return
-      if (next === 'open' && isBehind) {
+  onMount(() => {
+    const stream = followEvents(client, {
+      onRecorded(event) {
+        live.takeRecorded(event)
+        staleBatch.mark(staleTagsOf(event).filter((tag) => !isStreamed(tag)))
+      },
+      onLive(event) {
+        live.takeLive(event)
+        if (event.type === 'database.changed') staleBatch.mark(['attention'])
+      },
+      onConnection(next) {
+        setConnection(next)
+        if (next !== 'open') return
+        // Data fetched before the stream was open may have changed since, and live events are not repeated.
         live.forget()
         refresh(queries)
-      }
-      begin()
-    },
-  })
-  const waited = setTimeout(begin, STREAM_WAIT_MS)
-  const onVisible = () => document.visibilityState === 'visible' && stream.nudge()
-  document.addEventListener('visibilitychange', onVisible)
-  window.addEventListener('online', stream.nudge)
-  onCleanup(() => {
-    clearTimeout(waited)
-    stream.stop()
-    turns.stop()
-    staleBatch.stop()
-    document.removeEventListener('visibilitychange', onVisible)
-    window.removeEventListener('online', stream.nudge)
-    queries.clear()
+      },
+    })
+    nudge = stream.nudge
+    const onVisible = () => document.visibilityState === 'visible' && stream.nudge()
+    document.addEventListener('visibilitychange', onVisible)
+    window.addEventListener('online', stream.nudge)
+    onCleanup(() => {
+      stream.stop()
+      turns.stop()
+      staleBatch.stop()
+      document.removeEventListener('visibilitychange', onVisible)
+      window.removeEventListener('online', stream.nudge)
+      queries.clear()
+    })
   })
 
   return (
     <QueryClientProvider client={queries}>
-      <ApiContext.Provider value={{ client, live, turns, connection, nudge: stream.nudge }}>{props.children}</ApiContext.Provider>
+      <ApiContext.Provider value={{ client, live, turns, connection, nudge: () => nudge() }}>{props.children}</ApiContext.Provider>
     </QueryClientProvider>
   )
 }

@@ -35,28 +35,11 @@ describe('queries', () => {
     renderScreen(AgentNames, { runner })
     await screen.findByText('Quiet')
     await waitFor(() => expect(runner.streams).toHaveLength(1))
-    expect(runner.callsOf('listAgents')).toHaveLength(1)
+    await waitFor(() => expect(runner.callsOf('listAgents')).toHaveLength(2))
     runner.happen({ type: 'conversation.created', payload: { conversationId: makeAgent().id, agentId: makeAgent().id } })
     runner.happen({ type: 'settings.changed', payload: { keys: ['concurrency'] } })
     runner.happen({ type: 'agent.created', payload: { agentId: makeAgent().id } })
-    await waitFor(() => expect(runner.callsOf('listAgents')).toHaveLength(2))
-  })
-
-  it('are fetched once at the start, when the event stream is open', async () => {
-    const runner = createFakeRunner({ listAgents: () => ({ agents: [makeAgent({ name: 'Only' })], nextCursor: null }) })
-    renderScreen(AgentNames, { runner })
-    await screen.findByText('Only')
-    expect(runner.calls.map(({ name }) => name)).toEqual(['streamEvents', 'listAgents'])
-  })
-
-  it('do not wait long for an event stream that does not open, and are refetched when it does', async () => {
-    const runner = createFakeRunner({ listAgents: () => ({ agents: [makeAgent({ name: 'Before' })], nextCursor: null }) })
-    const openStreams = runner.holdStreams()
-    renderScreen(AgentNames, { runner })
-    await screen.findByText('Before')
-    runner.answer({ listAgents: () => ({ agents: [makeAgent({ name: 'Meanwhile' })], nextCursor: null }) })
-    openStreams()
-    await screen.findByText('Meanwhile')
+    await waitFor(() => expect(runner.callsOf('listAgents')).toHaveLength(3))
   })
 
   it('are refetched when an event arrives during the first fetch', async () => {
@@ -147,6 +130,7 @@ describe('queries', () => {
       )
     }
     const { user } = renderScreen(Part, { runner })
+    await waitFor(() => expect(runner.callsOf('getJob').length).toBeGreaterThan(1))
     await user.click(await screen.findByText('stop'))
     await screen.findByText('stopping')
     refuse!()

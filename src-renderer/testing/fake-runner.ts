@@ -44,8 +44,6 @@ export type FakeRunner = {
   streams: { lastEventId: string | null; isOpen: boolean }[]
   /** Breaks all open event streams, as a restart does. */
   breakStreams: () => void
-  /** Event streams get no response until the returned function is called. */
-  holdStreams: () => () => void
   /** While false, every request fails. */
   setReachable: (reachable: boolean) => void
   /** The frames of the next chat or job streams, each sent at once and then ended, or held streams. */
@@ -80,7 +78,6 @@ const encoder = new TextEncoder()
 export function createFakeRunner(first: Answers = {}): FakeRunner {
   let answers: Answers = { ...DEFAULTS, ...first }
   let reachable = true
-  let mayOpen = Promise.resolve()
   let eventId = 0
   const calls: FakeRunner['calls'] = []
   const streams: FakeRunner['streams'] = []
@@ -130,10 +127,7 @@ export function createFakeRunner(first: Answers = {}): FakeRunner {
       }
       input.body = parsed.data
     }
-    if (name === 'streamEvents') {
-      await mayOpen
-      return openEvents(new Headers(init?.headers).get('last-event-id'), init?.signal)
-    }
+    if (name === 'streamEvents') return openEvents(new Headers(init?.headers).get('last-event-id'), init?.signal)
     if (name === 'chatStream' || name === 'streamJob') {
       const next = frames[name]!.shift() ?? []
       if (!Array.isArray(next)) return respondStream(next.body)
@@ -182,11 +176,6 @@ export function createFakeRunner(first: Answers = {}): FakeRunner {
         place.isOpen = false
       }
       open.clear()
-    },
-    holdStreams() {
-      const held = Promise.withResolvers<void>()
-      mayOpen = held.promise
-      return held.resolve
     },
     setReachable: (next) => {
       reachable = next

@@ -255,9 +255,8 @@ describe('a decision', () => {
 
   it('says that it expired before the answer arrived', async () => {
     const approval = makeApproval()
-    const { user, runner } = open([approval])
+    const { user } = open([approval])
     await card(/Overwrite/)
-    await waitFor(() => expect(runner.callsOf('getApproval')).toHaveLength(1))
     approval.status = 'expired'
     await user.click(screen.getByRole('button', { name: 'For this job' }))
     expect(await screen.findByRole('alert')).toHaveTextContent('It expired before your answer arrived.')

@@ -203,9 +203,10 @@ describe('the page of a job', () => {
     show()
     await screen.findByText('First.')
     await waitFor(() => expect(runner.streams).toHaveLength(1))
+    await waitFor(() => expect(runner.callsOf('getJob')).toHaveLength(2))
     const fetches = runner.callsOf('listSteps').length
     runner.happen({ type: 'job.step_recorded', payload: { jobId: job.id, conversationId: null, seq: 2, kind: 'reply', costUsd: 0.02 } })
-    await waitFor(() => expect(runner.callsOf('getJob')).toHaveLength(2))
+    await waitFor(() => expect(runner.callsOf('getJob')).toHaveLength(3))
     stream.send({ type: 'step', step: reply(2, 'Second.') })
     expect(await screen.findByText('Second.')).toBeInTheDocument()
     expect(runner.callsOf('listSteps')).toHaveLength(fetches)
