@@ -349,16 +349,19 @@ describe('WhatsApp itself', () => {
         copyFileSync(device.file, asSent)
         return sendFrame.apply(this, frame)
       })
-      await send('message 0', 'm0', chatId)
-      for (const i of [1, 2, 3]) {
-        device.server.holdAcks()
-        const sent = send(`message ${i}`, `m${i}`, chatId)
-        await device.server.until(() => device.server.attempts.length > i)
-        await dieAndConnectAgain(readFileSync(asSent))
-        device.server.releaseAcks()
-        expect(await sent).toMatchObject({ state: 'failed', permanent: false })
+      try {
+        await send('message 0', 'm0', chatId)
+        for (const i of [1, 2, 3]) {
+          device.server.holdAcks()
+          const sent = send(`message ${i}`, `m${i}`, chatId)
+          await device.server.until(() => device.server.attempts.length > i)
+          await dieAndConnectAgain(readFileSync(asSent))
+          device.server.releaseAcks()
+          expect(await sent).toMatchObject({ state: 'failed', permanent: false })
+        }
+      } finally {
+        everyFrame.mockRestore()
       }
-      everyFrame.mockRestore()
       await expect.poll(() => device.server.sent.map(({ text }) => text)).toEqual([0, 1, 2, 3].map((i) => `message ${i}`))
       // What is encrypted with a used key cannot be read, and is asked for again.
       expect(device.server.attempts).toHaveLength(4)
