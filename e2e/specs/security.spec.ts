@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { DESKTOP_CALLS, type DesktopBridge, type DesktopOutcome } from '../../src-main/contract/desktop-api.ts'
 import { expect, test } from '../fixtures/deckhand.ts'
 import { setUpAgent } from '../fixtures/set-up-agent.ts'
@@ -42,6 +43,26 @@ test('the page cannot navigate, open windows or get permissions', async ({ deckh
     return [...states, location, await Notification.requestPermission()]
   })
   expect(granted).toEqual(Array(8).fill('denied'))
+})
+
+test('a page that is dropped on the window is not opened', async ({ deckhand, page }, testInfo) => {
+  const dropped = testInfo.outputPath('dropped.html')
+  writeFileSync(dropped, '<h1>Taken over</h1>')
+  await expect(page.getByRole('heading', { name: 'Choose a model' })).toBeVisible()
+  const address = page.url()
+  const sawDrag = page.evaluate(() => new Promise<boolean>((resolve) => document.addEventListener('dragover', () => resolve(true))))
+
+  const session = await page.context().newCDPSession(page)
+  const data = { items: [], files: [dropped], dragOperationsMask: 1 }
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+    await session.send('Input.dispatchDragEvent', { type, x: 300, y: 300, data })
+  expect(await sawDrag).toBe(true)
+  // Chromium would open it in a window of its own, well before this page is there again.
+  await page.reload()
+  await expect(page.getByRole('heading', { name: 'Choose a model' })).toBeVisible()
+  expect(page.url()).toBe(address)
+  expect(deckhand.app.windows()).toHaveLength(1)
+  expect((await deckhand.hooks()).questions).toEqual([])
 })
 
 test('the page runs and loads only what came with the app', async ({ page, stranger }) => {
