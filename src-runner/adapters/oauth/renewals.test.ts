@@ -148,6 +148,21 @@ describe('an access token', () => {
     await expect(use(id)).resolves.toBeDefined()
   })
 
+  it('that the keychain did not take does not replace that of a person who signed in afterwards', async () => {
+    const id = await open()
+    domain.clock.advance(HOUR_MS)
+    const { set } = vault
+    vault.set = () => Promise.reject(new Error('locked'))
+    await expect(use(id)).rejects.toThrow('locked')
+    vault.set = set
+    await rig.signIn(['notes:read'], id)
+    const signedIn = await tokensOf(id)
+    domain.clock.advance(HOUR_MS)
+    await use(id)
+    expect(renewals().at(-1)!.body).toContain(`refresh_token=${encodeURIComponent(signedIn.refreshToken)}`)
+    expect(getCredential(domain.db, id).status).toBe('connected')
+  })
+
   it('fails for nobody if the only one who needs it has stopped waiting', async () => {
     const id = await open()
     domain.clock.advance(HOUR_MS)

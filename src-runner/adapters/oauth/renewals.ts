@@ -9,7 +9,8 @@ import { isOver, type Renew, type Renewal } from '../../domain/credentials/use-c
 import type { IssuedTokens, OAuthClient, OAuthService } from './oauth-client.ts'
 
 type Deps = { db: Database; vault: Vault; clock: Clock; client: OAuthClient }
-type Unsaved = { tokens: Tokens; expiresAt: number | null }
+/** `replaces`: the tokens that they were asked for with. */
+type Unsaved = { tokens: Tokens; expiresAt: number | null; replaces: Tokens }
 
 /**
  * Gets the next access tokens. The tokens of an answer are stored before anybody gets them: a service that rotates refresh tokens
@@ -23,6 +24,12 @@ export function createRenewals({ db, vault, clock, client }: Deps): Renew {
 
   async function save(credentialId: string, issued: Unsaved): Promise<Renewal> {
     unsaved.set(credentialId, issued)
+    const now = await readCredentialSecret(vault, credentialId)
+    // A person signed in again meanwhile, perhaps with another account.
+    if (now?.kind === 'tokens' && !isSameSignIn(now, issued.replaces)) {
+      unsaved.delete(credentialId)
+      return { state: 'renewed', tokens: now }
+    }
     await writeCredentialSecret(vault, credentialId, issued.tokens)
     unsaved.delete(credentialId)
     // It may have been disconnected meanwhile, and nobody would find its tokens again.
@@ -43,10 +50,7 @@ export function createRenewals({ db, vault, clock, client }: Deps): Renew {
     if (secret.refreshToken === null) return { state: 'refused', problem: createMessage('credential_expired', { name: row.name }) }
     const answer = await client.refresh(serviceOf(row, secret), secret.refreshToken)
     if (answer.state !== 'issued') return { state: answer.state === 'refused' ? 'refused' : 'unreachable', problem: answer.problem }
-    const now = await readCredentialSecret(vault, credentialId)
-    // A person signed in again meanwhile.
-    if (now?.kind === 'tokens' && now.refreshToken !== secret.refreshToken) return { state: 'renewed', tokens: now }
-    return save(credentialId, { tokens: nextTokens(secret, answer.tokens), expiresAt: expiryOf(answer.tokens, clock) })
+    return save(credentialId, { tokens: nextTokens(secret, answer.tokens), expiresAt: expiryOf(answer.tokens, clock), replaces: secret })
   }
 
   return (credentialId, refused, signal) => {
@@ -62,6 +66,10 @@ export function serviceOf(
   tokens: Tokens,
 ): OAuthService {
   return { name, endpoints: endpoints!, clientId: tokens.clientId, clientSecret: tokens.clientSecret, resource }
+}
+
+function isSameSignIn(now: Tokens, before: Tokens): boolean {
+  return now.accessToken === before.accessToken && now.refreshToken === before.refreshToken
 }
 
 function nextTokens(before: Tokens, { accessToken, refreshToken }: IssuedTokens): Tokens {
