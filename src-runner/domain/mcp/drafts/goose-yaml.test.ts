@@ -115,4 +115,11 @@ describe('the extensions in the configuration of Goose', () => {
       }
     }
   })
+
+  it('may hold long runs of spaces', () => {
+    const before = performance.now()
+    const value = `x${' '.repeat(50_000)}y`
+    expect(parseGooseExtensions(`extensions:\n  a: ${value} # z\n`)).toEqual({ extensions: { a: value } })
+    expect(performance.now() - before).toBeLessThan(1_000)
+  })
 })

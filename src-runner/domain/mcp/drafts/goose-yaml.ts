@@ -92,13 +92,16 @@ function readValue(reader: Reader, value: string, indent: number, depth: number)
   return next.indent > indent ? readBlock(reader, indent + 1, depth + 1) : null
 }
 
+/** Tried once for each run of spaces. From each space of it, a long run would take its square. */
+const COMMENT = /(?<!\s)\s+#.*$/
+
 function readScalar(text: string): unknown {
   const [, quoted] = /^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')\s*(?:#.*)?$/.exec(text) ?? []
   if (quoted?.startsWith('"') === true) return JSON.parse(quoted)
   if (quoted !== undefined) return quoted.slice(1, -1).replaceAll("''", "'")
-  if (/^[[{]/.test(text)) return JSON.parse(text.replace(/\s+#.*$/, ''))
+  if (/^[[{]/.test(text)) return JSON.parse(text.replace(COMMENT, ''))
   if (/^["'&*!|>%@`]/.test(text)) throw new SyntaxError('not plain text')
-  const plain = text.replace(/\s+#.*$/, '')
+  const plain = text.replace(COMMENT, '')
   if (/^(null|~)$/.test(plain)) return null
   return /^(true|false)$/.test(plain) ? plain === 'true' : plain
 }
