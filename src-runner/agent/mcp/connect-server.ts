@@ -178,7 +178,7 @@ export async function connectServer(options: ConnectOptions): Promise<McpConnect
         })
       } finally {
         timers.delete(timer)
-        timer.stop()
+        timer.end()
       }
     },
     ping: (signal) =>
@@ -201,11 +201,13 @@ function answerRequests(
 ): void {
   // Nobody knows how long a person or a model takes.
   const held = async <T>(answer: () => Promise<T>): Promise<T> => {
-    for (const timer of timers) timer.hold()
+    // Calls that begin meanwhile are not held, so they are not released either.
+    const underWay = [...timers]
+    for (const timer of underWay) timer.hold()
     try {
       return await answer()
     } finally {
-      for (const timer of timers) timer.release()
+      for (const timer of underWay) timer.release()
     }
   }
   client.setRequestHandler(types.ListRootsRequestSchema, () => ({ roots: [...roots] }))
@@ -267,19 +269,23 @@ function startTimer({ callMs, callTotalMs }: McpLimits) {
   }
   const stop = () => {
     clearTimeout(timer)
+  let isOver = false
     leftMs -= performance.now() - startedAt
   }
   start()
   return {
     over: over.signal,
-    stop,
+    end() {
+      isOver = true
+      stop()
+    },
     progressed() {
       if (holds > 0) return
       stop()
       start()
     },
     hold: () => void (holds++ === 0 && stop()),
-    release: () => void (--holds === 0 && start()),
+    release: () => void (--holds === 0 && !isOver && start()),
   }
 }
 
