@@ -84,6 +84,18 @@ describe.skipIf(isMissing)('a question of an MCP server during a call', () => {
     expect(output).toContain('- Which city?: the person does not want to answer')
   })
 
+  it('is told to the model a few times only, however often the server asks in vain', async () => {
+    const params = { message: 'Your password?', requestedSchema: { type: 'object', properties: {} } }
+    const output = await rig.run('hostile__ask', { params, times: 50 })
+    expect(output).toContain('answer: {"action":"decline"}')
+    expect(output.match(/Your password\?/g)).toHaveLength(10)
+  })
+
+  it('is refused if it is long, because it may wait for hours', async () => {
+    const params = { message: 'x'.repeat(100_000), requestedSchema: { type: 'object', properties: {} } }
+    expect(await rig.run('hostile__ask', { params })).toContain('The question is too long.')
+  })
+
   it('shows an address, and asks whether the person is done there', async () => {
     const url = 'https://pay.example/confirm?id=7'
     const jobId = await start('hostile__ask', { params: { mode: 'url', message: 'Please confirm.', url, elicitationId: 'e1' } })

@@ -74,6 +74,8 @@ const DEFAULT_LIMITS: McpLimits = { startMs: 30_000, callMs: 5 * 60_000, callTot
 const MAX_PAGES = 50
 const END_SESSION_MS = 1_000
 
+/** A question may wait for a person for hours. */
+const MAX_QUESTION_CHARS = 100_000
 const ListedTools = z.looseObject({ tools: z.array(z.unknown()).max(5_000), nextCursor: z.string().max(10_000).optional() })
 const AnyResult = z.looseObject({})
 
@@ -215,6 +217,7 @@ function answerRequests(
     const { message } = params
     const question: Elicitation =
       params.mode === 'url' ? { mode: 'url', message, url: params.url } : { mode: 'form', message, schema: params.requestedSchema }
+    if (JSON.stringify(params).length > MAX_QUESTION_CHARS) throw new Error('The question is too long.')
     return held(() => onElicitation(question))
   })
   if (onSampling === undefined) return

@@ -44,6 +44,8 @@ const ALWAYS_IN_PROMPT_TOKENS = 1_000
 const MAX_IN_PROMPT_TOKENS = 8_000
 /** The rest of the window is for the conversation. */
 const SHARE_OF_WINDOW = 0.1
+/** How many questions of a call the model is told that nobody has answered. */
+const MAX_ASKED = 10
 /** Servers of models on this machine are asked. */
 const WINDOW_MS = 2_000
 
@@ -79,7 +81,7 @@ export function createAgentMcpTools({ db, pool, parked, sandbox, models, samplin
           listen({
             async elicit(question, isOfOneCall) {
               const { answer, note } = isOfOneCall ? await elicit(question, offered.server, ask) : NOT_TELLABLE
-              if (note !== null) asked.push(`${question.message}: ${note}`)
+              if (note !== null && asked.length < MAX_ASKED) asked.push(`${question.message}: ${note}`)
               return answer
             },
             async sample(request, cancelled) {

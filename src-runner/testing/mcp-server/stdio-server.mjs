@@ -115,8 +115,12 @@ function call(id, name, args, token) {
       return undefined
     case 'die':
       return process.exit(3)
-    case 'ask':
-      return ask('elicitation/create', args.params ?? CITY, (result, error) => answer(text(`answer: ${JSON.stringify(result ?? error)}`)))
+    case 'ask': {
+      let left = args.times ?? 1
+      const asked = (result, error) => --left === 0 && answer(text(`answer: ${JSON.stringify(result ?? error)}`))
+      for (let i = left; i > 0; i--) ask('elicitation/create', args.params ?? CITY, asked)
+      return undefined
+    }
     case 'think':
       return think(args, (results) => answer(text(results.map((result) => `sampling: ${JSON.stringify(result)}`).join('\n'))))
     case 'roots':
