@@ -136,6 +136,47 @@ describe('MCP servers over HTTP', () => {
     expect(asked.filter((one) => one.startsWith('DELETE'))).toEqual(['DELETE s1'])
   })
 
+  it('opens a stream again a few times only, if the server ends it and says that the next one may follow at once', async () => {
+    let streams = 0
+    const url = await serve((request, response) => {
+      let body = ''
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+      request.on('end', () => {
+        if (request.method === 'GET') {
+          streams++
+          return response.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 0\n\n')
+        }
+        const { id, method } = JSON.parse(body) as { id?: number; method: string }
+        if (id === undefined) return response.writeHead(202).end()
+        const about = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'eager', version: '1' } }
+        response.writeHead(200, { 'content-type': 'application/json' })
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, result: method === 'initialize' ? about : { tools: [] } }))
+      })
+    })
+    const { server, test } = await add({ kind: 'http', url: `${url}/mcp` })
+    expect((await test()).ok).toBe(true)
+    await expect.poll(() => streams).toBeGreaterThanOrEqual(10)
+    for (let i = 0; i < 20; i++) await runner.client.ok('getMcpServer', { params: { mcpServerId: server.id } })
+    expect(streams).toBe(10)
+  })
+
+  it('keeps no connection open to a server of the older protocol that it cannot use', async () => {
+    const open = new Set<object>()
+    const url = await serve((request, response) => {
+      open.add(request.socket)
+      request.socket.once('close', () => open.delete(request.socket))
+      response.writeHead(404, { 'content-type': 'text/html' })
+      const more = () => {
+        while (response.write('x'.repeat(65_536)));
+        response.once('drain', more)
+      }
+      more()
+    })
+    const { test } = await add({ kind: 'sse', url: `${url}/sse` })
+    expect((await test()).ok).toBe(false)
+    await expect.poll(() => open.size).toBe(0)
+  })
+
   it('says that a sign-in is needed', async () => {
     const url = await serve((_, response) => response.writeHead(401, { 'www-authenticate': 'Bearer' }).end())
     const { test } = await add({ kind: 'http', url: `${url}/mcp` })

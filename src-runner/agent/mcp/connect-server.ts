@@ -10,6 +10,7 @@ import { messageOf } from '../../lib/errors.ts'
 import { cutText } from '../../lib/text.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 import { limitMessages } from './message-limit.ts'
+import { limitStreams } from './stream-limit.ts'
 import { createProgramTransport } from './program-transport.ts'
 import { MAX_TOOLS, readTools, type ServerTool } from './read-tools.ts'
 import { readSampling, type Sampled, type Sampling } from './sampling.ts'
@@ -73,9 +74,9 @@ export type McpLimits = { startMs: number; callMs: number; callTotalMs: number }
 const DEFAULT_LIMITS: McpLimits = { startMs: 30_000, callMs: 5 * 60_000, callTotalMs: 30 * 60_000 }
 const MAX_PAGES = 50
 const END_SESSION_MS = 1_000
-
 /** A question may wait for a person for hours. */
 const MAX_QUESTION_CHARS = 100_000
+
 const ListedTools = z.looseObject({ tools: z.array(z.unknown()).max(5_000), nextCursor: z.string().max(10_000).optional() })
 const AnyResult = z.looseObject({})
 
@@ -87,7 +88,8 @@ export async function connectServer(options: ConnectOptions): Promise<McpConnect
     import('@modelcontextprotocol/sdk/types.js'),
   ])
   const ended = Promise.withResolvers<void>()
-  const transport = limitMessages(await openTransport(options), options.monotonic, () =>
+  const closed = new AbortController()
+  const transport = limitMessages(await openTransport(options, closed.signal), options.monotonic, () =>
     options.note('It sends too many messages, so it was stopped.'),
   )
   /** The timers of the calls in progress. */
@@ -115,6 +117,7 @@ export async function connectServer(options: ConnectOptions): Promise<McpConnect
     await endSession(transport)
     await client.close().catch(() => {})
     await transport.close().catch(() => {})
+    closed.abort()
     ended.resolve()
   }
   try {
@@ -214,10 +217,10 @@ function answerRequests(
   }
   client.setRequestHandler(types.ListRootsRequestSchema, () => ({ roots: [...roots] }))
   client.setRequestHandler(types.ElicitRequestSchema, ({ params }) => {
+    if (JSON.stringify(params).length > MAX_QUESTION_CHARS) throw new Error('The question is too long.')
     const { message } = params
     const question: Elicitation =
       params.mode === 'url' ? { mode: 'url', message, url: params.url } : { mode: 'form', message, schema: params.requestedSchema }
-    if (JSON.stringify(params).length > MAX_QUESTION_CHARS) throw new Error('The question is too long.')
     return held(() => onElicitation(question))
   })
   if (onSampling === undefined) return
@@ -229,15 +232,16 @@ function answerRequests(
   )
 }
 
-async function openTransport({ way, monotonic, note }: ConnectOptions): Promise<Transport> {
+async function openTransport({ way, monotonic, note }: ConnectOptions, closed: AbortSignal): Promise<Transport> {
   if (way.kind === 'program') {
     const { JSONRPCMessageSchema } = await import('@modelcontextprotocol/sdk/types.js')
     return createProgramTransport(way.program, { onNoise: note, parse: (value) => JSONRPCMessageSchema.parse(value), monotonic })
   }
-  const { url, fetch } = way
+  const { url } = way
+  const fetch = limitStreams(way.fetch, monotonic, closed)
   if (way.kind === 'sse') {
     const { SSEClientTransport } = await import('@modelcontextprotocol/sdk/client/sse.js')
-    return new SSEClientTransport(url, { fetch, eventSourceInit: { fetch: fetch } })
+    return new SSEClientTransport(url, { fetch, eventSourceInit: { fetch } })
   }
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js')
   return new StreamableHTTPClientTransport(url, { fetch })
@@ -265,6 +269,7 @@ function startTimer({ callMs, callTotalMs }: McpLimits) {
   let leftMs = callTotalMs
   let startedAt = performance.now()
   let timer: NodeJS.Timeout | undefined
+  let isOver = false
   const start = () => {
     startedAt = performance.now()
     const ms = Math.max(0, Math.min(callMs, leftMs))
@@ -272,7 +277,6 @@ function startTimer({ callMs, callTotalMs }: McpLimits) {
   }
   const stop = () => {
     clearTimeout(timer)
-  let isOver = false
     leftMs -= performance.now() - startedAt
   }
   start()
