@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -158,6 +158,38 @@ describe('MCP servers over HTTP', () => {
     await expect.poll(() => streams).toBeGreaterThanOrEqual(10)
     for (let i = 0; i < 20; i++) await runner.client.ok('getMcpServer', { params: { mcpServerId: server.id } })
     expect(streams).toBe(10)
+  })
+
+  /** A server of the older protocol. `answer` gets the stream after each message. */
+  async function serveOverSse(answer: (stream: ServerResponse, message: { id?: number; method: string }) => void) {
+    const seen = { streams: 0 }
+    let stream: ServerResponse | null = null
+    const url = await serve((request, response) => {
+      if (request.method === 'GET') {
+        seen.streams++
+        stream = response.writeHead(200, { 'content-type': 'text/event-stream' })
+        return stream.write('event: endpoint\ndata: /messages\n\n')
+      }
+      let body = ''
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+      request.on('end', () => {
+        response.writeHead(202).end()
+        answer(stream!, JSON.parse(body) as { id?: number; method: string })
+      })
+    })
+    return { url: `${url}/sse`, seen }
+  }
+
+  it('goes on reading a stream of the older protocol after a message that is nested too deeply', async () => {
+    const { url, seen } = await serveOverSse((stream, { id, method }) => {
+      if (id === undefined) return
+      stream.write(`data: {"jsonrpc":"2.0","id":4711,"result":{"x":${'['.repeat(50_000)}${']'.repeat(50_000)}}}\n\n`)
+      const about = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'deep', version: '1' } }
+      stream.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: method === 'initialize' ? about : { tools: [] } })}\n\n`)
+    })
+    const { test } = await add({ kind: 'sse', url })
+    expect((await test()).ok).toBe(true)
+    expect(seen.streams).toBe(1)
   })
 
   it('keeps no connection open to a server of the older protocol that it cannot use', async () => {
