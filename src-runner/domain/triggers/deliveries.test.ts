@@ -168,6 +168,20 @@ test('returns a delivery with its payload, headers and original', () => {
   expect(() => getReplayable(rig.db, repeat!.id)).toThrow(expect.objectContaining({ code: 'delivery_has_no_payload' }))
 })
 
+test('does not note what repeats a delivery whose job is deleted, and goes on', () => {
+  const deleted = rig.ids.next()
+  refuse('duplicate', { status: 202, jobId: deleted })
+  refuse('wrong_secret')
+  deliveryLog.flush()
+  refuse('duplicate', { status: 202, jobId: deleted })
+  take()
+  expect(outcomes()).toEqual([
+    ['accepted', 1],
+    ['wrong_secret', 1],
+  ])
+  expect(rig.logged).toEqual([])
+})
+
 test('deletes the bodies of old deliveries, whose jobs stay', () => {
   const jobs = Array.from({ length: INBOX_KEEPS + 30 }, (_, i) => {
     if (i % 40 === 0) deliveryLog.flush()

@@ -95,13 +95,22 @@ function writeRefusals(tx: Tx, ids: Ids, triggerSeq: number, { triggerId, refusa
   // The trigger was deleted meanwhile.
   if (trigger === undefined) return
   for (const { times, last } of counted.values()) {
-    writeRefusal(tx, ids, { triggerSeq, afterJobSeq: trigger.newestJobSeq ?? 0 }, times, last)
+    const jobSeq = last.jobId == null ? null : (findSeq(tx, last.jobId) ?? null)
+    // The job of the first delivery was deleted, and what repeats it went with it.
+    if (last.outcome === 'duplicate' && jobSeq === null) continue
+    writeRefusal(tx, ids, { triggerSeq, afterJobSeq: trigger.newestJobSeq ?? 0, jobSeq }, times, last)
     tx.emit({ type: 'delivery.refused', payload: { triggerId, outcome: last.outcome } })
   }
 }
 
 /** Adds to the newest row if that has the same outcome and sender id, and no delivery was accepted since. */
-function writeRefusal(tx: Tx, ids: Ids, place: { triggerSeq: number; afterJobSeq: number }, times: number, last: Refusal): void {
+function writeRefusal(
+  tx: Tx,
+  ids: Ids,
+  { jobSeq, ...place }: { triggerSeq: number; afterJobSeq: number; jobSeq: number | null },
+  times: number,
+  last: Refusal,
+): void {
   const newest = tx
     .select()
     .from(refusals)
@@ -109,8 +118,7 @@ function writeRefusal(tx: Tx, ids: Ids, place: { triggerSeq: number; afterJobSeq
     .orderBy(desc(refusals.afterJobSeq), desc(refusals.seq))
     .limit(1)
     .get()
-  const { outcome, status, receivedAt, bytes = 0, senderId = null, eventName = null, jobId, headers = null, payload = null } = last
-  const jobSeq = jobId == null ? null : (findSeq(tx, jobId) ?? null)
+  const { outcome, status, receivedAt, bytes = 0, senderId = null, eventName = null, headers = null, payload = null } = last
   const row = { status, receivedAt, bytes, senderId, eventName, jobSeq, headers, payload }
   if (newest?.outcome === outcome && newest.senderId === senderId && newest.afterJobSeq === place.afterJobSeq) {
     tx.update(refusals)
