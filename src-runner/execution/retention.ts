@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { transact } from '../platform/db/database.ts'
+import { commitSoon, transact } from '../platform/db/database.ts'
 import { giveBackSpace } from '../platform/db/free-space.ts'
 import type { EventHub } from '../platform/events/event-hub.ts'
 import { RetentionKind, type Retained } from '../contract/retention.ts'
@@ -133,11 +133,15 @@ export function createRetention(deps: RetainedDataDeps & { hub: EventHub; clock:
     deleteDue(kind: RetentionKind): void {
       deleting.add(kind)
       const goesOn = () => !isStopped
-      void queue(async () => void (await runPass(kind === 'jobs' ? ['jobs', 'contents'] : [kind], goesOn))).finally(() => {
-        deleting.delete(kind)
-        // The page shows that it is done, also when nothing was left to delete.
-        if (!isStopped && db.trouble() === null) transact(db, (tx) => tx.emit({ type: 'retention.deleted', payload: { kind, count: 0 } }))
+      void queue(async () => {
+        try {
+          await runPass(kind === 'jobs' ? ['jobs', 'contents'] : [kind], goesOn)
+        } finally {
+          deleting.delete(kind)
+        }
       })
+      // The page shows that it is done, also when nothing was left to delete.
+      void queue(() => commitSoon(db, (tx) => tx.emit({ type: 'retention.deleted', payload: { kind, count: 0 } })))
     },
   }
 }
