@@ -6,6 +6,8 @@ import { accountsOfBackup } from './account-files.ts'
 import { writeDurably } from './sync-files.ts'
 
 const BACKUPS_KEPT = 7
+/** Nobody waits this long for a backup, so what is unfinished then was left by a crash. */
+const UNFINISHED_MS = 24 * 3_600_000
 
 /** The backups of a database are in a folder beside it. */
 export const BACKUP_FOLDER = 'backups'
@@ -32,6 +34,10 @@ export function listBackups(folder: string): Backup[] {
 const accountNamesIn = (folder: string) =>
   readdirSync(folder).filter((name) => name.endsWith(accountsOfBackup('')) && isBackupName(name.slice(0, -accountsOfBackup('').length)))
 
+/** Of backups and their accounts, with what SQLite keeps beside them. */
+const draftNamesIn = (folder: string) =>
+  readdirSync(folder).filter((name) => isBackupName(/^(.*\.db)(?:\.accounts)?\.part(?:-[a-z]+)?$/.exec(name)?.[1] ?? ''))
+
 const isBackupName = (name: string) => BackupName.safeParse(name).success
 
 function namesIn(folder: string): string[] {
@@ -54,6 +60,9 @@ export function pruneBackups(folder: string, made: string): void {
   // The accounts go after their backup. A crash may have left some without one.
   const kept = new Set(listBackups(folder).map(({ name }) => accountsOfBackup(name)))
   for (const name of accountNamesIn(folder)) if (!kept.has(name)) rmSync(join(folder, name), { force: true })
+  for (const name of draftNamesIn(folder)) {
+    if (Math.abs(timeOf(made) - timeOf(name)) > UNFINISHED_MS) rmSync(join(folder, name), { force: true })
+  }
 }
 
 /**

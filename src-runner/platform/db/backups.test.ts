@@ -117,6 +117,16 @@ describe('making a backup', () => {
     expect(backups.list().at(-1)).toEqual(longAgo)
   })
 
+  it('removes what a crash left of earlier ones, and nothing that is being made', async () => {
+    start()
+    mkdirSync(backups.folder)
+    const [left, present] = [backupNameOf(clock.now() - 48 * HOUR_MS), backupNameOf(clock.now() - HOUR_MS)]
+    const drafts = [`${left}.part`, `${left}.part-journal`, `${left}.accounts.part`, `${present}.part`]
+    for (const draft of drafts) writeFileSync(join(backups.folder, draft), 'half')
+    const { name } = await backups.make(clock.now())
+    expect(readdirSync(backups.folder).toSorted()).toEqual([`${present}.part`, name].toSorted())
+  })
+
   it('is refused of a damaged database, and leaves nothing', async () => {
     const db = start()
     for (let i = 0; i < 200; i++) write(db, 'x'.repeat(200))
