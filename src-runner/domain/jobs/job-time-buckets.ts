@@ -9,7 +9,7 @@ const BUCKET_MS = 900_000
  * back, so one row is enough for each run of jobs within the same 15 minutes.
  */
 export function createJobTimeBuckets() {
-  /** The bucket of the newest committed job, which spares most jobs a query. */
+  /** The bucket of the newest job, which spares most jobs a query. null: unknown, as while a transaction changes it. */
   let newest: number | null = null
   return {
     /** To be called for a new job, or for the first of several. */
@@ -23,6 +23,7 @@ export function createJobTimeBuckets() {
         .orderBy(desc(jobTimeBuckets.firstSeq))
         .limit(1)
         .get()
+      newest = null
       if (last?.bucketAt !== bucketAt) tx.insert(jobTimeBuckets).values({ firstSeq: seq, bucketAt }).run()
       tx.afterCommit(() => (newest = bucketAt))
     },

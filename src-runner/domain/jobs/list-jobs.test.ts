@@ -12,6 +12,18 @@ const write = <T>(work: (tx: Tx) => T) => transact<unknown>(rig.db, work) as T
 
 const MINUTE = 60_000
 
+test('a day lists jobs of that day from an import, also if it is the present day', () => {
+  rig = openDomainRig()
+  const { id: agentId } = rig.addAgent('Ada')
+  const here = write((tx) => rig.store.enqueue(tx, { agentId, channel: 'api', task: 'Here' }))
+  const lineOf = (createdAt: number) => ({ kind: 'job' as const, job: { ...here, id: rig.ids.next(), createdAt }, steps: [] })
+  const [longAgo, now] = [lineOf(here.createdAt - 1_440 * MINUTE), lineOf(here.createdAt)]
+  write((tx) => rig.store.importHistory(tx, [longAgo, now]))
+  const { jobs } = rig.store.listJobs(rig.db, { from: here.createdAt, limit: 10 })
+  expect(jobs.map(({ id }) => id)).toEqual([now.job.id, here.id])
+  rig.close()
+})
+
 describe('filters and pages', () => {
   let all: Job[]
   let agents: string[]
