@@ -16,11 +16,15 @@ export function createRunnerLog(options: { dataDir: string; level: LogLevel; scr
   const { scrubber, toStderr } = options
   const folder = join(options.dataDir, 'logs')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const file = createStream('runner.log', { path: folder, size: '10M', rotate: 5, mode: 0o600, history: '.runner.history' })
-  // A log that cannot be written, such as on a full disk, must not stop the work.
-  file.on('error', () => {})
+  const open = () => {
+    const stream = createStream('runner.log', { path: folder, size: '10M', rotate: 5, mode: 0o600, history: '.runner.history' })
+    // A log that cannot be written, such as on a full disk, must not stop the work. The next line opens it again.
+    return stream.on('error', () => {})
+  }
+  let file = open()
   return createLog(options.level, (line) => {
     const clean = scrubber.scrub(line)
+    if (file.destroyed) file = open()
     file.write(clean)
     if (toStderr) process.stderr.write(clean)
   }, () => new Promise((resolve) => file.end(resolve))) // prettier-ignore

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -86,6 +86,21 @@ describe('the log', () => {
     ])
     expect(text).not.toContain('canary')
     if (process.platform !== 'win32') expect(statSync(join(dataDir, 'logs', 'runner.log')).mode & 0o777).toBe(0o600)
+  })
+
+  it('goes on when its file can be written again', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'deckhand-log-'))
+    folders.push(dataDir)
+    const file = join(dataDir, 'logs', 'runner.log')
+    mkdirSync(file, { recursive: true })
+    const log = createRunnerLog({ dataDir, level: 'debug', scrubber: createScrubber(), toStderr: false })
+    log.info({}, 'lost')
+    // When it was given up.
+    await log.close()
+    rmdirSync(file)
+    log.info({}, 'kept')
+    await expect.poll(() => (existsSync(file) ? readFileSync(file, 'utf8') : '')).toContain('kept')
+    await log.close()
   })
 
   it('leaves out what libraries attach to their errors', () => {
