@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
+import { cpuMsOf } from '../../testing/cpu-time.ts'
 import { createLog, createRunnerLog } from './create-log.ts'
 import { createScrubber } from './scrubber.ts'
 
@@ -57,6 +59,20 @@ describe('scrubbing', () => {
     scrubber.add('secret-a')
     scrubber.add('secret-a-and-more')
     expect(scrubber.scrub('x secret-a-and-more y')).toBe('x *** y')
+  })
+
+  it('takes no longer with each secret that is added', () => {
+    const scrubber = createScrubber()
+    const secrets = Array.from({ length: 80 }, () => randomBytes(300).toString('base64url'))
+    const addAll = () => {
+      for (const secret of secrets) {
+        scrubber.add(secret)
+        expect(scrubber.scrub(`x ${secret} y`)).toBe('x *** y')
+      }
+    }
+    expect(cpuMsOf(addAll)).toBeLessThan(500)
+    for (const secret of secrets.slice(1)) scrubber.remove(secret)
+    expect(scrubber.scrub(secrets.slice(0, 2).join(' '))).toBe(`*** ${secrets[1]}`)
   })
 })
 

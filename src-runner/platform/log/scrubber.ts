@@ -2,6 +2,8 @@
 export type Scrubber = {
   /** From now on this value is replaced, in any encoding that a log may hold. */
   add(secret: string): void
+  /** Takes back one `add` of it. */
+  remove(secret: string): void
   scrub(text: string): string
 }
 
@@ -24,34 +26,79 @@ const BY_PLACE: [RegExp, string][] = [
 ]
 
 export function createScrubber(): Scrubber {
-  const { add, scrub } = createMask()
+  const { scrub, ...mask } = createMask()
   return {
-    add,
+    ...mask,
     scrub: (text) => BY_PLACE.reduce((clean, [place, replacement]) => clean.replace(place, replacement), scrub(text)),
   }
 }
 
 /** Replaces only what was added. For text that is not a log, in which other tokens have a meaning. */
 export function createMask(): Scrubber {
-  const spellings = new Set<string>()
-  let pattern: RegExp | null = null
+  /** By their first characters, the longest first, so that a secret inside another leaves no rest. */
+  const byStart = new Map<string, string[]>()
+  /** How often each spelling was added. */
+  const added = new Map<string, number>()
+  /** A hash of the first two characters. Few places in a text pass it, however many secrets there are. */
+  const begins = new Uint8Array(2 ** 16)
 
   return {
     add(secret) {
-      if (secret.length < SHORTEST_SECRET) return
-      const before = spellings.size
-      for (const spelling of spellingsOf(secret)) spellings.add(spelling)
-      if (spellings.size === before) return
-      // The longest first, so that a secret inside another leaves no rest.
-      const alternatives = [...spellings].sort((a, b) => b.length - a.length).map((spelling) => RegExp.escape(spelling))
-      pattern = new RegExp(alternatives.join('|'), 'g')
+      for (const spelling of spellingsOf(secret)) {
+        const times = added.get(spelling) ?? 0
+        added.set(spelling, times + 1)
+        if (times > 0) continue
+        const start = startOf(spelling, 0)
+        byStart.set(start, [...(byStart.get(start) ?? []), spelling].sort((a, b) => b.length - a.length))
+        begins[hashOf(spelling, 0)] = 1
+      }
     },
-    scrub: (text) => (pattern === null ? text : text.replace(pattern, MASK)),
+    remove(secret) {
+      for (const spelling of spellingsOf(secret)) {
+        const times = added.get(spelling) ?? 0
+        if (times > 1) added.set(spelling, times - 1)
+        if (times !== 1) continue
+        added.delete(spelling)
+        const start = startOf(spelling, 0)
+        const others = byStart.get(start)!.filter((one) => one !== spelling)
+        if (others.length > 0) byStart.set(start, others)
+        else byStart.delete(start)
+      }
+    },
+    scrub(text) {
+      if (byStart.size === 0) return text
+      let clean = ''
+      let [from, at] = [0, 0]
+      while (at <= text.length - SHORTEST_SECRET) {
+        const found = begins[hashOf(text, at)] === 0 ? undefined : spellingAt(text, at)
+        if (found === undefined) {
+          at++
+          continue
+        }
+        clean += text.slice(from, at) + MASK
+        at += found.length
+        from = at
+      }
+      return clean + text.slice(from)
+    },
+  }
+
+  function spellingAt(text: string, at: number): string | undefined {
+    return byStart.get(startOf(text, at))?.find((spelling) => text.startsWith(spelling, at))
   }
 }
 
-/** Plain, in JSON, in JSON within JSON, in a URL, and in hex and base64. */
+function startOf(text: string, at: number): string {
+  return text.slice(at, at + SHORTEST_SECRET)
+}
+
+function hashOf(text: string, at: number): number {
+  return (text.charCodeAt(at) * 257 + text.charCodeAt(at + 1)) & 0xffff
+}
+
+/** Plain, in JSON, in JSON within JSON, in a URL, and in hex and base64; none of a short value. */
 function spellingsOf(secret: string): string[] {
+  if (secret.length < SHORTEST_SECRET) return []
   const bytes = Buffer.from(secret, 'utf8')
   const json = JSON.stringify(secret).slice(1, -1)
   return [

@@ -37,3 +37,14 @@ it('text that only looks like JSON is a secret as a whole', async () => {
   await createScrubbingVault(createMemoryVault(), scrubber).set('a', '{not json')
   expect(scrubber.scrub('a {not json b')).toBe('a *** b')
 })
+
+it('of an account that is renewed again and again, only the last few tokens are kept', async () => {
+  const scrubber = createScrubber()
+  const vault = createScrubbingVault(createMemoryVault(), scrubber)
+  const tokens = [1, 2, 3, 4, 5].map((n) => `access-canary-${n}`)
+  for (const accessToken of tokens) {
+    await vault.set('a', JSON.stringify({ accessToken, clientSecret: 'client-canary' }))
+    await vault.get('a')
+  }
+  expect(scrubber.scrub(`${tokens.join(' ')} client-canary`)).toBe('access-canary-1 access-canary-2 *** *** *** ***')
+})
