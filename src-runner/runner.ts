@@ -2,12 +2,10 @@ import { join } from 'node:path'
 import type { Language } from '../resources/locales/texts.ts'
 import { transact, type Database } from './platform/db/database.ts'
 import { openWhenFree } from './platform/db/open-when-free.ts'
-import type { EventHub } from './platform/events/event-hub.ts'
 import type { Access, Notification, RunningReport } from './contract/port.ts'
 import { refuseUnsafeConfig } from './adapters/host/environment.ts'
 import type { HostCommands } from './adapters/host/host-commands.ts'
 import { systemClock } from './lib/clock.ts'
-import type { Worker } from './domain/jobs/worker.ts'
 import { createAdapters } from './composition/adapters.ts'
 import { createAgents } from './composition/agents.ts'
 import { createConnections } from './composition/connections.ts'
@@ -65,7 +63,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     return { ...storage, ...connections, ...agents, ...createAdapters(core, storage, connections, agents) }
   }
 
-  async function startParts({ db, hub, jobs, worker, ...adapters }: ReturnType<typeof createParts>): Promise<Address> {
+  async function startParts({ db, jobs, worker, ...adapters }: ReturnType<typeof createParts>): Promise<Address> {
     const rescued = transact(db, (tx) => {
       adapters.approvals.withdrawQuestionsOfServers(tx)
       return jobs.rescue(tx)
@@ -85,7 +83,6 @@ export function createRunner(deps: RunnerDeps): Runner {
     const address = await adapters.http.listen(config.host, config.port)
     log.info({ ...address, bootId, rescued, authMode: config.authMode, safeMode: config.safeMode }, 'the runner is ready')
     core.ownPorts.push(address.port)
-    if (config.safeMode) disposables.add(runNewJobs(hub, worker))
     worker.start()
     if (!config.safeMode) adapters.scheduler.start()
     adapters.channels.start()
@@ -144,15 +141,4 @@ export function createRunner(deps: RunnerDeps): Runner {
 function urlOf({ host, port }: { host: string; port: number }): string {
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host
   return `http://${name}:${port}`
-}
-
-/** In safe mode, only new jobs run. */
-function runNewJobs(hub: EventHub, worker: Worker): () => void {
-  const newJobs = new Set<string>()
-  return hub.subscribe(({ type, payload }) => {
-    if (type === 'job.created') newJobs.add(payload.jobId)
-    else if (type === 'job.finished') newJobs.delete(payload.jobId)
-    else return
-    for (const jobId of newJobs) worker.run(jobId)
-  })
 }

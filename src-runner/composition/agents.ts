@@ -6,6 +6,7 @@ import { AppError } from '../lib/errors.ts'
 import { createMessage } from '../lib/messages.ts'
 import { providerKey, WEB_SEARCH_KEY } from '../lib/vault.ts'
 import { getAgent, listAgentFolders } from '../domain/agents/agents.ts'
+import type { JobStore } from '../domain/jobs/job-store.ts'
 import { createWorker } from '../domain/jobs/worker.ts'
 import { findPrice } from '../domain/prices/prices.ts'
 import { readProviderSecret } from '../domain/providers/provider-secret.ts'
@@ -115,8 +116,7 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
   const worker = createWorker({
     ...core,
     db,
-    // In safe mode, older jobs wait: one of them may have crashed the runner.
-    store: core.safeMode ? { ...jobs, claimNext: () => null } : jobs,
+    store: core.safeMode ? newJobsOf(core, storage) : jobs,
     limit: () => jobLimit(settings.read()),
     // The model gets the list of programs, even in a job that continues right after the start.
     perform: async (attempt) => {
@@ -134,6 +134,27 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
     keeper.stop,
   )
   return { programs, git, codeTasks, codeResults, codeKeeper: keeper, mcp, mcpTools, tools, guardrails, models, worker }
+}
+
+/** In safe mode, jobs from before the start wait: one of them may have crashed the runner. */
+function newJobsOf({ disposables }: Core, { jobs, hub }: Storage): JobStore {
+  const newJobs = new Set<string>()
+  disposables.add(
+    hub.subscribe(({ type, payload }) => {
+      if (type === 'job.created') newJobs.add(payload.jobId)
+      else if (type === 'job.finished') newJobs.delete(payload.jobId)
+    }),
+  )
+  return {
+    ...jobs,
+    claimNext(tx, limit) {
+      for (const jobId of newJobs) {
+        const claimed = jobs.claim(tx, jobId, limit)
+        if (claimed !== null) return claimed
+      }
+      return null
+    },
+  }
 }
 
 /** While all agents are paused, no job starts. A running one continues to its next call, which asks. */

@@ -66,6 +66,20 @@ describe('after a crash', () => {
     expect((await runner.client.ok('getJob', { params: { jobId: old.jobId } })).job).toMatchObject({ status: 'pending', attempt: 1 })
   })
 
+  it('continues a new job in safe mode when the person has answered', async () => {
+    runner = await createTestRunner()
+    await runner.restart({ config: { safeMode: true } })
+    const folder = runner.makeFolder({})
+    const agent = await runner.addAgent({ folders: [folder], autonomy: 'ask_first' })
+    const args = { path: `${folder.split('/').at(-1)}/notes.md`, content: 'two\n' }
+    runner.modelServer.play({ toolCalls: [{ id: 'c1', name: 'write_file', args }] }, { text: ['Done.'] })
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Write', agentId: agent.id } })
+    expect(await runner.ended(jobId)).toMatchObject({ status: 'awaiting_approval' })
+    const [approval] = (await runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals
+    await runner.client.ok('resolveApproval', { body: { approvalId: approval!.id, decision: 'approve' } })
+    expect(await runner.ended(jobId)).toMatchObject({ status: 'completed' })
+  })
+
   it('hands unfinished jobs to the next start after a clean stop', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent()
