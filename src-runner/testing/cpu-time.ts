@@ -5,3 +5,11 @@ export function cpuMsOf(work: () => void): number {
   const { user, system } = process.threadCpuUsage(before)
   return (user + system) / 1000
 }
+
+/** The same for work that waits in between, with whatever else this thread does meanwhile. */
+export async function cpuMsDuring(work: () => Promise<unknown>): Promise<number> {
+  const before = process.threadCpuUsage()
+  await work()
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / 1000
+}

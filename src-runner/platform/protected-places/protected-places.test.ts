@@ -1,6 +1,7 @@
 import { mkdir, symlink } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { cpuMsDuring } from '../../testing/cpu-time.ts'
 import { scratchFolder } from '../../testing/scratch-folder.ts'
 import { foldName } from './path-patterns.ts'
 import { codePlaceOf, secretPlaceOf } from './places-by-path.ts'
@@ -150,6 +151,20 @@ describe('a code place', () => {
     const isCode = (path: string) => isCodePlace({ path: work.at(path), folder: work.path })
     for (const path of ['fs.sh', 'tools/text.sh', 'tools/gpg']) expect([path, await isCode(path)]).toEqual([path, true])
     for (const path of ['other.sh', 'tools/other', 'tools/ignored', 'code']) expect([path, await isCode(path)]).toEqual([path, false])
+  })
+
+  it('is found in time, however long the lines of a repository are', async () => {
+    await homeOf()
+    const work = await scratchFolder('Work')
+    const spaces = ' '.repeat(20_000)
+    await work.write('.git/config', `${spaces}!\n${spaces}[core]${spaces}fsmonitor${spaces}=${spaces}./fs.sh\n`)
+    await work.write('sub/.git', `gitdir: ../far${spaces}/x\n`)
+    const isCode = (path: string) => isCodePlace({ path: work.at(path), folder: work.path })
+    const cpuMs = await cpuMsDuring(async () => {
+      expect(await isCode('fs.sh')).toBe(true)
+      expect(await isCode('sub/a')).toBe(false)
+    })
+    expect(cpuMs).toBeLessThan(1_000)
   })
 
   it.each([

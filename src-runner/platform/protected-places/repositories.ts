@@ -28,7 +28,7 @@ export async function isNamedByRepository(path: string): Promise<boolean> {
 export async function namedByWorkTree(workTree: string): Promise<string[]> {
   const git = join(workTree, '.git')
   if (!(await isThere(git))) return []
-  const elsewhere = /^gitdir: *(.+?)\s*$/.exec(await readSmallFile(git, MAX_CONFIG_BYTES))?.[1]
+  const elsewhere = /^gitdir:(.+)$/s.exec(await readSmallFile(git, MAX_CONFIG_BYTES))?.[1]!.trim()
   return namedByRepository(elsewhere === undefined ? git : resolve(workTree, elsewhere), workTree)
 }
 
@@ -61,7 +61,8 @@ const MAX_CONFIG_BYTES = 256 * 1024
 /** A limit for configurations that include each other. */
 const MAX_CONFIGS = 30
 const MAX_FOLDERS = 8
-const SETTING = /^[ \t]*(?:\[.*?\])?[ \t]*([a-z][\w-]*)[ \t]*=[ \t]*(.*)$/gim
+/** Others write these lines: no two parts of it that follow each other match the same, which would take the square of the length. */
+const SETTING = /^[ \t]*(?:\[.*?\][ \t]*)?([a-z][\w-]*)[ \t]*=[ \t]*(.*)$/gim
 /** Their values are paths. Each of the others may be a command. */
 const NAME_PATHS = ['hookspath', 'path', 'templatedir']
 const NAME_TEXTS = ['attributesfile', 'excludesfile', 'ignorerevsfile', 'template']
