@@ -53,7 +53,7 @@ export function configsOfPerson(): string[] {
 export async function namedByConfigs(configs: readonly string[], workTree: string): Promise<string[]> {
   const read = new Set<string>()
   const named: string[] = []
-  for (const config of configs) named.push(...(await namedByConfig(config, { workTree, read })))
+  for (const config of configs) await addNamedBy(config, { workTree, read, named })
   return named
 }
 
@@ -68,13 +68,15 @@ const NAME_PATHS = ['hookspath', 'path', 'templatedir']
 const NAME_TEXTS = ['attributesfile', 'excludesfile', 'ignorerevsfile', 'template']
 
 /** Each path as written and as it really is. */
-async function namedByConfig(config: string, { workTree, read }: { workTree: string; read: Set<string> }): Promise<string[]> {
-  if (read.has(config) || read.size >= MAX_CONFIGS) return []
+async function addNamedBy(
+  config: string,
+  { workTree, read, named }: { workTree: string; read: Set<string>; named: string[] },
+): Promise<void> {
+  if (read.has(config) || read.size >= MAX_CONFIGS) return
   read.add(config)
   const text = await readSmallFile(config, MAX_CONFIG_BYTES)
   // A program that `path` names.
-  if (text.includes('\0')) return []
-  const named: string[] = []
+  if (text.includes('\0')) return
   for (const [, name, value] of text.replace(/\\\r?\n/g, '').matchAll(SETTING)) {
     const key = name!.toLowerCase()
     const isPath = NAME_PATHS.includes(key)
@@ -82,10 +84,9 @@ async function namedByConfig(config: string, { workTree, read }: { workTree: str
     for (const path of isPath ? pathIn(value!, from) : NAME_TEXTS.includes(key) ? [] : filesIn(value!, from)) {
       if (!isPath && (await lstat(path).catch(() => null))?.isDirectory()) continue
       named.push(path, await realpath(path).catch(() => path))
-      if (key === 'path') named.push(...(await namedByConfig(path, { workTree, read })))
+      if (key === 'path') await addNamedBy(path, { workTree, read, named })
     }
   }
-  return named
 }
 
 function pathIn(value: string, from: string): string[] {

@@ -76,9 +76,11 @@ async function markOf({ path, is, identity }: FoundPlace): Promise<string | null
   for (const one of paths) {
     const stats = await lstat(one, { bigint: true }).catch(() => null)
     const isPlain = stats?.isFile() === true || stats?.isDirectory() === true
-    if (!isPlain || paths.length > MAX_MARKED) return null
+    if (!isPlain) return null
     mark += `${one} ${identityOf(stats)} ${stats.ctimeNs} ${stats.size}\n`
-    if (stats.isDirectory()) paths.push(...(await readdir(one).catch((): string[] => [])).map((name) => join(one, name)))
+    const names = stats.isDirectory() ? await readdir(one).catch((): string[] => []) : []
+    if (paths.length + names.length > MAX_MARKED) return null
+    paths.push(...names.map((name) => join(one, name)))
   }
   return mark
 }

@@ -1,0 +1,21 @@
+import { existsSync, symlinkSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { scratchFolder } from '../../testing/scratch-folder.ts'
+import { findProtected } from './find-protected.ts'
+import { setAsideWhatAppeared } from './set-aside.ts'
+
+it('sets aside what appeared, however many files are beside it', async () => {
+  // Most disks take minutes for so many names when the machine is busy.
+  if (existsSync('/dev/shm')) vi.stubEnv('TMPDIR', '/dev/shm')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const work = await scratchFolder('Work')
+  const before = await findProtected(work.path, Infinity)
+  await work.write('.envrc', 'touch x')
+  await work.write('.vscode/tasks.json')
+  // More than a function takes as arguments.
+  for (let at = 0; at < 130_000; at++) symlinkSync('x', work.at('.vscode', String(at)))
+  const setAside = await setAsideWhatAppeared(before)
+  expect(setAside.map(({ path }) => path).toSorted()).toEqual([work.at('.envrc'), work.at('.vscode')])
+  expect((await readdir(work.path)).some((name) => name.startsWith('.'))).toBe(false)
+})
