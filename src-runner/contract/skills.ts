@@ -143,7 +143,7 @@ export type SkillPreview = z.infer<typeof SkillPreview>
 export const SkillFileChange = z.object({
   path: z.string(),
   change: z.enum(['added', 'modified', 'deleted']),
-  /** Unified. Empty for files that are not text. */
+  /** Unified. Empty for files that are not text or larger than a megabyte. */
   diff: z.string(),
 })
 

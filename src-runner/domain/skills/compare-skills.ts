@@ -7,6 +7,8 @@ import { isScript, textOf, type SkillPackage } from './skill-package.ts'
 
 /** All diffs together. */
 const MAX_DIFF_CHARS = 1_000_000
+/** A larger text is shown nowhere, and it would take time of the one thread that runs all jobs. */
+const MAX_TEXT_BYTES = 1_000_000
 
 /** By path. `before` null: its files are gone, so every file is new. */
 export async function compareSkills(before: SkillPackage | null, after: SkillPackage) {
@@ -19,7 +21,7 @@ export async function compareSkills(before: SkillPackage | null, after: SkillPac
     const [from, to] = [old.get(path), now.get(path)]
     if (from !== undefined && to !== undefined && from.bytes.equals(to.bytes)) continue
     scriptsChanged ||= [from, to].some((file) => file !== undefined && isScript(file))
-    const [left, right] = [from, to].map((file) => (file === undefined ? '' : textOf(file)))
+    const [left, right] = [from, to].map((file) => (file === undefined ? '' : file.bytes.length > MAX_TEXT_BYTES ? null : textOf(file)))
     await breathe()
     const diff =
       left == null || right == null || room <= 0 ? '' : diffTexts({ before: path, after: path }, revealText(left), revealText(right)).text

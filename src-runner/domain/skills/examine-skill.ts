@@ -45,7 +45,9 @@ export async function examineSkill(skill: SkillPackage): Promise<SkillContents> 
 /** Invisible characters as their numbers, so that a person sees what a model reads. */
 export function revealText(text: string): string {
   if (visibleText(text) === text) return text
-  return text.replace(/\r\n?/g, '\n').replace(/[^\n\t]/gu, (c) => (visibleText(c) === c ? c : `\\u{${c.codePointAt(0)!.toString(16)}}`))
+  // What most texts consist of is known to be visible.
+  const others = /[^\n\t\x20-\x7e]/gu
+  return text.replace(/\r\n?/g, '\n').replace(others, (c) => (visibleText(c) === c ? c : `\\u{${c.codePointAt(0)!.toString(16)}}`))
 }
 
 /** What of the version that is installed is not to be read again: lines that were in this file before, and files that are the same. */
