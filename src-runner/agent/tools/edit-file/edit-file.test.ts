@@ -2,6 +2,7 @@ import { chmod, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { cpuMsOf } from '../../../testing/cpu-time.ts'
 import { openFileRig } from '../../../testing/file-rig.ts'
 import { editFile } from './edit-file.ts'
 import { replaceText } from './replace-text.ts'
@@ -120,6 +121,16 @@ describe('edit_file', () => {
         expect(result).toEqual({ text: parts.join('X'), lines })
       }),
     )
+  })
+
+  it('counts the places on one long line in time', () => {
+    const text = `${'{"a":1},'.repeat(100_000)}\n`
+    const problem = expect.stringContaining('200000 times') as string
+    const cpuMs = cpuMsOf(() => {
+      expect(replaceText(text, { oldText: ',', newText: ';', replaceAll: true })).toMatchObject({ text: text.replaceAll(',', ';') })
+      expect(replaceText(text, { oldText: '"', newText: "'" })).toMatchObject({ problem })
+    })
+    expect(cpuMs).toBeLessThan(1_000)
   })
 
   it('encodes back to the same bytes', () => {

@@ -46,12 +46,10 @@ function placesOf(oldText: string, text: string): number[] {
 
 function linesAt(places: readonly number[], text: string): number[] {
   let line = 1
-  let seen = 0
+  // Kept between the places: many of them may be on one long line.
+  let end = text.indexOf('\n')
   return places.map((place) => {
-    for (let at = text.indexOf('\n', seen); at !== -1 && at < place; at = text.indexOf('\n', at + 1)) {
-      line++
-      seen = at + 1
-    }
+    for (; end !== -1 && end < place; end = text.indexOf('\n', end + 1)) line++
     return line
   })
 }
