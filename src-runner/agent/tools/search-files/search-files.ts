@@ -156,7 +156,7 @@ async function searchTree(start: Place, search: Search): Promise<void> {
         else {
           const { entries, total } = await readFolder(opened, MAX_ENTRIES_OF_FOLDER, search.signal)
           if (total > entries.length) search.tally.crowded++
-          stack.push(...placesBelow(place, entries, search).reverse())
+          stack.push(...(await placesBelow(place, entries, search)).reverse())
         }
       } finally {
         await opened.close()
@@ -168,9 +168,11 @@ async function searchTree(start: Place, search: Search): Promise<void> {
   }
 }
 
-function placesBelow(place: Place, entries: { name: string; kind: string }[], search: Search): Place[] {
+async function placesBelow(place: Place, entries: { name: string; kind: string }[], search: Search): Promise<Place[]> {
   const below: Place[] = []
   for (const { name, kind } of entries) {
+    // A long pattern takes a millisecond for a name.
+    if (performance.now() > search.pauseAt) await pause(search)
     // Links are not followed: their targets inside the folder are found where they are.
     if (kind !== 'file' && kind !== 'folder') continue
     if (!search.includeHidden && (kind === 'folder' ? isSkippedFolder(name) : name.startsWith('.'))) {
