@@ -45,6 +45,16 @@ describe('formatted Markdown', () => {
     expect(dress(table).text.length).toBeLessThan(40_000)
   })
 
+  test('does not fill up short rows to the width of a table that nobody reads', () => {
+    const table = (columns: number, rows: string) => `|${'a|'.repeat(columns)}\n|${'-|'.repeat(columns)}\n${rows}`
+    for (const prefix of ['', '> ', '- ']) {
+      const indent = prefix === '- ' ? '  ' : prefix
+      const hostile = table(600, 'a\n'.repeat(600)).replace(/\n(?=.)/g, `\n${indent}`)
+      expect(dress(prefix + hostile).text.length).toBeLessThan(10_000)
+    }
+    expect(shownIn(dress(table(40, `|${'a|'.repeat(40)}\n`.repeat(20))))).toEqual([expect.stringMatching(/^pre:a \| a/)])
+  })
+
   test.each([
     ['quotes in quotes', '>'.repeat(20_000)],
     ['lists in lists', '- '.repeat(10_000)],

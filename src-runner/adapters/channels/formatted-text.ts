@@ -30,9 +30,19 @@ export function formatMarkdown(markdown: string, lex: Lex): FormattedText {
 /** A line that begins with more quotes and lists than anybody nests. */
 const TOO_DEEP = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])[ \t])){16}/m
 
-/** null: it is nested too deeply to be parsed. */
+/** A row of delimiters, which says how many columns a table has. */
+const DELIMITERS = /(?:\|[ \t]*:?-+:?[ \t]*)+/g
+/** A short row is filled up to the width of its table. A table that people write has fewer cells in a slice. */
+const MAX_CELLS = 20_000
+
+function hasTooManyCells(slice: string): boolean {
+  const columns = Math.max(0, ...Array.from(slice.matchAll(DELIMITERS), ([row]) => row.split('|').length))
+  return columns * slice.split('\n').length > MAX_CELLS
+}
+
+/** null: it is nested too deeply, or has too wide a table, to be parsed. */
 function lexSlice(slice: string, lex: Lex): readonly Token[] | null {
-  if (TOO_DEEP.test(slice)) return null
+  if (TOO_DEEP.test(slice) || hasTooManyCells(slice)) return null
   try {
     return lex(slice)
   } catch (error) {
