@@ -20,8 +20,9 @@ import { writeMarks } from './whatsapp-text.ts'
 export const LIMITS = { messageChars: 4096, fileBytes: MAX_FILE_BYTES } satisfies ChannelLimits
 
 const ACK_DEADLINE_MS = 30_000
-/** The ids of our own messages begin like this, so an echo is recognised. */
+/** The ids of our own messages, so that an echo is recognised. Those of WhatsApp Web begin with `3EB0` too, and are shorter. */
 const ID_PREFIX = '3EB0DE'
+const OUR_ID = new RegExp(`^${ID_PREFIX}[0-9A-F]{26}$`)
 const NO_CHAT = trouble('forbidden', createMessage('chat_not_delivered', { server: 'WhatsApp', words: createMessage('chat_not_a_chat') }))
 const CUT_OFF = createMessage('chat_broken_off', { server: 'WhatsApp' })
 
@@ -61,7 +62,7 @@ export async function sendMessage(sending: Sending, message: OutgoingMessage): P
 
 /** Whether it is a message that this device has sent. */
 export function isOurs(id: string | null | undefined): boolean {
-  return id?.startsWith(ID_PREFIX) === true
+  return OUR_ID.test(id ?? '')
 }
 
 function isChat(library: Library, chatId: string): boolean {
