@@ -13,6 +13,8 @@ import { findPersonByExternalId, type Sender } from './people.ts'
 
 export type AnsweringApprovals = { approvals: Pick<ApprovalStore, 'answer' | 'findApproval'>; speech: Speech }
 type Answer = Pick<ResolveApproval, 'decision' | 'answer'>
+/** `enclosed`: what the agent reads about the files of the message. */
+type Said = { text: string; enclosed: string }
 
 /** `note`: the text to send back. null: none, because the agent's reply follows. */
 export type AnsweredByText = { note: string | null }
@@ -45,17 +47,22 @@ export function answerByText(
   tx: Tx,
   deps: AnsweringApprovals,
   channel: { id: string; agentId: string; conversationId: string | null },
-  message: { text: string; replyTo: string | null },
+  message: Said & { replyTo: string | null },
 ): AnsweredByText | null {
-  const text = message.text.trim()
+  const said = { text: message.text.trim(), enclosed: message.enclosed }
   return (
-    answerByCode(tx, deps, channel, text) ??
-    answerByReply(tx, deps, channel.id, message.replyTo, text) ??
-    answerInTurn(tx, deps, channel, text)
+    answerByCode(tx, deps, channel, said) ??
+    answerByReply(tx, deps, channel.id, message.replyTo, said) ??
+    answerInTurn(tx, deps, channel, said)
   )
 }
 
-function answerByCode(tx: Tx, deps: AnsweringApprovals, channel: { id: string; agentId: string }, text: string): AnsweredByText | null {
+function answerByCode(
+  tx: Tx,
+  deps: AnsweringApprovals,
+  channel: { id: string; agentId: string },
+  { text, enclosed }: Said,
+): AnsweredByText | null {
   const [, verb, code, words = ''] = /^(approve|reject|answer)\s+([0-9A-Z]{4})(?:\s+(.+))?$/is.exec(text) ?? []
   if (verb === undefined || code === undefined) return null
   if (verb.toLowerCase() !== 'answer' && words !== '') return null
@@ -68,7 +75,7 @@ function answerByCode(tx: Tx, deps: AnsweringApprovals, channel: { id: string; a
   if (verb.toLowerCase() !== 'answer')
     return { note: decide(tx, deps, channel.id, approval, { decision: verb.toLowerCase() as 'approve' | 'reject' }) }
   return (
-    answerInWords(tx, deps, channel.id, approval, words) ?? {
+    answerInWords(tx, deps, channel.id, approval, { text: words, enclosed }) ?? {
       note: t('outbound.answer.approveOrReject', { code: code.toUpperCase() }),
     }
   )
@@ -79,10 +86,10 @@ function isWord(code: string): boolean {
   return /^[A-Z]?[a-z]+$/.test(code)
 }
 
-function answerByReply(tx: Tx, deps: AnsweringApprovals, channelId: string, replyTo: string | null, text: string): AnsweredByText | null {
+function answerByReply(tx: Tx, deps: AnsweringApprovals, channelId: string, replyTo: string | null, said: Said): AnsweredByText | null {
   const approvalId = replyTo === null ? null : findApprovalOfMessage(tx, channelId, replyTo)
   const approval = approvalId === null ? null : deps.approvals.findApproval(tx, approvalId)
-  return approval === null ? null : answerInWords(tx, deps, channelId, approval, text)
+  return approval === null ? null : answerInWords(tx, deps, channelId, approval, said)
 }
 
 /** While a conversation has one open question of the agent, the next message answers it. What is meant for the agent goes to no server. */
@@ -90,31 +97,36 @@ function answerInTurn(
   tx: Tx,
   deps: AnsweringApprovals,
   { id: channelId, conversationId }: { id: string; conversationId: string | null },
-  text: string,
+  said: Said,
 ): AnsweredByText | null {
   const [question, ...others] =
     conversationId === null ? [] : listPendingApprovals(tx, conversationId).filter(({ kind }) => kind === 'question')
   if (question === undefined || question.isOfServer === 1 || others.length > 0) return null
-  return answerInWords(tx, deps, channelId, deps.approvals.findApproval(tx, question.id)!, text)
+  return answerInWords(tx, deps, channelId, deps.approvals.findApproval(tx, question.id)!, said)
 }
 
 /** Returns null if these words are no answer. */
-function answerInWords(tx: Tx, deps: AnsweringApprovals, channelId: string, approval: Approval, words: string): AnsweredByText | null {
-  const answer = answerFor(deps.speech(), approval, words)
+function answerInWords(tx: Tx, deps: AnsweringApprovals, channelId: string, approval: Approval, said: Said): AnsweredByText | null {
+  const answer = answerFor(deps.speech(), approval, said)
   if (answer === null) return null
   const note = decide(tx, deps, channelId, approval, answer)
   // An answered question needs no note in the chat: the agent's reply follows.
   return { note: note === deps.speech()('outbound.answer.answered') ? null : note }
 }
 
-function answerFor(t: Translate, approval: Approval, words: string): Answer | null {
+function answerFor(t: Translate, approval: Approval, { text: words, enclosed }: Said): Answer | null {
   const choices = choicesOf(t, approval)
   const typed = words.trim().toLowerCase()
   const choice =
     choices.find(({ label }) => label.toLowerCase() === typed) ?? (/^\d{1,2}$/.test(typed) ? choices[Number(typed) - 1] : undefined)
-  if (choice !== undefined) return choice
+  // What is meant for the agent goes to no server.
+  const files = approval.kind === 'question' && approval.question?.server === undefined ? enclosed : ''
+  if (choice !== undefined && files === '') return choice
   // To a question of the agent, "no" is an answer like any other.
-  if (approval.kind === 'question') return words === '' ? null : { decision: 'approve', answer: words }
+  if (approval.kind === 'question') {
+    const answer = [choice?.answer ?? words, files].filter((part) => part !== '').join('\n\n')
+    return answer === '' ? null : { decision: 'approve', answer }
+  }
   return YES.test(typed) ? { decision: 'approve' } : NO.test(typed) ? { decision: 'reject' } : null
 }
 

@@ -209,7 +209,8 @@ function replyTo(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, person:
   const { chatId } = message.sender
   if (command !== null) return runCommand(tx, deps, channel, { ...person, chatId }, command)
   if (person.role === 'owner' && isOwnWord) {
-    const answered = answerByText(tx, deps, { ...channel, conversationId: person.conversationId }, message)
+    const said = { ...message, enclosed: enclosedIn(message).join('\n\n') }
+    const answered = answerByText(tx, deps, { ...channel, conversationId: person.conversationId }, said)
     if (answered !== null) return answered.note
   }
   if (message.unreadable !== null) return deps.speech()('outbound.note.unreadable', { content: message.unreadable })
@@ -284,13 +285,17 @@ function countOpenTurns(db: Db, personId: string): number {
   return listOpenTurns(db, personId).reduce((sum, { turns }) => sum + turns, 0)
 }
 
-function taskOf({ sender, room, text, forwardedFrom, files, missingFiles }: ReceivedMessage): string {
+function taskOf({ sender, room, text, forwardedFrom, ...message }: ReceivedMessage): string {
   const author = room === null ? [] : [`${nameForPeople(sender.displayName)} writes in “${nameForPeople(room.name)}”:`]
   const forwarded = forwardedFrom === null ? [] : [`Forwarded. These are the words of ${forwardedFrom}, not mine:`]
   const words = text.trim() === '' ? [] : [text.trim()]
+  return [...author, ...forwarded, ...words, ...enclosedIn(message)].join('\n\n')
+}
+
+/** What the agent reads about the files of a message. */
+function enclosedIn({ files, missingFiles }: Pick<ReceivedMessage, 'files' | 'missingFiles'>): string[] {
   const sent = files.length === 0 ? [] : [`Files that came with this message:\n${files.map((file) => `- ${file}`).join('\n')}`]
-  const missing = missingFiles.map(({ name, why }) => `(The file “${name}” did not arrive: ${why}.)`)
-  return [...author, ...forwarded, ...words, ...sent, ...missing].join('\n\n')
+  return [...sent, ...missingFiles.map(({ name, why }) => `(The file “${name}” did not arrive: ${why}.)`)]
 }
 
 /** Sets a person's role and notifies them. Withdraws messages to a former owner, and stops the turns of a refused person. */

@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { NO_TAINTS } from '../../contract/rules.ts'
+import type { AskedQuestion } from '../../contract/approvals.ts'
+import { inEnglish } from '../../lib/messages.ts'
+import { transact, type Tx } from '../../platform/db/database.ts'
+import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
+import { createApprovals } from '../approvals/approvals.ts'
+import { shortCodeOf } from '../approvals/short-code.ts'
+import { insertChannel } from './channels.ts'
+import { listPeople } from './people.ts'
+import { decideOnPerson, receiveMessage, type ReceivedMessage } from './receive-message.ts'
+
+let rig: DomainRig
+let channel: { id: string; agentId: string; kind: 'telegram' }
+let number: number
+beforeEach(() => {
+  rig = openDomainRig()
+  number = 0
+  channel = { id: rig.ids.next(), agentId: rig.addAgent('Ada').id, kind: 'telegram' }
+  const account = { accountId: '1', name: 'ada', link: null }
+  write((tx) => insertChannel(tx, rig, { ...channel, account, baseUrl: null }))
+  receive({ text: 'Hello' })
+  write((tx) => decideOnPerson(tx, deps(), channel, listPeople(rig.db, channel.id)[0]!.id, 'owner'))
+})
+afterEach(() => rig.close())
+
+const write = <T>(work: (tx: Tx) => T) => transact<unknown>(rig.db, work) as T
+const approvals = () => createApprovals({ clock: rig.clock, ids: rig.ids, jobs: rig.store })
+const deps = () => ({ ...rig, jobs: rig.store, approvals: approvals() })
+const jobs = () => rig.store.listJobs(rig.db, { limit: 50 }).jobs
+const answerTo = (approvalId: string) => approvals().get(rig.db, approvalId).answer
+
+function receive(fields: Partial<ReceivedMessage>): void {
+  const sender = { externalId: 'U1', chatId: 'D1', displayName: 'Anna', handle: null }
+  const nothing = { room: null, sentAt: null, replyTo: null, forwardedFrom: null, unreadable: null, files: [], missingFiles: [] }
+  const message = { externalId: `m${++number}`, sender, text: '', ...nothing, ...fields }
+  write((tx) => receiveMessage(tx, deps(), channel, message, String(number)))
+}
+
+/** The agent asks the owner, whose next message is the answer. */
+function ask(question: AskedQuestion): string {
+  receive({ text: 'Book my trip' })
+  const { claim } = write((tx) => rig.store.claim(tx, jobs()[0]!.id, 4))!
+  const call = { callId: 'c1', tool: 'ask_person', args: {}, taints: NO_TAINTS }
+  const approvalId = write((tx) => approvals().ask(tx, claim, { kind: 'question', ...call, question }))
+  write((tx) => rig.store.settle(tx, claim, { kind: 'waiting', status: 'awaiting_approval' }))
+  return approvalId
+}
+
+describe('files that answer a question', () => {
+  const files = ['Trips/Received/receipt.jpg']
+  const named = 'Files that came with this message:\n- Trips/Received/receipt.jpg'
+
+  test('are named in the answer', () => {
+    const approvalId = ask({ text: 'Which receipt?', choices: [] })
+    receive({ text: 'This one', files })
+    expect(answerTo(approvalId)).toBe(`This one\n\n${named}`)
+    expect(jobs()).toHaveLength(1)
+  })
+
+  test('answer it without a word, also if one did not arrive', () => {
+    const approvalId = ask({ text: 'Which receipt?', choices: [] })
+    receive({ files, missingFiles: [{ name: 'b.jpg', why: 'it is larger than 20 MB' }] })
+    expect(answerTo(approvalId)).toBe(`${named}\n\n(The file “b.jpg” did not arrive: it is larger than 20 MB.)`)
+    expect(jobs()).toHaveLength(1)
+  })
+
+  test('are named beside a choice', () => {
+    const chosen = ask({ text: 'Which?', choices: ['Train', 'Plane'] })
+    receive({ text: '2', files })
+    expect(answerTo(chosen)).toBe(`Plane\n\n${named}`)
+  })
+
+  test('are named after a code', () => {
+    const approvalId = ask({ text: 'Which receipt?', choices: [] })
+    receive({ text: `answer ${shortCodeOf(approvalId)} this`, files })
+    expect(answerTo(approvalId)).toBe(`this\n\n${named}`)
+  })
+
+  test('are not told to a server', () => {
+    const approvalId = ask({ text: 'Which?', choices: [], server: 'Trains' })
+    receive({ text: `answer ${shortCodeOf(approvalId)} this`, files })
+    expect(answerTo(approvalId)).toBe('this')
+  })
+})
