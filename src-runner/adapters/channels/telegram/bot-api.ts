@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers'
-import type { Api, GrammyError } from 'grammy/web'
+import type { Api } from 'grammy/web'
 import type { OutboundFetch, OutboundInit } from '../../../platform/net/outbound.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { createMessage } from '../../../lib/messages.ts'
@@ -55,15 +55,16 @@ export function createBotApi({ access, fetch, clock, onRoundTrip }: BotApiDeps):
     isRefusal(thrown) ? troubleOfRefusal(thrown) : null,
   )
 
-  function troubleOfRefusal({ error_code: code, description, parameters }: GrammyError): Trouble {
+  function troubleOfRefusal({ error_code: code, description, parameters }: Refusal): Trouble {
     const words = wordsOf(description, access.token)
+    const reason = typeof description === 'string' ? description : ''
     switch (code) {
       case 401:
         return trouble('token', createMessage('chat_token_refused', { server }))
       case 404:
         return trouble('token', createMessage('chat_token_unknown', { server }))
       case 409:
-        if (/webhook/i.test(description)) return trouble('webhook', createMessage('chat_web_address'))
+        if (/webhook/i.test(reason)) return trouble('webhook', createMessage('chat_web_address'))
         return trouble('conflict', createMessage('chat_other_reader'))
       case 429:
         return trouble('slow_down', createMessage('chat_slow_down', { server }), { retryAfterMs: retryAfterOf(parameters) })
@@ -73,7 +74,7 @@ export function createBotApi({ access, fetch, clock, onRoundTrip }: BotApiDeps):
         if (typeof code !== 'number') return trouble('unreachable', createMessage('chat_not_understood', { server }))
         return code >= 500
           ? trouble('service', createMessage('chat_in_trouble', { server, status: String(code), words }))
-          : trouble('refused', createMessage('chat_refused', { server, words }), { words: description.replaceAll(access.token, '…') })
+          : trouble('refused', createMessage('chat_refused', { server, words }), { words: reason.replaceAll(access.token, '…') })
     }
   }
 
@@ -112,8 +113,11 @@ export function createBotApi({ access, fetch, clock, onRoundTrip }: BotApiDeps):
 
 type LibraryInit = { method: string; headers: Record<string, string>; body: string | AsyncIterable<Uint8Array>; signal: AbortSignal }
 
+/** The library passes on whatever the server sent. */
+type Refusal = { error_code: unknown; description: unknown; parameters: unknown }
+
 /** By its name, because its class is in a module that is loaded late. */
-function isRefusal(thrown: unknown): thrown is GrammyError {
+function isRefusal(thrown: unknown): thrown is Error & Refusal {
   return thrown instanceof Error && thrown.name === 'GrammyError'
 }
 

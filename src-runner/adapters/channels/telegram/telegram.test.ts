@@ -446,6 +446,20 @@ describe('Telegram itself', () => {
     expect(statuses).toEqual(['open: '])
   })
 
+  test('survives a refusal without a reason', async () => {
+    const refusal = { kind: 'error', code: 400, description: undefined as unknown as string } as const
+    server.fault('getUpdates', refusal)
+    connect()
+    await expect.poll(() => statuses.at(-1)).toMatch(/^failing: Telegram|^failing: .*127/)
+    clock.advance(await clock.untilSleeping((ms) => ms <= 10_000))
+    server.say(ANNA, 'still there?')
+    await expect.poll(texts).toEqual(['still there?'])
+    server.fault('sendChatAction', refusal)
+    await expect(connection!.showTyping(String(ANNA.id))).resolves.toBeUndefined()
+    server.fault('sendMessage', refusal)
+    expect(await send('Hello')).toMatchObject({ state: 'failed', permanent: true })
+  })
+
   test('reports a file that is too large to download', async () => {
     connect()
     server.sendFile(ANNA, { name: 'huge.zip', bytes: Buffer.alloc(21 * 1024 * 1024), size: 1 })
