@@ -3,7 +3,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import { createMessage, joinSentences, type Speech } from '../../../lib/messages.ts'
 import type { ChannelAccess } from '../../../domain/channels/channel-access.ts'
 import type { Connection, RunnerOfChannel } from '../channel.ts'
-import { reasonOf } from './connection-failures.ts'
+import { notKept, pauseAfter, reasonOf } from './connection-failures.ts'
 import { stayLinked } from './stay-linked.ts'
 import { loadLibrary, readCreds, type Library, type TestServer } from './library.ts'
 import type { LinkSocket } from './link-socket.ts'
@@ -40,8 +40,20 @@ export function connect(deps: WhatsAppDeps, access: ChannelAccess, runner: Runne
     roundTrip: () => signal.aborted || runner.roundTrip(),
   }
 
+  /** Opening writes the file anew, which fails while the disk is full. */
+  async function openState(): Promise<LinkState | null> {
+    for (let failures = 0; ; failures++) {
+      try {
+        return openLinkState(file, access.token)
+      } catch (error) {
+        reported.status('failing', notKept(error))
+        await clock.sleep(pauseAfter(failures, deps.random), signal)
+      }
+    }
+  }
+
   async function run(): Promise<void> {
-    const state = openLinkState(file, access.token)
+    const state = await openState()
     try {
       const library = await loadLibrary(deps.testServer)
       if (state === null || readCreds(library, state) === null) return reported.status('logged_out', NOT_PAIRED)

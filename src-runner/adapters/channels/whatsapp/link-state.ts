@@ -49,13 +49,14 @@ export function createLinkState(file: string, key: string): LinkState {
   return keepState(file, key, new Map())
 }
 
-/** null: there is none, or it is cut, damaged, or sealed with another key. Never a part of one. */
+/** null: there is none, or it is cut, damaged, or sealed with another key. Never a part of one. Throws if the system refuses. */
 export function openLinkState(file: string, key: string): LinkState | null {
   let bytes: Buffer
   try {
     bytes = readFileSync(file)
-  } catch {
-    return null
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
   }
   const read = readRecords(file, key, bytes)
   return read === null ? null : keepState(file, key, read)
