@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { run } from './run.mjs'
 
 const isRunning = (pid: number) => existsSync(`/proc/${pid}`) && !/ Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
@@ -43,20 +43,24 @@ describe.skipIf(process.platform !== 'linux')('a script that has started a progr
       await begin(async () => { ${work} })`,
     )
     const env = { ...process.env, npm_lifecycle_event: 'headless' }
-    const options = { env, stdio: ['ignore', 'pipe', 'inherit'] as ['ignore', 'pipe', 'inherit'] }
+    const options = { env, detached: true, stdio: ['ignore', 'pipe', 'inherit'] as ['ignore', 'pipe', 'inherit'] }
     const child = shell
       ? spawn('sh', ['-c', `${process.execPath} ${script}; exit $?`], options)
       : spawn(process.execPath, [script], options)
-    onTestFinished(() => void child.kill('SIGKILL'))
+    // The program as well, which outlives the script if the test fails.
+    onTestFinished(() => {
+      try {
+        process.kill(-child.pid!, 'SIGKILL')
+      } catch {
+        // All have ended.
+      }
+    })
     let output = ''
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
     const closed = once(child.stdout, 'close')
-    const pids = await vi.waitFor(() => {
-      const found = output.match(/^\d+$/gm)?.map(Number) ?? []
-      expect(found).toHaveLength(2)
-      return found
-    })
-    return { child, pids, closed, output: () => output }
+    const pids = () => output.match(/^\d+(?=\n)/gm)?.map(Number) ?? []
+    await expect.poll(pids).toHaveLength(2)
+    return { child, pids: pids(), closed, output: () => output }
   }
 
   it.each(KINDS)('passes a signal on to one that it %s, and ends after it', async (_kind, work, code) => {

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createPeerCheck, type Connection, type PeerDeps } from './peer.ts'
 
 const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n'
@@ -78,11 +78,11 @@ describe('the account at the other end of a connection', () => {
     const readTable = () => new Promise<string>((resolve) => reads.push(resolve))
     const isOwn = createPeerCheck({ ownUid: 1000, isLittleEndian: true, readTable })
     const early = isOwn(connection())
-    await vi.waitFor(() => expect(reads).toHaveLength(1))
+    await expect.poll(() => reads).toHaveLength(1)
     const late = [isOwn(connection()), isOwn(connection())]
     reads[0]!(HEAD + row(V4, 1000))
     expect(await early).toBe(true)
-    await vi.waitFor(() => expect(reads).toHaveLength(2))
+    await expect.poll(() => reads).toHaveLength(2)
     reads[1]!(HEAD + row(V4, 1001))
     expect(await Promise.all(late)).toEqual([false, false])
     expect(reads).toHaveLength(2)

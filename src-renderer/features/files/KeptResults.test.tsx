@@ -38,7 +38,7 @@ it('lists what tools returned, and loads a content only when it is opened', asyn
 
 it('shows nothing when nothing was kept', async () => {
   const { runner } = open()
-  await vi.waitFor(() => expect(runner.callsOf('listKeptResults')).toHaveLength(1))
+  await expect.poll(() => runner.callsOf('listKeptResults')).toHaveLength(1)
   expect(screen.queryByRole('heading')).not.toBeInTheDocument()
 })
 

@@ -55,7 +55,7 @@ it('saves the set-up and the history as lines of JSON', async () => {
   })
   const { user } = show()
   await user.click(await screen.findByRole('button', { name: 'Export…' }))
-  await vi.waitFor(() => expect(names).toEqual(['deckhand-2026-11-23.ndjson']))
+  await expect.poll(() => names).toEqual(['deckhand-2026-11-23.ndjson'])
   expect(JSON.parse((await saved[0]!.text()).trim())).toEqual(HEAD)
   click.mockRestore()
 })

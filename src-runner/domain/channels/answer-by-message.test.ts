@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { NO_TAINTS } from '../../contract/rules.ts'
 import type { AskedQuestion } from '../../contract/approvals.ts'
-import { inEnglish } from '../../lib/messages.ts'
 import { transact, type Tx } from '../../platform/db/database.ts'
 import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { createApprovals } from '../approvals/approvals.ts'

@@ -3,8 +3,7 @@ import { cpuMsDuring } from '../../testing/cpu-time.ts'
 import { compareSkills } from './compare-skills.ts'
 import { packSkill } from './skill-package.ts'
 
-const pack = (files: Record<string, string>) =>
-  packSkill(Object.entries(files).map(([path, text]) => ({ path, bytes: Buffer.from(text) })))
+const pack = (files: Record<string, string>) => packSkill(Object.entries(files).map(([path, text]) => ({ path, bytes: Buffer.from(text) })))
 
 it('shows what is invisible in a change', async () => {
   const { changes } = await compareSkills(pack({ 'a.md': 'Sort.\n' }), pack({ 'a.md': 'Sort é\u200b.\n' }))

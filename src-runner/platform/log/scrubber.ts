@@ -49,7 +49,10 @@ export function createMask(): Scrubber {
         added.set(spelling, times + 1)
         if (times > 0) continue
         const start = startOf(spelling, 0)
-        byStart.set(start, [...(byStart.get(start) ?? []), spelling].sort((a, b) => b.length - a.length))
+        byStart.set(
+          start,
+          [...(byStart.get(start) ?? []), spelling].sort((a, b) => b.length - a.length),
+        )
         begins[hashOf(spelling, 0)] = 1
       }
     },

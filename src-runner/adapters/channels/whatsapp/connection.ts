@@ -40,7 +40,7 @@ export function connect(deps: WhatsAppDeps, access: ChannelAccess, runner: Runne
     roundTrip: () => signal.aborted || runner.roundTrip(),
   }
 
-  /** Opening writes the file anew, which fails while the disk is full. */
+  /** Opening writes the file again, which fails while the disk is full. */
   async function openState(): Promise<LinkState | null> {
     for (let failures = 0; ; failures++) {
       try {
