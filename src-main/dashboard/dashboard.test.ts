@@ -2,13 +2,14 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { Agent, createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
+import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { silentLog } from '../log/log.ts'
 import { speechOf } from '../desktop/language.ts'
+import { createCertificates } from '../net/certificate.ts'
 import { openAssets } from './assets.ts'
 import { canActAsOtherAccount, OTHER_ACCOUNT } from '../../src-runner/testing/other-account.ts'
 import { ROUTES, type Route } from '../../src-runner/contract/routes.ts'
@@ -21,6 +22,10 @@ import { startDashboardServer, type DashboardServer } from './server.ts'
 const SECRET = 'worker-secret-of-this-test-0123456789'
 const LINK_KEY = 'link-key-of-this-test-0123456789-abcd'
 const JOB = '019a0000-0000-7000-8000-000000000001'
+/** The address of this machine in its network. */
+const LAN = Object.values(networkInterfaces())
+  .flatMap((list) => list ?? [])
+  .find(({ family, internal }) => family === 'IPv4' && !internal)?.address
 
 /** A local server in place of the runner. It records requests and responds as the test sets. */
 let runner: Server
@@ -475,6 +480,25 @@ describe('the request gate', () => {
     expect(own.origins()).toEqual([own.url])
     expect(new URL(own.url).hostname).toMatch(/^(127\.0\.0\.1|\[::1\])$/)
     await own.close()
+  })
+
+  it.runIf(LAN !== undefined)('leads a page of the network to HTTPS, whatever port it was asked for at', async () => {
+    const vault = { get: async () => null, set: async () => undefined }
+    const quiet = { warn: () => undefined, hide: () => undefined }
+    const tls = await createCertificates({ file: join(folder, 'certificate.pem'), vault, names: () => [LAN!], log: quiet }).current()
+    const place = { host: '0.0.0.0', port: 0, authMode: () => 'local-auth' as const, appUrl: null, tls, log: silentLog }
+    const shared = await startDashboardServer({ ...place, dashboard })
+    onTestFinished(() => shared.close())
+    for (const named of ['', ':80', `:${shared.port}`, ':99999']) {
+      const headers = { host: `${LAN}${named}`, accept: 'text/html' }
+      const { statusCode, headers: answer } = await new Promise<IncomingMessage>((resolve, reject) =>
+        get({ host: LAN, port: shared.port, path: '/chat?a=1', headers, agent: false }, (response) => resolve(response.resume())).on(
+          'error',
+          reject,
+        ),
+      )
+      expect([named, statusCode, answer.location]).toEqual([named, 307, `https://${LAN}:${shared.port}/chat?a=1`])
+    }
   })
 
   it('asks in the language of the person to open the page again', async () => {

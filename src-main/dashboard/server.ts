@@ -82,7 +82,14 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     logger: false,
     forceCloseConnections: true,
     // The gate runs before the router, so that a path the router cannot parse is refused like any other.
-    serverFactory: (route) => createHttpServer((request, response) => void receive(request, response, route), deadlines),
+    serverFactory: (route) =>
+      createHttpServer((request, response) => {
+        // Nobody else catches what it throws, and any client can send a request.
+        receive(request, response, route).catch((error: unknown) => {
+          log.error({ error: messageOf(error) }, 'a request could not be received')
+          response.destroy()
+        })
+      }, deadlines),
     clientErrorHandler(error, socket) {
       // A browser keeps spare connections. A response on one would be shown as that of its next request.
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') socket.destroy()
@@ -179,9 +186,9 @@ function opensPage(request: IncomingMessage): boolean {
   return mode === undefined ? (request.headers.accept ?? '').includes('text/html') : mode === 'navigate'
 }
 
-/** The same page over HTTPS, under the host name that the gate has checked. */
+/** The same page over HTTPS, under the host name that the gate has checked. The gate reads no port, so it may be none: `:99999`. */
 function encryptedUrlOf(request: IncomingMessage, port: number): string {
-  return `https://${new URL(`http://${request.headers.host!.trim()}`).hostname}:${port}${request.url!}`
+  return `https://${request.headers.host!.trim().replace(/:\d+$/, '')}:${port}${request.url!}`
 }
 
 type Route = (request: IncomingMessage, response: ServerResponse) => void
