@@ -84,6 +84,22 @@ describe.skipIf(process.platform !== 'linux')('an update from a real server', ()
     expect(server.requests().filter((path) => path.endsWith('.AppImage'))).toHaveLength(1)
   })
 
+  it('that was downloaded can be installed after later checks, until there is another version', async () => {
+    server.publish('1.3.0', NEW)
+    const updater = open()
+    await updater.check('stable')
+    await updater.download(() => undefined)
+    expect((await updater.check('stable'))?.version).toBe('1.3.0')
+    server.answer(descriptionName(), (asked) => asked.socket.destroy(), 1)
+    await expect(updater.check('stable')).rejects.toMatchObject({ code: 'offline' })
+    updater.install({ restart: false })
+    expect(readFileSync(appImage)).toEqual(NEW)
+
+    server.publish('1.3.1', NEW)
+    await updater.check('stable')
+    expect(() => updater.install({ restart: false })).toThrow('nothing was downloaded')
+  })
+
   it('follows the channel, and a beta is older than its release', async () => {
     server.publish('1.3.0', NEW)
     server.publish('1.4.0-beta.2', NEW, { channel: 'beta' })

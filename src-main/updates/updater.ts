@@ -64,8 +64,8 @@ export function createUpdater(deps: UpdaterDeps): UpdateSource {
     silenceMs: deps.silenceMs ?? SILENCE_MS,
     metadataBytes: METADATA_BYTES,
   }
-  let found: { updater: AppUpdater; http: GuardedHttp; bytes: number } | null = null
-  let downloaded: string | null = null
+  /** `downloaded`: where its file is. Only the updater that downloaded it can install it. */
+  let found: { version: string; updater: AppUpdater; http: GuardedHttp; bytes: number; downloaded: string | null } | null = null
 
   async function open(channel: UpdateChannel): Promise<{ updater: AppUpdater; http: GuardedHttp }> {
     const { AppImageUpdater, MacUpdater, NsisUpdater } = await import('electron-updater')
@@ -103,32 +103,36 @@ export function createUpdater(deps: UpdaterDeps): UpdateSource {
 
   return {
     async check(channel) {
-      found = null
-      downloaded = null
       const { updater, http } = await open(channel)
       const result = await updater.checkForUpdates().catch((error: unknown) => {
         throw http.problem ?? problemOf(error)
       })
-      if (result === null || !result.isUpdateAvailable) return null
+      if (result === null || !result.isUpdateAvailable) {
+        found = null
+        return null
+      }
       const parsed = Description.safeParse(result.updateInfo)
       if (!parsed.success) throw new UpdateError('invalid', `the description of the release is invalid: ${parsed.error.message}`)
       const { version, files, releaseNotes } = parsed.data
       const fitting = files.filter(({ url }) => EXTENSIONS[kind].test(url))
       const file = fitting.find(({ url }) => url.includes(process.arch)) ?? fitting[0]
       if (file === undefined) throw new UpdateError('invalid', `the release has no file for this system (${kind})`)
-      found = { updater, http, bytes: file.size }
+      // What is ready stays ready, also when a check fails, until there is another version.
+      const isReady = found?.version === version && found.downloaded !== null
+      if (!isReady) found = { version, updater, http, bytes: file.size, downloaded: null }
       return { version, notes: plainNotes(releaseNotes), bytes: file.size, kind, file: file.url, page: feed.pageOf(version) }
     },
 
     async download(onProgress) {
       if (found === null) throw new UpdateError('internal', 'nothing was found yet')
-      const { updater, http, bytes } = found
+      const chosen = found
+      const { updater, http, bytes } = chosen
       http.problem = null
       http.fileBytes = bytes
       const report = ({ percent }: { percent: number }) => onProgress(Math.floor(percent))
       updater.on('download-progress', report)
       try {
-        downloaded = (await updater.downloadUpdate())[0] ?? null
+        chosen.downloaded = (await updater.downloadUpdate())[0] ?? null
       } catch (error) {
         throw http.problem ?? problemOf(error)
       } finally {
@@ -138,8 +142,8 @@ export function createUpdater(deps: UpdaterDeps): UpdateSource {
     },
 
     install({ restart }) {
-      if (found === null || downloaded === null) throw new UpdateError('internal', 'nothing was downloaded')
-      const { updater } = found
+      if (found === null || found.downloaded === null) throw new UpdateError('internal', 'nothing was downloaded')
+      const { updater, downloaded } = found
       if (deps.appImage !== null) {
         replaceAppImage(downloaded, deps.appImage)
         if (restart) startAppImage(deps.appImage)
