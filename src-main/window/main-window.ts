@@ -143,20 +143,22 @@ export function createMainWindow(deps: MainWindowDeps): MainWindow {
     made.on('responsive', () => question?.abort())
   }
 
+  function show(): void {
+    window ??= open()
+    if (window.isMinimized()) window.restore()
+    if (isGivenUpPage(window.webContents.getURL())) load(window, PAGE_URL)
+    if (window.webContents.isLoading() && !window.isVisible()) return
+    window.show()
+    window.focus()
+  }
+
   return {
-    show() {
-      window ??= open()
-      if (window.isMinimized()) window.restore()
-      if (isGivenUpPage(window.webContents.getURL())) load(window, PAGE_URL)
-      if (window.webContents.isLoading() && !window.isVisible()) return
-      window.show()
-      window.focus()
-    },
+    show,
     sendState(state) {
       if (window && !window.isDestroyed() && isOwnPage(window.webContents.getURL())) window.webContents.send(STATE_CHANNEL, state)
     },
     command(command) {
-      this.show()
+      show()
       if (window!.webContents.isLoading()) waiting = [...waiting, command]
       else window!.webContents.send(COMMAND_CHANNEL, command)
     },

@@ -1,0 +1,51 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, vi } from 'vitest'
+import { COMMAND_CHANNEL } from './contract/channels.ts'
+import { speechOf } from './desktop/language.ts'
+import { silentLog } from './log/log.ts'
+import { createMainWindow } from './window/main-window.ts'
+import { menuTemplate } from './window/menu.ts'
+
+const { sent } = vi.hoisted(() => ({ sent: [] as unknown[][] }))
+
+/** As much of Electron as these tests need. One file has all of them, because the files of a worker share their modules. */
+vi.mock('electron', async () => {
+  const { EventEmitter } = await import('node:events')
+  class WebContents extends EventEmitter {
+    getURL = () => 'app://deckhand/'
+    isLoading = () => false
+    send = (...message: unknown[]) => void sent.push(message)
+  }
+  class BrowserWindow extends EventEmitter {
+    webContents = new WebContents()
+    loadURL = () => Promise.resolve()
+    isMinimized = () => false
+    isVisible = () => true
+    isDestroyed = () => true
+    show = () => undefined
+    focus = () => undefined
+  }
+  return { BrowserWindow, nativeTheme: {}, screen: { getAllDisplays: () => [] } }
+})
+
+it('the menu sends its requests to the window', () => {
+  const speech = speechOf('en')
+  const { command } = createMainWindow({
+    preload: '',
+    placeFile: join(tmpdir(), 'deckhand-no-such-folder', 'window.json'),
+    log: silentLog,
+    abilities: () => expect.fail('nothing is asked'),
+    speech: () => speech,
+    staysHidden: () => false,
+    mayLoseForm: () => true,
+  })
+  const nothing = () => undefined
+  const deps = { platform: 'linux' as const, development: false, openInBrowser: nothing, showLogs: nothing, quit: nothing, t: speech.t }
+  const items = menuTemplate({ ...deps, command }).flatMap(({ submenu }) => submenu as { label?: string; click?: () => void }[])
+  for (const label of ['Settings…', 'New Chat']) items.find((item) => item.label === label)!.click!()
+  expect(sent).toEqual([
+    [COMMAND_CHANNEL, { command: 'go', path: '/settings' }],
+    [COMMAND_CHANNEL, { command: 'go', path: '/chat' }],
+  ])
+})
