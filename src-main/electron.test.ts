@@ -2,12 +2,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { COMMAND_CHANNEL } from './contract/channels.ts'
+import { createAbilities } from './desktop/abilities.ts'
 import { speechOf } from './desktop/language.ts'
 import { silentLog } from './log/log.ts'
 import { createMainWindow } from './window/main-window.ts'
 import { menuTemplate } from './window/menu.ts'
 
-const { sent } = vi.hoisted(() => ({ sent: [] as unknown[][] }))
+const { sent, shown } = vi.hoisted(() => ({ sent: [] as unknown[][], shown: [] as object[] }))
 
 /** As much of Electron as these tests need. One file has all of them, because the files of a worker share their modules. */
 vi.mock('electron', async () => {
@@ -26,7 +27,15 @@ vi.mock('electron', async () => {
     show = () => undefined
     focus = () => undefined
   }
-  return { BrowserWindow, nativeTheme: {}, screen: { getAllDisplays: () => [] } }
+  class Notification extends EventEmitter {
+    static isSupported = () => true
+    show = () => undefined
+    constructor(options: object) {
+      super()
+      shown.push(options)
+    }
+  }
+  return { BrowserWindow, nativeTheme: {}, screen: { getAllDisplays: () => [] }, Notification, app: {}, dialog: {}, shell: {} }
 })
 
 it('the menu sends its requests to the window', () => {
@@ -48,4 +57,12 @@ it('the menu sends its requests to the window', () => {
     [COMMAND_CHANNEL, { command: 'go', path: '/settings' }],
     [COMMAND_CHANNEL, { command: 'go', path: '/chat' }],
   ])
+})
+
+// https://specifications.freedesktop.org/notification-spec/latest/markup.html
+it.runIf(process.platform === 'linux')('a notification shows the name of a stranger as text, not as markup', () => {
+  const name = '<a href="https://evil.example">Sign in again</a> & <b>you'
+  createAbilities(() => null).notify({ title: 'A & B', body: name, onClick: () => undefined })
+  const body = '&lt;a href="https://evil.example"&gt;Sign in again&lt;/a&gt; &amp; &lt;b&gt;you'
+  expect(shown).toEqual([{ title: 'A & B', body }])
 })

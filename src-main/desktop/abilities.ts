@@ -59,12 +59,18 @@ export function createAbilities(window: () => BrowserWindow | null): Abilities {
     moveToTrash: (file) => shell.trashItem(file),
     notify({ title, body, onClick }) {
       if (!Notification.isSupported()) return
-      const notification = new Notification({ title, body })
+      const notification = new Notification({ title, body: withoutMarkup(body) })
       notification.on('click', onClick)
       notification.show()
     },
     showCount: (count) => void app.setBadgeCount(count),
   }
+}
+
+/** Desktops of Linux read markup in the body of a notification, links included, and names and tasks of strangers are shown there. */
+function withoutMarkup(text: string): string {
+  if (process.platform !== 'linux') return text
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 function dialogOptionsFor({ message, detail, yes, no }: Question) {
