@@ -114,7 +114,13 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
   const secret = createWorkerSecret({ vault, given: environment.workerSecret, authMode, log })
   const serving = createServing(() => ({ ...placeOf(environment, sharing, ports), dashboard, interfaces: network?.interfaces, log }), log)
   serving.onState((state) => {
-    if (state.state === 'ready') writeLinkFile(dataDir, { url: state.dashboardUrl, key: linkKey })
+    if (state.state !== 'ready') return
+    try {
+      writeLinkFile(dataDir, { url: state.dashboardUrl, key: linkKey })
+    } catch (error) {
+      // Such as a full disk. Everything else works without this file.
+      log.error({ error: messageOf(error) }, 'the file could not be written with which the command line finds this Deckhand')
+    }
   })
 
   async function rotateSecret(): Promise<string> {
