@@ -84,6 +84,17 @@ describe('a log line in a report', () => {
     ],
     [{ msg: 'x', list: [{ deep: 'private words' }, 7, 'ok'] }, { list: [{ deep: '(text)' }, 7, 'ok'] }],
     [{ msg: 'x', key: 'sk-ant-abc0123' }, { key: '(text)' }],
+    [
+      {
+        msg: 'x',
+        problem: { code: 'outside_name_unknown', params: { host: 'hooks.example.org', why: { code: 'quoted', params: { words: 'ada' } } } },
+      },
+      { problem: { code: 'outside_name_unknown', params: { host: '(text)', why: { params: { words: '(text)' } } } } },
+    ],
+    [
+      { msg: 'x', reason: { code: 'runner_killed', params: { signal: 'SIGKILL' } } },
+      { reason: { code: 'runner_killed', params: { signal: 'SIGKILL' } } },
+    ],
   ])('keeps codes, ids and numbers of %j', (line, reduced) => {
     expect(JSON.parse(reduceLogLine(JSON.stringify(line))!)).toMatchObject(reduced)
   })
