@@ -1,14 +1,22 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
-import { COMMAND_CHANNEL } from './contract/channels.ts'
-import { createAbilities } from './desktop/abilities.ts'
+import { callChannel, COMMAND_CHANNEL } from './contract/channels.ts'
+import { createAbilities, type Abilities } from './desktop/abilities.ts'
+import { handleDesktopCalls } from './desktop/desktop-calls.ts'
 import { speechOf } from './desktop/language.ts'
+import type { Host } from './host.ts'
 import { silentLog } from './log/log.ts'
+import type { Updates } from './updates/updates.ts'
 import { createMainWindow } from './window/main-window.ts'
 import { menuTemplate } from './window/menu.ts'
 
-const { sent, shown } = vi.hoisted(() => ({ sent: [] as unknown[][], shown: [] as object[] }))
+type Handler = (event: object, argument: unknown) => Promise<unknown>
+const { sent, shown, handlers } = vi.hoisted(() => ({
+  sent: [] as unknown[][],
+  shown: [] as object[],
+  handlers: new Map<string, Handler>(),
+}))
 
 /** As much of Electron as these tests need. One file has all of them, because the files of a worker share their modules. */
 vi.mock('electron', async () => {
@@ -35,7 +43,18 @@ vi.mock('electron', async () => {
       shown.push(options)
     }
   }
-  return { BrowserWindow, nativeTheme: {}, screen: { getAllDisplays: () => [] }, Notification, app: {}, dialog: {}, shell: {} }
+  const ipcMain = { handle: (channel: string, handler: Handler) => void handlers.set(channel, handler) }
+  return {
+    BrowserWindow,
+    nativeTheme: {},
+    screen: { getAllDisplays: () => [] },
+    Notification,
+    app: {},
+    dialog: {},
+    shell: {},
+    clipboard: {},
+    ipcMain,
+  }
 })
 
 it('the menu sends its requests to the window', () => {
@@ -65,4 +84,21 @@ it.runIf(process.platform === 'linux')('a notification shows the name of a stran
   createAbilities(() => null).notify({ title: 'A & B', body: name, onClick: () => undefined })
   const body = '&lt;a href="https://evil.example"&gt;Sign in again&lt;/a&gt; &amp; &lt;b&gt;you'
   expect(shown).toEqual([{ title: 'A & B', body }])
+})
+
+it('a reset that cannot be requested is reported to the person', async () => {
+  handleDesktopCalls({
+    host: { log: silentLog } as unknown as Host,
+    abilities: { confirm: async () => true } as unknown as Abilities,
+    state: () => expect.fail('nobody asks for it'),
+    speech: () => speechOf('en'),
+    openLink: async () => false,
+    updates: {} as unknown as Updates,
+    reset: () => Promise.reject(new Error('ENOSPC: no space left on device')),
+  })
+  const page = { senderFrame: { url: 'app://deckhand/', parent: null } }
+  expect(await handlers.get(callChannel('resetData'))!(page, { keepsBackups: true })).toEqual({
+    ok: false,
+    message: { code: 'desktop_call_failed', params: { why: 'ENOSPC: no space left on device' } },
+  })
 })

@@ -120,8 +120,8 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
   const quit = createQuit(app, host, () => abilities, speech, updates.prepareQuit)
   async function reset(options: { keepsBackups: boolean }): Promise<void> {
     await requestReset(dataDir, options)
-    if (settings.current().startAtLogin) setLoginItem(false)
-    await quit.with(() => {
+    void quit.with(() => {
+      if (settings.current().startAtLogin) setLoginItem(false)
       abilities.relaunch()
       return false
     })

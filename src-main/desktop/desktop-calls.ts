@@ -31,7 +31,7 @@ export function handleDesktopCalls(deps: {
   speech: () => Speech
   openLink: (url: string) => Promise<boolean>
   updates: Updates
-  /** Deletes all data: quits, and starts again. */
+  /** Deletes all data: quits, and starts again. Resolves before that. Rejects, and deletes nothing, if it cannot be requested. */
   reset: (options: { keepsBackups: boolean }) => Promise<void>
 }): void {
   const { host, abilities } = deps
@@ -51,8 +51,7 @@ export function handleDesktopCalls(deps: {
     measureData: async () => measureData(host.environment.dataDir),
     async resetData(options) {
       const agreed = await abilities.confirm(questionOf(deps.speech(), 'reset'))
-      // Not awaited: it ends this process.
-      if (agreed) void deps.reset(options)
+      if (agreed) await deps.reset(options)
       return agreed
     },
     async restartRunner({ safeMode }) {
