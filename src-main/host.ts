@@ -119,7 +119,7 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
       writeLinkFile(dataDir, { url: state.dashboardUrl, key: linkKey })
     } catch (error) {
       // Such as a full disk. Everything else works without this file.
-      log.error({ error: messageOf(error) }, 'the file could not be written with which the command line finds this Deckhand')
+      log.error({ error: messageOf(error) }, 'the command line cannot find this Deckhand: its file could not be written')
     }
   })
 

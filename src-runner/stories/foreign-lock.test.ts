@@ -67,14 +67,4 @@ describe('another program that locks the database', () => {
     expect(await runner.client.ask('health')).toMatchObject({ status: 200 })
     expect(await Promise.all(writes())).toEqual([202, 201, 202])
   })
-
-  it('does not end the runner that deletes old data, and the end of that is told when the lock is gone', async () => {
-    other.exec('BEGIN IMMEDIATE')
-    await runner.client.ok('deleteDue', { body: { kind: 'logs' } })
-    await expect.poll(async () => (await runner.client.ok('getRetained', { query: { kind: 'logs' } })).isDeleting).toBe(false)
-    other.exec('COMMIT')
-    await passTime(100)
-    const newest = () => other.prepare('SELECT type FROM events ORDER BY id DESC LIMIT 1').pluck().get()
-    await expect.poll(newest).toBe('retention.deleted')
-  })
 })
