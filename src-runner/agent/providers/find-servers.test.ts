@@ -73,6 +73,28 @@ it('does not offer a proxy that imitates Ollama, because its note says that data
   expect(await findServers({ ...deps, ports: { ollama: port, lmStudio: await closedPort(), llamaCpp: await closedPort() } })).toEqual([])
 })
 
+it('asks about a hundred models at once at most, and about two thousand in all', async () => {
+  const digest = 'a'.repeat(64)
+  const answers: Record<string, unknown> = {
+    '/api/version': { version: '0.12.6' },
+    '/api/tags': { models: Array.from({ length: 2_500 }, (_, n) => ({ name: `m${n}` })) },
+    '/api/show': { modelfile: `FROM /models/sha256-${digest}` },
+  }
+  let open = 0
+  let mostOpen = 0
+  const fetch: typeof outbound.fetch = async (address) => {
+    const { pathname, port } = new URL(address as string)
+    if (port !== '1') throw new Error('nothing listens')
+    mostOpen = Math.max(mostOpen, ++open)
+    await new Promise((resolve) => setImmediate(resolve))
+    open--
+    return Response.json(answers[pathname] ?? {})
+  }
+  const found = await findServers({ fetch, clock: systemClock, ports: { ollama: 1, lmStudio: 2, llamaCpp: 3 } })
+  expect(found[0]!.models).toHaveLength(2_000)
+  expect(mostOpen).toBe(100)
+})
+
 it('does not confuse the servers', async () => {
   const { port } = await pretend('ollama', ['a'])
   expect(await findServers({ ...deps, ports: { ollama: await closedPort(), lmStudio: port, llamaCpp: port } })).toEqual([])

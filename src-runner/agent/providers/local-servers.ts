@@ -4,6 +4,7 @@ import { isRecord } from '../../lib/json-values.ts'
 import type { OutboundFetch } from '../../platform/net/outbound.ts'
 import { runsOnThisMachine } from './base-url.ts'
 import { getHead, getJson } from './get-json.ts'
+import { choosableModels, mapInBatches } from './listed-models.ts'
 import type { ListedModel } from './model.ts'
 import { readOllamaTags } from './ollama.ts'
 import { readOpenAiModels } from './openai-compatible.ts'
@@ -79,8 +80,8 @@ async function findServer(deps: Deps, server: KnownServer, origin: string): Prom
   if (!server.isSign(sign)) return null
   const list = listPath === undefined ? sign : await ask(deps, origin + listPath)
   try {
-    const listed = server.readModels(list).map(({ model }) => model)
-    const isRun = await Promise.all(listed.map((model) => runs(deps, origin, model)))
+    const listed = choosableModels(server.readModels(list)).map(({ model }) => model)
+    const isRun = await mapInBatches(listed, (model) => runs(deps, origin, model))
     const models = listed.filter((_model, at) => isRun[at])
     return listed.length > 0 && models.length === 0 ? null : { kind, name, baseUrl: origin + apiPath, models }
   } catch {

@@ -139,6 +139,27 @@ it('lists the other models if one provider fails', async () => {
   ])
 })
 
+it('lists two thousand models of a provider at most, lets other work go on meanwhile, and leaves out what nobody could choose', async () => {
+  const long = await startModelServer({ models: ['x'.repeat(201), ...Array.from({ length: 2_500 }, (_, n) => `model-${n}`)] })
+  providers.set('long', { id: 'long', kind: 'anthropic', name: 'Long', baseUrl: `${long.url}/v1`, apiKey: 'key-one' })
+  try {
+    const models = source()
+    // Reads the list and loads the prices, so that the second listing waits for nothing.
+    await models.listModels([{ id: 'long', name: 'Long' }])
+    let turns = 0
+    let isListed = false
+    const count = () => void (++turns && !isListed && setImmediate(count))
+    count()
+    const listed = await models.listModels([{ id: 'long', name: 'Long' }])
+    isListed = true
+    expect(listed.models).toHaveLength(1_999)
+    expect(listed.models[0]!.model).toBe('model-0')
+    expect(turns).toBeGreaterThan(15)
+  } finally {
+    await long.close()
+  }
+})
+
 it('lists models once in five minutes, and again after a change or an error', async () => {
   const models = source()
   const list = () => models.listModels([{ id: 'work', name: 'Work' }])

@@ -6,6 +6,7 @@ import { AppError, problemOf } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { createDemoModel } from './demo.ts'
 import { failure } from './failures.ts'
+import { mapInBatches } from './listed-models.ts'
 import { createLocalServers } from './local-servers.ts'
 import type { KnownPrice, ListedModel, ModelSource, ProviderAccess } from './model.ts'
 import { createPriceBook, FREE, isFree, knownPriceOf, type PricedProvider, shownPriceOf } from './prices.ts'
@@ -103,7 +104,7 @@ export function createModelSource(deps: ModelSourceDeps): Models {
           try {
             const provider = await find(id)
             const models = (await provider?.listModels()) ?? []
-            return { models: await Promise.all(models.map((model) => describe(provider!.access, model))), problems: [] }
+            return { models: await mapInBatches(models, (model) => describe(provider!.access, model)), problems: [] }
           } catch (thrown) {
             return { models: [], problems: [{ providerId: id, providerName: name, message: problemOf(thrown) }] }
           }

@@ -9,6 +9,7 @@ import { boundEvents } from './event-limits.ts'
 import { type FailureContext, failure, failureFromOutbound, failureFromStreamError, findCause, ModelCallError } from './failures.ts'
 import { getJson, readText } from './get-json.ts'
 import { IncomingReply } from './incoming-reply.ts'
+import { choosableModels } from './listed-models.ts'
 import {
   withoutSent,
   type ListedModel,
@@ -223,7 +224,7 @@ async function listModels(connection: Connection, signal: AbortSignal): Promise<
 
 function readList(driver: ProviderDriver, text: string, provider: string): ListedModel[] {
   try {
-    return driver.list.read(JSON.parse(text))
+    return choosableModels(driver.list.read(JSON.parse(text)))
   } catch (cause) {
     throw new AppError('provider_refused', createMessage('model_list_unreadable', { provider }), { cause })
   }
