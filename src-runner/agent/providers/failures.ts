@@ -257,18 +257,26 @@ export function scrub(text: string, context: Pick<FailureContext, 'apiKey' | 'me
     .replace(/\bAIza[A-Za-z0-9_*-]{10,}/g, '[key]')
     .replace(/\bBearer\s+\S+/gi, 'Bearer [key]')
   const prompt = context.messages.map((message) => (message.role === 'tool' ? message.output : message.text)).join('\n')
+  const echoed = findEchoes(clean, prompt)
   let kept = ''
-  for (let at = 0; at < clean.length;) {
-    let length = 0
-    if (at + ECHO_CHARS <= clean.length && prompt.includes(clean.slice(at, at + ECHO_CHARS))) {
-      length = ECHO_CHARS
-      while (at + length < clean.length && prompt.includes(clean.slice(at, at + length + 1))) length++
-    }
-    if (length === 0) kept += clean[at++]
-    else {
-      kept += '[…]'
-      at += length
-    }
+  let echoEnd = 0
+  for (let at = 0; at < clean.length; at++) {
+    if (echoed.has(clean.slice(at, at + ECHO_CHARS))) {
+      if (at >= echoEnd) kept += '[…]'
+      echoEnd = at + ECHO_CHARS
+    } else if (at >= echoEnd) kept += clean[at]
   }
   return kept
+}
+
+/** The pieces of `ECHO_CHARS` that both have. Goes through the prompt once, since it may have millions of characters. */
+function findEchoes(text: string, prompt: string): Set<string> {
+  const missing = new Set<string>()
+  for (let at = 0; at + ECHO_CHARS <= text.length; at++) missing.add(text.slice(at, at + ECHO_CHARS))
+  const found = new Set<string>()
+  for (let at = 0; at + ECHO_CHARS <= prompt.length && missing.size > 0; at++) {
+    const piece = prompt.slice(at, at + ECHO_CHARS)
+    if (missing.delete(piece)) found.add(piece)
+  }
+  return found
 }
