@@ -7,20 +7,25 @@ import { createTestRunner, TEST_SECRET, type TestRunner } from '../testing/creat
 import { createRunnerClient } from '../testing/runner-client.ts'
 
 const TOKEN = 'token-of-the-mcp-server-0123456789'
+const RENEWED = 'renewed-token-of-the-mcp-server-01234'
 const SESSION = 's'.repeat(43)
 
 /** An MCP server that is its own authorization server, and checks what a careful one checks. */
-async function serve({ metadata = {}, registers = true }: { metadata?: object; registers?: boolean } = {}) {
+type ServeOptions = { metadata?: object; registers?: boolean; tokens?: { expires_in?: number; refresh_token?: string } }
+
+async function serve({ metadata = {}, registers = true, tokens = { expires_in: 3600, refresh_token: 'refresh' } }: ServeOptions = {}) {
   const asked: { path: string; body: string }[] = []
   const codes = new Map<string, { challenge: string; redirectUri: string; clientId: string; resource: string }>()
   let registered: { redirect_uris: string[] } | null = null
+  /** null: it accepts none. */
+  let accepted: string | null = TOKEN
   const respond = (
     path: string,
     body: string,
     origin: string,
     bearer?: string,
   ): [status: number, body: object, headers?: Record<string, string>] => {
-    if (path === '/mcp' && bearer === `Bearer ${TOKEN}`) return answerMcp(body)
+    if (path === '/mcp' && accepted !== null && bearer === `Bearer ${accepted}`) return answerMcp(body)
     switch (path) {
       case '/.well-known/oauth-protected-resource/mcp':
         return [200, { resource: `${origin}/mcp`, authorization_servers: [origin] }]
@@ -44,6 +49,7 @@ async function serve({ metadata = {}, registers = true }: { metadata?: object; r
         return [201, { client_id: 'deckhand-1', ...registered }]
       case '/token': {
         const form = new URLSearchParams(body)
+        if (form.get('grant_type') === 'refresh_token') return [200, { access_token: RENEWED, token_type: 'Bearer' }]
         const code = codes.get(form.get('code') ?? '')
         const isRight =
           code !== undefined &&
@@ -54,7 +60,7 @@ async function serve({ metadata = {}, registers = true }: { metadata?: object; r
           form.get('client_id') === code.clientId &&
           form.get('resource') === code.resource
         return isRight
-          ? [200, { access_token: TOKEN, token_type: 'Bearer', expires_in: 3600, refresh_token: 'refresh' }]
+          ? [200, { access_token: TOKEN, token_type: 'Bearer', ...tokens }]
           : [400, { error: 'invalid_grant' }]
       }
       default:
@@ -76,6 +82,8 @@ async function serve({ metadata = {}, registers = true }: { metadata?: object; r
     origin,
     asked,
     close: () => server.close(),
+    /** From now on it refuses all others. */
+    accept: (token: string | null) => void (accepted = token),
     /** What a person does in the browser. */
     approve(url: URL): string {
       const value = (name: string) => url.searchParams.get(name)!
@@ -196,6 +204,33 @@ describe('a sign-in at an MCP server', () => {
     await runner.client.ok('deleteMcpServer', { params: { mcpServerId } })
     expect(await runner.client.ok('listCredentials')).toEqual({ credentials: [] })
     expect(await runner.vault.get(credentialKey(second.id))).toBeNull()
+  })
+
+  it('renews a token that the server refuses before its time, and makes the call again', async () => {
+    const mcpServerId = await start({ tokens: { refresh_token: 'refresh' } })
+    const account = await signIn(mcpServerId)
+    const test = () => runner.client.ok('testMcpServer', { params: { mcpServerId } })
+    expect(await test()).toMatchObject({ ok: true })
+    site.accept(RENEWED)
+    expect(await test()).toMatchObject({ ok: true })
+    expect(await runner.vault.get(credentialKey(account.id))).toContain(RENEWED)
+    site.accept(null)
+    const before = site.asked.filter(({ path }) => path === '/mcp').length
+    expect(await test()).toMatchObject({ ok: false, server: { status: 'needs_sign_in' } })
+    expect(site.asked.filter(({ path }) => path === '/mcp').length - before).toBe(2)
+  })
+
+  it('asks for a sign-in as long as nobody has signed in, if the token cannot be renewed', async () => {
+    const mcpServerId = await start({ tokens: {} })
+    await signIn(mcpServerId)
+    site.accept(null)
+    for (let n = 0; n < 2; n++) {
+      const tested = await runner.client.ok('testMcpServer', { params: { mcpServerId } })
+      expect(tested).toMatchObject({ ok: false, server: { status: 'needs_sign_in' } })
+    }
+    site.accept(TOKEN)
+    await signIn(mcpServerId)
+    expect(await runner.client.ok('testMcpServer', { params: { mcpServerId } })).toMatchObject({ ok: true })
   })
 
   it('takes a client ID from the person where Deckhand cannot register', async () => {

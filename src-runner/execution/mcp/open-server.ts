@@ -93,19 +93,32 @@ function createFetch(
   { headers }: ServerSecrets,
   addSecrets: (secrets: readonly string[]) => void,
 ): GuardedStreamFetch {
-  return createGuardedStream({
-    ...internet(),
-    enteredAddress: url,
-    maxBytes: MAX_MESSAGE_BYTES,
-    maxParts: MAX_MESSAGE_PARTS,
-    firstByteMs: FIRST_BYTE_MS,
-    async headers() {
-      if (credentialId === null) return headers
-      const use = await credentials.use(credentialId, null, 'write')
+  const options = { ...internet(), enteredAddress: url, maxBytes: MAX_MESSAGE_BYTES, maxParts: MAX_MESSAGE_PARTS, firstByteMs: FIRST_BYTE_MS }
+  const fetchWith = (own: Record<string, string>) => createGuardedStream({ ...options, headers: async () => own })
+  if (credentialId === null) return fetchWith(headers)
+
+  /** null: only a person can sign in again. */
+  const signIn = async (refused: readonly string[]) => {
+    try {
+      const use = await credentials.use(credentialId, null, 'write', { refused })
       addSecrets(use.secrets)
-      return { ...headers, ...(use.hosts.includes(url.hostname) ? use.headers : {}) }
-    },
-  })
+      return { secrets: use.secrets, fetch: fetchWith({ ...headers, ...(use.hosts.includes(url.hostname) ? use.headers : {}) }) }
+    } catch (thrown) {
+      if (thrown instanceof AppError && thrown.code === 'credential_refused') return null
+      throw thrown
+    }
+  }
+  const unauthorized = () => new Response(null, { status: 401 })
+
+  return async (address, init) => {
+    const first = await signIn([])
+    if (first === null) return unauthorized()
+    const response = await first.fetch(address, init)
+    if (response.status !== 401) return response
+    await response.body?.cancel()
+    const renewed = await signIn(first.secrets)
+    return renewed === null ? unauthorized() : renewed.fetch(address, init)
+  }
 }
 
 async function openProgram(
