@@ -58,6 +58,13 @@ it('a service that wants to be asked less often is, and one that is down is aske
   expect((await read(authorization.id)).status).toBe('waiting')
 })
 
+it('a service may say its times in fractions of seconds', async () => {
+  rig.notes.fail('/device/auth', { kind: 'fields', fields: { expires_in: 899.9995, interval: 5.0005 } })
+  const { expiresAt, createdAt } = await startDevice()
+  expect(expiresAt - createdAt).toBe(900_000)
+  await planned(5001)
+})
+
 it('a person who refuses, a code that has expired and a cancellation end it', async () => {
   const [refused, expired, cancelled] = [await startDevice(), await startDevice(), await startDevice()]
   await rig.runner.client.ok('cancelAuthorization', { params: { authorizationId: cancelled.id } })

@@ -68,8 +68,9 @@ export function createDeviceSignIns({ client, cleanup, storeAccount, ...deps }: 
       if (!isSafeAddress(verificationUrl) || !/^[\x21-\x7e]{1,40}$/.test(userCode)) {
         throw new AppError('authorization_refused', createMessage('oauth_bad_answer', { service: service.name }))
       }
-      const livesMs = Math.min(expiresIn * 1000, MAX_DEVICE_LIVES_MS)
-      const pollIntervalMs = Math.min(Math.max(interval, 1), MAX_POLL_S) * 1000
+      // The database takes whole numbers only.
+      const livesMs = Math.round(Math.min(expiresIn * 1000, MAX_DEVICE_LIVES_MS))
+      const pollIntervalMs = Math.round(Math.min(Math.max(interval, 1), MAX_POLL_S) * 1000)
       return { deviceCode, shown: { userCode, verificationUrl, pollIntervalMs, expiresAt: clock.now() + livesMs } }
     },
     plan: polls.plan,
