@@ -1,3 +1,5 @@
+import { smallPieces } from '../../platform/net/small-pieces.ts'
+
 /** The longest real events repeat the whole reply at its end. */
 export const MAX_EVENT_BYTES = 8_388_608
 /** Objects and lists in one event. Parsing an event of 200,000 tool calls would block the event loop. */
@@ -21,7 +23,7 @@ export function boundEvents(response: Response, kind: 'events' | 'lines', tooLar
     new TransformStream<Uint8Array, Uint8Array>({
       transform(piece, controller) {
         if (isTooLarge(piece)) controller.error(tooLarge())
-        else controller.enqueue(piece)
+        else for (const small of smallPieces(piece)) controller.enqueue(small)
       },
     }),
   )

@@ -3,6 +3,7 @@ import type { Client } from 'undici'
 import { countJsonParts } from '../../lib/json-values.ts'
 import { bounded } from './checked-connection.ts'
 import { asGuarded, createClient, createGuardedConnect, GuardedFetchError, type GuardedFetchOptions } from './guarded-fetch.ts'
+import { smallPieces } from './small-pieces.ts'
 import { hostOf, isLocalName, readWebAddress } from './web-address.ts'
 
 /** The part of `fetch` that libraries of protocols need. Redirects are returned, never followed. */
@@ -106,7 +107,7 @@ function boundedBody(
           parts += countJsonParts(value)
           if (bytes > maxBytes) throw new Error(`${TOO_LONG}: more than ${maxBytes} bytes`)
           if (parts > maxParts) throw new Error(`${TOO_LONG}: more than ${maxParts} parts`)
-          controller.enqueue(value)
+          for (const small of smallPieces(value)) controller.enqueue(small)
         } catch (error) {
           close()
           controller.error(error)
