@@ -114,13 +114,7 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
   const secret = createWorkerSecret({ vault, given: environment.workerSecret, authMode, log })
   const serving = createServing(() => ({ ...placeOf(environment, sharing, ports), dashboard, interfaces: network?.interfaces, log }), log)
   serving.onState((state) => {
-    if (state.state !== 'ready') return
-    try {
-      writeLinkFile(dataDir, { url: state.dashboardUrl, key: linkKey })
-    } catch (error) {
-      // Such as a full disk. Everything else works without this file.
-      log.error({ error: messageOf(error) }, 'the command line cannot find this Deckhand: its file could not be written')
-    }
+    if (state.state === 'ready') writeLink(dataDir, { url: state.dashboardUrl, key: linkKey }, log)
   })
 
   async function rotateSecret(): Promise<string> {
@@ -264,6 +258,15 @@ function openSharing({ environment, settings, signIn, vault, log, apply, network
 }
 
 /** The ports for this run: one that was chosen while running overrides everything else. */
+function writeLink(dataDir: string, link: Parameters<typeof writeLinkFile>[1], log: MainLog): void {
+  try {
+    writeLinkFile(dataDir, link)
+  } catch (error) {
+    // Such as a full disk. Everything else works without this file.
+    log.error({ error: messageOf(error) }, 'the command line cannot find this Deckhand: its file could not be written')
+  }
+}
+
 function createPorts({ runnerPort, dashboardPort }: Environment, { current }: Pick<MachineSettingsStore, 'current'>) {
   const chosen: { runner?: number; dashboard?: number } = {}
   return {

@@ -13,10 +13,8 @@ it('reports the end of a deletion once another program no longer locks the datab
   })
   const log = { error() {}, warn() {}, info() {}, debug() {} }
   const notForLogs = {} as never
-  const retention = createRetention({
-    ...{ db, clock, log, jobs, dataDir, age: clock },
-    ...{ hub: notForLogs, blobs: notForLogs, codeResults: notForLogs },
-  })
+  const deps = { db, clock, log, jobs, dataDir, age: clock, hub: notForLogs, blobs: notForLogs, codeResults: notForLogs }
+  const retention = createRetention(deps)
 
   other.exec('BEGIN IMMEDIATE')
   retention.deleteDue('logs')

@@ -59,9 +59,7 @@ async function serve({ metadata = {}, registers = true, tokens = { expires_in: 3
           form.get('redirect_uri') === code.redirectUri &&
           form.get('client_id') === code.clientId &&
           form.get('resource') === code.resource
-        return isRight
-          ? [200, { access_token: TOKEN, token_type: 'Bearer', ...tokens }]
-          : [400, { error: 'invalid_grant' }]
+        return isRight ? [200, { access_token: TOKEN, token_type: 'Bearer', ...tokens }] : [400, { error: 'invalid_grant' }]
       }
       default:
         return [401, {}, { 'www-authenticate': `Bearer scope="mcp"` }]

@@ -93,7 +93,13 @@ function createFetch(
   { headers }: ServerSecrets,
   addSecrets: (secrets: readonly string[]) => void,
 ): GuardedStreamFetch {
-  const options = { ...internet(), enteredAddress: url, maxBytes: MAX_MESSAGE_BYTES, maxParts: MAX_MESSAGE_PARTS, firstByteMs: FIRST_BYTE_MS }
+  const options = {
+    ...internet(),
+    enteredAddress: url,
+    maxBytes: MAX_MESSAGE_BYTES,
+    maxParts: MAX_MESSAGE_PARTS,
+    firstByteMs: FIRST_BYTE_MS,
+  }
   const fetchWith = (own: Record<string, string>) => createGuardedStream({ ...options, headers: async () => own })
   if (credentialId === null) return fetchWith(headers)
 
