@@ -5,10 +5,10 @@ const scrubbed = (text: string, ...prompt: string[]) =>
   scrub(text, { apiKey: null, messages: prompt.map((words) => ({ role: 'user' as const, text: words })) })
 
 it('removes what repeats the conversation, also where two of its places meet', () => {
-  const first = 'The painting hangs behind the door'
-  const second = 'behind the door of the old mill'
-  expect(scrubbed('Cannot read: painting hangs behind the door of the old mill!', first, second)).toBe('Cannot read:[…]!')
-  expect(scrubbed('The painting. The door.', first)).toBe('The painting. The door.')
+  const first = 'The painting hangs behind the fire'
+  const second = 'behind the fire of the old mill'
+  expect(scrubbed('Cannot read: painting hangs behind the fire of the old mill!', first, second)).toBe('Cannot read:[…]!')
+  expect(scrubbed('The painting. The fire.', first)).toBe('The painting. The fire.')
   expect(scrubbed(first, first)).toBe('[…]')
 })
 

@@ -83,7 +83,7 @@ it('asks about a hundred models at once at most, and about two thousand in all',
   let open = 0
   let mostOpen = 0
   const fetch: typeof outbound.fetch = async (address) => {
-    const { pathname, port } = new URL(address as string)
+    const { pathname, port } = new URL(address)
     if (port !== '1') throw new Error('nothing listens')
     mostOpen = Math.max(mostOpen, ++open)
     await new Promise((resolve) => setImmediate(resolve))
