@@ -154,20 +154,24 @@ export async function connectServer(options: ConnectOptions): Promise<McpConnect
     }
   }
 
+  async function* pagesOfTools(signal: AbortSignal): AsyncGenerator<unknown[]> {
+    let listed = 0
+    let cursor: string | undefined
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const params = cursor === undefined ? {} : { cursor }
+      const { tools, nextCursor } = await request('tools/list', params, ListedTools, { signal, timeout: limits.startMs })
+      yield tools
+      listed += tools.length
+      if (nextCursor === undefined || nextCursor === cursor || listed >= MAX_TOOLS) return
+      cursor = nextCursor
+    }
+  }
+
   return {
     version: about === undefined ? null : cutText(visibleText(`${about.title ?? about.name} ${about.version}`), 200),
     async listTools(signal) {
       if (client.getServerCapabilities()?.tools === undefined) return []
-      const found: unknown[] = []
-      let cursor: string | undefined
-      for (let page = 0; page < MAX_PAGES; page++) {
-        const params = cursor === undefined ? {} : { cursor }
-        const { tools, nextCursor } = await request('tools/list', params, ListedTools, { signal, timeout: limits.startMs })
-        found.push(...tools)
-        if (nextCursor === undefined || nextCursor === cursor || found.length >= MAX_TOOLS) break
-        cursor = nextCursor
-      }
-      return readTools(found)
+      return readTools(pagesOfTools(signal))
     },
     async call(name, args, { signal, onProgress }) {
       const timer = startTimer(limits)

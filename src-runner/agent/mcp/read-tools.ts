@@ -27,28 +27,32 @@ export type ServerTool = {
 }
 
 /** A name that cannot be told from another one by looking at it gives no tool, and the first of two equal names counts. */
-export function readTools(listed: readonly unknown[]): ServerTool[] {
+export async function readTools(pages: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>): Promise<ServerTool[]> {
   const tools = new Map<string, ServerTool>()
   let left = MAX_ALL_CHARS
-  for (const value of listed) {
-    if (!isRecord(value) || typeof value['name'] !== 'string') continue
-    const { name, description, annotations } = value
-    if (name.length === 0 || name.length > MAX_NAME_CHARS || visibleText(name) !== name || tools.has(name)) continue
-    const hints = isRecord(annotations) ? annotations : {}
-    const most = Math.min(MAX_DESCRIPTION_CHARS, Math.max(0, left))
-    const words = typeof description === 'string' ? cutText(visibleText(description), most) : ''
-    left -= words.length
-    const { schema, problem, chars } = readSchema(value['inputSchema'], left)
-    left -= chars
-    tools.set(name, {
-      name,
-      title: titleOf(value['title'] ?? hints['title']),
-      description: words,
-      inputSchema: schema,
-      proposal: proposalFrom(hints),
-      problem: requiresTask(value) ? createMessage('mcp_tool_needs_task') : problem,
-    })
-    if (tools.size === MAX_TOOLS) break
+  for await (const listed of pages) {
+    for (const value of listed) {
+      if (!isRecord(value) || typeof value['name'] !== 'string') continue
+      const { name, description, annotations } = value
+      if (name.length === 0 || name.length > MAX_NAME_CHARS || visibleText(name) !== name || tools.has(name)) continue
+      const hints = isRecord(annotations) ? annotations : {}
+      const most = Math.min(MAX_DESCRIPTION_CHARS, Math.max(0, left))
+      const words = typeof description === 'string' ? cutText(visibleText(description), most) : ''
+      left -= words.length
+      const { schema, problem, chars } = readSchema(value['inputSchema'], left)
+      left -= chars
+      const tool: ServerTool = {
+        name,
+        title: titleOf(value['title'] ?? hints['title']),
+        description: words,
+        inputSchema: schema,
+        proposal: proposalFrom(hints),
+        problem: requiresTask(value) ? createMessage('mcp_tool_needs_task') : problem,
+      }
+      // A text that was cut keeps all of the page's text in memory; its copy does not.
+      tools.set(name, structuredClone(tool))
+      if (tools.size === MAX_TOOLS) return [...tools.values()]
+    }
   }
   return [...tools.values()]
 }
