@@ -22,24 +22,28 @@ export function createRenewals({ db, vault, clock, client }: Deps): Renew {
   /** The vault did not take these. They are stored before anything else is asked for. */
   const unsaved = new Map<string, Unsaved>()
 
-  async function save(credentialId: string, issued: Unsaved): Promise<Renewal> {
+  /** Unless a person signed in again meanwhile, perhaps with another account. Returns the tokens that count. */
+  async function saveUnlessReplaced(credentialId: string, issued: Unsaved): Promise<Renewal> {
     unsaved.set(credentialId, issued)
     const now = await readCredentialSecret(vault, credentialId)
-    // A person signed in again meanwhile, perhaps with another account.
     if (now?.kind === 'tokens' && !isSameSignIn(now, issued.replaces)) {
       unsaved.delete(credentialId)
       return { state: 'renewed', tokens: now }
     }
-    await writeCredentialSecret(vault, credentialId, issued.tokens)
+    await save(credentialId, issued)
+    return { state: 'renewed', tokens: issued.tokens }
+  }
+
+  async function save(credentialId: string, { tokens, expiresAt }: Unsaved): Promise<void> {
+    await writeCredentialSecret(vault, credentialId, tokens)
     unsaved.delete(credentialId)
     // It may have been disconnected meanwhile, and nobody would find its tokens again.
-    if (!transact(db, (tx) => noteRenewal(tx, credentialId, issued.expiresAt))) await vault.delete(credentialKey(credentialId))
-    return { state: 'renewed', tokens: issued.tokens }
+    if (!transact(db, (tx) => noteRenewal(tx, credentialId, expiresAt))) await vault.delete(credentialKey(credentialId))
   }
 
   async function renew(credentialId: string, refused: readonly string[]): Promise<Renewal> {
     const waiting = unsaved.get(credentialId)
-    if (waiting !== undefined) await save(credentialId, waiting)
+    if (waiting !== undefined) await saveUnlessReplaced(credentialId, waiting)
     const row = required(findCredentialRow(db, credentialId), 'credential_not_found')
     const secret = await readCredentialSecret(vault, credentialId)
     if (secret?.kind !== 'tokens' || row.endpoints === null) {
@@ -50,7 +54,8 @@ export function createRenewals({ db, vault, clock, client }: Deps): Renew {
     if (secret.refreshToken === null) return { state: 'refused', problem: createMessage('credential_expired', { name: row.name }) }
     const answer = await client.refresh(serviceOf(row, secret), secret.refreshToken)
     if (answer.state !== 'issued') return { state: answer.state === 'refused' ? 'refused' : 'unreachable', problem: answer.problem }
-    return save(credentialId, { tokens: nextTokens(secret, answer.tokens), expiresAt: expiryOf(answer.tokens, clock), replaces: secret })
+    const issued = { tokens: nextTokens(secret, answer.tokens), expiresAt: expiryOf(answer.tokens, clock), replaces: secret }
+    return saveUnlessReplaced(credentialId, issued)
   }
 
   return (credentialId, refused, signal) => {

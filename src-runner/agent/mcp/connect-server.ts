@@ -295,8 +295,15 @@ function startTimer({ callMs, callTotalMs }: McpLimits) {
       stop()
       start()
     },
-    hold: () => void (holds++ === 0 && stop()),
-    release: () => void (--holds === 0 && !isOver && start()),
+    /** It stands still until each `hold` has had its `release`. */
+    hold() {
+      if (holds === 0) stop()
+      holds++
+    },
+    release() {
+      holds--
+      if (holds === 0 && !isOver) start()
+    },
   }
 }
 

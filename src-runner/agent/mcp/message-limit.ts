@@ -13,6 +13,7 @@ export function limitMessages(transport: Transport, monotonic: () => number, onF
   let windowStart = monotonic()
   let messages = 0
   let isFlooded = false
+  // The library sets `onmessage` just before it calls `start`, and messages come after that: only then can it be replaced.
   const start = transport.start.bind(transport)
   transport.start = async () => {
     const { onmessage } = transport
