@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -70,6 +70,19 @@ describe('the log', () => {
       // In Base64, the letters at both ends also hold bits of the neighbouring bytes.
       expect(shown.replaceAll('[secret]', '').length).toBeLessThan(24)
     }
+  })
+
+  it('goes on when its file can be written again', async () => {
+    const file = join(folder, 'main.log')
+    mkdirSync(file)
+    const log = createMainLog({ folder, level: 'info' })
+    log.info({}, 'lost')
+    // When it was given up.
+    await log.close()
+    rmdirSync(file)
+    log.info({}, 'kept')
+    await expect.poll(() => (existsSync(file) ? text() : '')).toContain('kept')
+    await log.close()
   })
 
   it('has a limited size', async () => {

@@ -24,16 +24,23 @@ const KEPT_FILES = 4
  */
 export function createMainLog({ folder, level, echo }: { folder: string; level: LevelWithSilent; echo?: NodeJS.WritableStream }): MainLog {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const file = createStream('main.log', { path: folder, size: MAX_FILE, maxFiles: KEPT_FILES, mode: 0o600 })
-  // A full disk or a missing folder must not end the process that reports it.
-  file.on('error', (error) => process.stderr.write(`deckhand: the log cannot be written: ${error.message}\n`))
+  const open = () => {
+    const stream = createStream('main.log', { path: folder, size: MAX_FILE, maxFiles: KEPT_FILES, mode: 0o600 })
+    // A full disk or a missing folder must not end the process that reports it. The next line opens the file again.
+    return stream.on('error', (error) => process.stderr.write(`deckhand: the log cannot be written: ${error.message}\n`))
+  }
+  let file = open()
+  function write(line: string): void {
+    if (file.destroyed) file = open()
+    file.write(line)
+  }
   /** The longest first, so that a secret inside another leaves no rest. */
   let secrets: string[] = []
   function scrub(text: string): string {
     for (const secret of secrets) text = text.replaceAll(secret, '[secret]')
     return text
   }
-  const streams: StreamEntry[] = [{ level: 'trace', stream: file }]
+  const streams: StreamEntry[] = [{ level: 'trace', stream: { write } }]
   if (echo) streams.push({ level: 'trace', stream: echo })
   const logger = pino(
     {
