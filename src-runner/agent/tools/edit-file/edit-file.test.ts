@@ -55,7 +55,7 @@ describe('edit_file', () => {
       'too large a result',
       'x'.repeat(1_000),
       { oldText: 'x', newText: 'y'.repeat(6_000), replaceAll: true },
-      "Not changed: 'Docs/f' would be 6 MB, and the limit is 5.2 MB.",
+      "Not changed: 'Docs/f' would be at least 6 MB, and the limit is 5.2 MB.",
     ],
   ])('refuses %s, and leaves the file alone', async (_, content, args, output) => {
     const result = await edit(content, args)
@@ -121,6 +121,11 @@ describe('edit_file', () => {
         expect(result).toEqual({ text: parts.join('X'), lines })
       }),
     )
+  })
+
+  it('refuses a result over the limit before it is made', () => {
+    const replaced = replaceText('a,'.repeat(1_000_000), { oldText: ',', newText: 'x'.repeat(1_000), replaceAll: true })
+    expect(replaced).toEqual({ problem: expect.stringMatching(/would be at least .*, and the limit is/) as string })
   })
 
   it('counts the places on one long line in time', () => {

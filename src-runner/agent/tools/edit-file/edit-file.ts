@@ -5,9 +5,7 @@ import { stateOf, type FoundFile } from '../../files/file-state.ts'
 import { PATH_HELP, PathRefused } from '../../files/folder-paths.ts'
 import { changeJournaled, factsFor, requireAsJudged, resultOfEarlierRun, sizeFacts, sizeText, withFoundFile } from '../journaled-change.ts'
 import { defineTool } from '../tool.ts'
-import { decodeExactly, encodeExactly, replaceText } from './replace-text.ts'
-
-const MAX_EDITED_BYTES = 5 * 1024 * 1024
+import { decodeExactly, encodeExactly, MAX_EDITED_BYTES, replaceText } from './replace-text.ts'
 
 const Args = z.object({
   path: z.string().describe(`The file. ${PATH_HELP}`),

@@ -1,5 +1,7 @@
 import { ENCODING_NAMES, sniff, SNIFF_BYTES, type Encoding } from '../../files/text-of-file.ts'
+import { sizeText } from '../journaled-change.ts'
 
+export const MAX_EDITED_BYTES = 5 * 1024 * 1024
 const MAX_LINES_NAMED = 20
 
 type Replacement = { oldText: string; newText: string; replaceAll?: boolean }
@@ -25,6 +27,10 @@ export function replaceText(text: string, replacement: Replacement): { text: str
       problem: `Not changed: the text occurs ${places.length} times in '{file}' (lines ${named}). Give more of the text around the one that is meant, or set replaceAll.`,
     }
   }
+  // No character takes less than a byte.
+  const bytes = text.length + places.length * (newText.length - oldText.length)
+  if (bytes > MAX_EDITED_BYTES)
+    return { problem: `Not changed: '{file}' would be at least ${sizeText(bytes)}, and the limit is ${sizeText(MAX_EDITED_BYTES)}.` }
   return { text: text.split(oldText).join(newText), lines }
 }
 
