@@ -54,7 +54,7 @@ const CHECKS = {
 
 /**
  * Runs all checks, as many at a time as there are cores, and prints a line for each, with the findings of those that fail. All at
- * once they would need 10 GB of memory, mostly for types. Gives `{ passed, failed }`.
+ * once they would need 8 GB of memory, mostly for types. Gives `{ passed, failed }`.
  */
 export async function check() {
   const waiting = Object.entries(CHECKS)

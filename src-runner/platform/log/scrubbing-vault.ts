@@ -2,7 +2,7 @@ import { isRecord, parseJson } from '../../lib/json-values.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { Scrubber } from './scrubber.ts'
 
-/** A value that was replaced may still be on its way in a request or an error. The ones before are no longer valid. */
+/** A value that was replaced may still be on its way in a request or an error. Nothing uses the ones before. */
 const KEPT_VALUES = 3
 
 /**
