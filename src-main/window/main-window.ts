@@ -67,10 +67,11 @@ export function createMainWindow(deps: MainWindowDeps): MainWindow {
     const show = () => made.isDestroyed() || made.isVisible() || made.show()
     made.once('ready-to-show', show)
     // Show the window even if the page never paints.
-    setTimeout(show, SHOW_LIMIT_MS)
+    const late = setTimeout(show, SHOW_LIMIT_MS)
     remember(made)
     recover(made)
     made.on('close', (event) => {
+      clearTimeout(late)
       if (!staysHidden()) return
       event.preventDefault()
       made.hide()
