@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Agent } from '../contract/agents.ts'
 import type { Channel } from '../contract/channels.ts'
@@ -71,6 +73,22 @@ describe('Discord', () => {
     discord.gateway.invalidate(false)
     discord.clearFaults()
   }
+
+  it('connects again after a fault of ours, and handles what was said meanwhile', async () => {
+    await connect()
+    const chatId = await letIn(ANNA)
+    const database = new Sqlite(join(runner.dataDir, 'deckhand.db'))
+    database.exec('ALTER TABLE channel_conversations RENAME TO unreadable')
+    discord.gateway.invalidate(false)
+    await expect.poll(channelNow).toMatchObject({ status: 'failing', problem: { code: 'chat_broken' } })
+
+    runner.modelServer.play({ text: ['Here I am.'] })
+    discord.say(ANNA, 'Where are you?')
+    database.exec('ALTER TABLE unreadable RENAME TO channel_conversations')
+    database.close()
+    await untilSaid(chatId, 'Here I am.')
+    expect(await channelNow()).toMatchObject({ status: 'open', problem: null })
+  })
 
   it('leads from the token to the first approval that is pressed', async () => {
     const channel = await connect()

@@ -17,7 +17,7 @@ export type ChannelDriver = {
   readonly keepsMessagesMs?: number
   /** Asks the service whose token this is. */
   identify(access: ChannelAccess, signal: AbortSignal): Promise<Identified>
-  /** Reads messages from `position` and retries by itself, until it is closed or the service refuses the token. */
+  /** Reads messages from `position`. It retries by itself whatever fails at the service or on the way there. */
   connect(access: ChannelAccess, position: string | null, runner: RunnerOfChannel): Connection
   /**
    * The channel was deleted and its connection is closed. Removes what the driver keeps of it. `access` is null if the vault
@@ -35,6 +35,11 @@ export type ChannelLimits = {
 }
 
 export type Connection = {
+  /**
+   * Resolves when a person has to act, who sees why in the status. Rejects when it is closed, and when a fault of ours ended it,
+   * such as a database that cannot be read: the channel is then connected again.
+   */
+  readonly ended: Promise<void>
   /** Called for one message of a chat at a time, so that parts do not mix. `onPart` returns after each part whether to continue. */
   deliver(message: OutgoingMessage, signal: AbortSignal, onPart: OnPart): Promise<SendResult>
   /** Shows for a few seconds that a reply is being written. */

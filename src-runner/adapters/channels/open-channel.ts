@@ -24,8 +24,10 @@ import { isHeard, receiveMessage, receivePress, receiveUndecrypted, wasReceived 
 import type { JobStore } from '../../domain/jobs/job-store.ts'
 import { putReceivedFile, readFileOfAgent, type AgentFolders } from './agent-files.ts'
 import type { ChannelDriver, Connection, Incoming, IncomingMessage } from './channel.ts'
+import { pauseAfter } from './service-calls.ts'
 
 export type OpenChannelDeps = Pick<Services, 'db' | 'vault' | 'clock' | 'ids' | 'log'> & {
+  random: () => number
   jobs: JobStore
   approvals: ApprovalStore
   /** The clock by which requests and received messages are forgotten. */
@@ -37,6 +39,8 @@ export type OpenChannelDeps = Pick<Services, 'db' | 'vault' | 'clock' | 'ids' | 
 
 export type OpenChannel = ReturnType<typeof openChannel>
 
+/** After a connection that lasted this long, the next one follows soon. */
+const STEADY_MS = 60_000
 const ROUND_TRIP_STORED_EVERY_MS = 60_000
 /** How often a locked keychain is tried again. */
 export const VAULT_RETRY_MS = 15_000
@@ -71,10 +75,29 @@ export function openChannel(deps: OpenChannelDeps, driver: ChannelDriver | undef
     tryToWrite((tx) => setChannelStatus(tx, channelId, status, problem))
   }
 
+  /** Connects, and again after each fault of ours. */
+  async function stayConnected(): Promise<void> {
+    for (let failures = 0; !signal.aborted; failures++) {
+      const startedAt = clock.monotonic()
+      try {
+        return await connect()
+      } catch (error) {
+        if (signal.aborted) return
+        log.error({ error, channelId }, 'a fault of ours ended the connection of a channel')
+        setStatus('failing', createMessage('chat_broken'))
+      }
+      await connection?.close()
+      connection = null
+      if (clock.monotonic() - startedAt >= STEADY_MS) failures = 0
+      await clock.sleep(pauseAfter({ retryAfterMs: null }, failures, deps.random), signal).catch(() => {})
+    }
+  }
+
+  /** Resolves when a person has to act. */
   async function connect(): Promise<void> {
     if (driver === undefined) return setStatus('failing', NO_DRIVER)
     const tokens = await readTokens()
-    if (signal.aborted) return
+    signal.throwIfAborted()
     if (tokens === null) return setStatus('logged_out', createMessage('chat_token_gone'))
     access = { channelId, ...splitTokens(tokens), baseUrl: channel.baseUrl }
     connection = driver.connect(access, findConnectable(db, channelId)?.position ?? null, {
@@ -84,6 +107,7 @@ export function openChannel(deps: OpenChannelDeps, driver: ChannelDriver | undef
       knownChats: () => listKnownChats(db, channelId),
       readFile: (path, maxBytes) => readFileOfAgent(foldersOfAgent(), path, maxBytes),
     })
+    await connection.ended
   }
 
   async function readTokens(): Promise<string | null> {
@@ -159,13 +183,9 @@ export function openChannel(deps: OpenChannelDeps, driver: ChannelDriver | undef
   }
 
   setStatus('connecting', null)
-  connect().catch((error: unknown) => {
-    if (signal.aborted) return
-    log.error({ error, channelId }, 'could not connect a channel')
-    setStatus('failing', createMessage('chat_broken'))
-  })
+  void stayConnected()
   return {
-    /** null until the token is read. */
+    /** null until the token is read, and during the pause after a fault. */
     connection: () => connection,
     /** null until the token is read. */
     access: () => access,

@@ -52,11 +52,10 @@ function connect(deps: DiscordDeps, access: ChannelAccess, position: string | nu
   const runner = { ...given, roundTrip: () => signal.aborted || given.roundTrip() }
   const api = createDiscordApi({ ...deps, access, onRoundTrip: runner.roundTrip })
   const presses = createPresses(api, signal)
-  const listening = listen({ ...deps, api, access, runner, presses, closing: signal }, position).catch(() => {
-    if (!signal.aborted) runner.status('failing', createMessage('chat_broken'))
-  })
+  const ended = listen({ ...deps, api, access, runner, presses, closing: signal }, position)
   const chatPath = (chatId: string) => `/channels/${encodeURIComponent(chatId)}`
   return {
+    ended,
     deliver(message, stopping, onPart) {
       const onTokenRefused = (problem: Message) => signal.aborted || runner.status('logged_out', problem)
       const sending = { api, t: deps.speech(), readFile: runner.readFile, signal: AbortSignal.any([stopping, signal]) }
@@ -72,7 +71,7 @@ function connect(deps: DiscordDeps, access: ChannelAccess, position: string | nu
     },
     async close() {
       closing.abort(new Error('the channel is closed'))
-      await listening
+      await ended.catch(() => {})
     },
   }
 }

@@ -91,11 +91,11 @@ function connect(deps: SlackDeps, access: ChannelAccess, position: string | null
   const roundTrip = () => signal.aborted || runner.roundTrip()
   const api = createSlackApi({ ...deps, access, onRoundTrip: roundTrip })
   const receiving = { ...deps, api, appToken: access.appToken, runner: { ...runner, roundTrip }, closing: signal }
-  const done = receive(receiving, position).catch(() => {
-    if (!signal.aborted) runner.status('failing', createMessage('chat_broken'))
-  })
+  const ended = receive(receiving, position)
 
   return {
+    ended,
+
     deliver(message, stopping, onPart) {
       const onTokenRefused = (problem: Message) => signal.aborted || runner.status('logged_out', problem)
       const sending = { api, t: deps.speech(), readFile: runner.readFile, signal: AbortSignal.any([stopping, signal]) }
@@ -121,7 +121,7 @@ function connect(deps: SlackDeps, access: ChannelAccess, position: string | null
 
     async close() {
       closing.abort(new Error('the channel is closed'))
-      await done
+      await ended.catch(() => {})
     },
   }
 }

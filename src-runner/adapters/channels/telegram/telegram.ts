@@ -47,15 +47,14 @@ export function createTelegramDriver(deps: TelegramDeps): ChannelDriver {
 function connect(deps: TelegramDeps, access: ChannelAccess, position: string | null, runner: RunnerOfChannel): Connection {
   const closing = new AbortController()
   const api = createBotApi({ ...deps, access, onRoundTrip: () => closing.signal.aborted || runner.roundTrip() })
-  const polling = pollUpdates({ ...deps, api, runner, closing: closing.signal }, position).catch(() => {
-    if (!closing.signal.aborted) runner.status('failing', createMessage('chat_broken'))
-  })
+  const ended = pollUpdates({ ...deps, api, runner, closing: closing.signal }, position)
 
   async function call(make: Parameters<BotApi['call']>[0]): Promise<void> {
     await api.call(make, { signal: closing.signal })
   }
 
   return {
+    ended,
     deliver(message, signal, onPart) {
       const onTokenRefused = (problem: Message) => closing.signal.aborted || runner.status('logged_out', problem)
       const sending = { api, t: deps.speech(), readFile: runner.readFile, signal: AbortSignal.any([signal, closing.signal]) }
@@ -70,7 +69,7 @@ function connect(deps: TelegramDeps, access: ChannelAccess, position: string | n
       ),
     async close() {
       closing.abort(new Error('the channel is closed'))
-      await polling
+      await ended.catch(() => {})
     },
   }
 }

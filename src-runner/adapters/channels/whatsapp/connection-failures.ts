@@ -41,6 +41,6 @@ export function notKept(error: unknown): Message {
   return joinSentences(createMessage('chat_cannot_keep'), reasonOf(error))
 }
 
-export function reasonOf(error: unknown): Message {
+function reasonOf(error: unknown): Message {
   return error instanceof AppError ? problemOf(error) : createMessage('ours_broken')
 }

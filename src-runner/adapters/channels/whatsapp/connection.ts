@@ -1,9 +1,9 @@
 import type { OutboundFetch } from '../../../platform/net/outbound.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { createMessage, joinSentences, type Speech } from '../../../lib/messages.ts'
+import { createMessage, type Speech } from '../../../lib/messages.ts'
 import type { ChannelAccess } from '../../../domain/channels/channel-access.ts'
 import type { Connection, RunnerOfChannel } from '../channel.ts'
-import { notKept, pauseAfter, reasonOf } from './connection-failures.ts'
+import { notKept, pauseAfter } from './connection-failures.ts'
 import { stayLinked } from './stay-linked.ts'
 import { loadLibrary, readCreds, type Library, type TestServer } from './library.ts'
 import type { LinkSocket } from './link-socket.ts'
@@ -84,9 +84,10 @@ export function connect(deps: WhatsAppDeps, access: ChannelAccess, runner: Runne
     }
   }
 
-  const running = run().catch((error: unknown) => reported.status('failing', joinSentences(createMessage('chat_broken'), reasonOf(error))))
+  const ended = run()
 
   return {
+    ended,
     async deliver(message, aborting, onPart) {
       if (current === null || signal.aborted) {
         const problem = createMessage('sent_not_connected')
@@ -104,7 +105,7 @@ export function connect(deps: WhatsAppDeps, access: ChannelAccess, runner: Runne
     woke: () => void current?.test(),
     async close() {
       closing.abort(new Error('the channel is closed'))
-      await running
+      await ended.catch(() => {})
     },
   }
 }
