@@ -25,9 +25,11 @@ const MAX_OUTPUT_CHARS = 1_500
  * agent_not_found.
  */
 export function enqueueSkillDraft(tx: Tx, { jobs, speech }: { jobs: JobStore; speech: Speech }, jobId: string): Job {
-  const { agentId, status, title } = jobs.getJob(tx, jobId)
-  if (!isTerminal(status)) throw new AppError('job_not_finished')
-  return jobs.enqueue(tx, { agentId, channel: 'api', task: speech()('skillDraft.task', { title }), context: { [ABOUT]: jobId } })
+  const job = jobs.getJob(tx, jobId)
+  if (!isTerminal(job.status)) throw new AppError('job_not_finished')
+  // Another skill from a job that wrote one is about the same work.
+  const { id, agentId, title } = skillJobOf(tx, jobs, job) ?? job
+  return jobs.enqueue(tx, { agentId, channel: 'api', task: speech()('skillDraft.task', { title }), context: { [ABOUT]: id } })
 }
 
 /** The job that this one writes a skill from. null: it writes none. */

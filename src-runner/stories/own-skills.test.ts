@@ -302,6 +302,19 @@ describe('a skill from a job', () => {
     expect(await write({ text: ['I cannot.'] })).toMatchObject({ status: 'failed', files: [] })
   })
 
+  it('is about the first job again when it is written from a job that wrote one', async () => {
+    const agent = await runner.addAgent({ name: 'Collector' })
+    const from = await finished(agent.id)
+    const draftOf = async (about: string) => {
+      runner.modelServer.play({ text: [skillText('one')] })
+      const { jobId } = await runner.client.ok('draftSkill', { params: { jobId: about } })
+      await runner.ended(jobId)
+      return jobId
+    }
+    expect(await draft(await draftOf(await draftOf(from)))).toMatchObject({ fromJobId: from })
+    expect(JSON.stringify(runner.modelServer.received.at(-1)!.body)).toContain('Sorted: large ones first.')
+  })
+
   it('is made of finished jobs only, and of no job that names another one in its context', async () => {
     const agent = await runner.addAgent({ name: 'Collector' })
     const from = await finished(agent.id)
