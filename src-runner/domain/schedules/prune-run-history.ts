@@ -14,13 +14,17 @@ const BATCH = { schedules: 50, rows: 500 }
  */
 export function pruneRunHistory(tx: Tx, { afterSeq, now }: { afterSeq: number; now: number }): number {
   const batch = NEXT_SCHEDULES(tx).all({ afterSeq })
-  for (const schedule of batch) {
-    const isOld = and(eq(occurrences.scheduleSeq, schedule.seq), lt(occurrences.dueAt, firstKept(tx, schedule.seq, now)))
-    tx.delete(occurrences)
-      .where(and(isOld, sql`state <> 'due'`, sql`${occurrences.seq} IS NOT ${schedule.lastRunSeq}`))
-      .run()
+  for (const { seq, lastRunSeq } of batch) {
+    DELETE_OLD(tx).run({ scheduleSeq: seq, lastRunSeq, before: firstKept(tx, seq, now) })
   }
   return batch.length < BATCH.schedules ? 0 : batch.at(-1)!.seq
+}
+
+/** This batch keeps all rows from this due time on. Rows ahead of the clock are not counted. */
+function firstKept(db: Db, scheduleSeq: number, now: number): number {
+  const oldestOfMost = OLDEST_OF_MOST(db).get({ scheduleSeq, now })
+  const endOfBatch = END_OF_BATCH(db).get({ scheduleSeq })
+  return Math.min(Math.max(now - RUN_HISTORY_KEEPS.forMs, oldestOfMost?.dueAt ?? 0), endOfBatch?.dueAt ?? Number.MAX_SAFE_INTEGER)
 }
 
 const NEXT_SCHEDULES = prepareOnce((db: Db) => {
@@ -33,17 +37,27 @@ const NEXT_SCHEDULES = prepareOnce((db: Db) => {
     .limit(BATCH.schedules)
 })
 
-/** This batch keeps all rows from this due time on. Rows ahead of the clock are not counted. */
-function firstKept(db: Db, scheduleSeq: number, now: number): number {
-  const { dueAt } = occurrences
-  const isOf = eq(occurrences.scheduleSeq, scheduleSeq)
-  const select = () => db.select({ dueAt }).from(occurrences)
-  const oldestOfMost = select()
-    .where(and(isOf, lte(dueAt, now)))
+const { seq, scheduleSeq, dueAt } = occurrences
+const isOfSchedule = eq(scheduleSeq, sql.placeholder('scheduleSeq'))
+
+const DELETE_OLD = prepareOnce((tx: Tx) =>
+  tx
+    .delete(occurrences)
+    .where(
+      and(isOfSchedule, lt(dueAt, sql.placeholder('before')), sql`state <> 'due'`, sql`${seq} IS NOT ${sql.placeholder('lastRunSeq')}`),
+    ),
+)
+
+const OLDEST_OF_MOST = prepareOnce((db: Db) =>
+  db
+    .select({ dueAt })
+    .from(occurrences)
+    .where(and(isOfSchedule, lte(dueAt, sql.placeholder('now'))))
     .orderBy(desc(dueAt))
     .limit(1)
-    .offset(RUN_HISTORY_KEEPS.rows - 1)
-    .get()
-  const endOfBatch = select().where(isOf).orderBy(dueAt).limit(1).offset(BATCH.rows).get()
-  return Math.min(Math.max(now - RUN_HISTORY_KEEPS.forMs, oldestOfMost?.dueAt ?? 0), endOfBatch?.dueAt ?? Number.MAX_SAFE_INTEGER)
-}
+    .offset(RUN_HISTORY_KEEPS.rows - 1),
+)
+
+const END_OF_BATCH = prepareOnce((db: Db) =>
+  db.select({ dueAt }).from(occurrences).where(isOfSchedule).orderBy(dueAt).limit(1).offset(BATCH.rows),
+)
