@@ -89,9 +89,16 @@ export function isAgentOf(agentId: SQLWrapper, entityId: string | undefined): SQ
 
 /** Every folder that a person gave to any agent, as they wrote it. */
 export function listAgentFolders(db: Db): string[] {
-  const rows = db.select({ folders: agents.folders }).from(agents).where(isNull(deletedAt)).all()
-  return [...new Set(rows.flatMap(({ folders }) => folders))]
+  return [
+    ...new Set(
+      FOLDERS(db)
+        .all()
+        .flatMap(({ folders }) => folders),
+    ),
+  ]
 }
+
+const FOLDERS = prepareOnce((db: Db) => db.select({ folders: agents.folders }).from(agents).where(isNull(deletedAt)))
 
 /** Agents with a model of this provider, also as a fallback. */
 export function listAgentsUsingProvider(db: Db, usedId: string): Agent[] {

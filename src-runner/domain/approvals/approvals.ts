@@ -73,35 +73,27 @@ export function createApprovals({
 }
 
 const prepareLatest = (which: SQL) =>
-  prepareOnce((db: Db) =>
-    selectApprovals(db)
-      .where(and(eq(approvals.jobSeq, sql.placeholder('jobSeq')), which))
-      .orderBy(desc(approvals.seq))
-      .limit(1),
-  )
+  prepareOnce((db: Db) => selectApprovals(db).where(and(isOfJob, which)).orderBy(desc(approvals.seq)).limit(1))
+const isOfJob = eq(approvals.jobSeq, sql.placeholder('jobSeq'))
 const isOfCall = eq(approvals.callId, sql.placeholder('callId'))
 const server = sql`json_extract(${approvals.question}, '$.server')`
 const LATEST_OF_CALL = prepareLatest(sql`${isOfCall} AND ${server} IS NULL`)
 const LATEST_OF_SERVER = prepareLatest(sql`${isOfCall} AND ${server} IS NOT NULL`)
 const LATEST_BUDGET = prepareLatest(eq(approvals.kind, 'budget'))
 
-/** The tools that a person allowed for the rest of this job, each with the risks of the calls that were shown. */
-function listGrants(db: Db, jobSeq: number): Grants {
-  const rows = db
+const GRANTED = prepareOnce((db: Db) =>
+  db
     .select({ tool: approvals.tool, facts: approvals.facts })
     .from(approvals)
     .where(
-      and(
-        eq(approvals.jobSeq, jobSeq),
-        eq(approvals.status, 'approved'),
-        eq(approvals.remember, 'job'),
-        isNotNull(approvals.tool),
-        isNotNull(approvals.facts),
-      ),
-    )
-    .all()
+      and(isOfJob, eq(approvals.status, 'approved'), eq(approvals.remember, 'job'), isNotNull(approvals.tool), isNotNull(approvals.facts)),
+    ),
+)
+
+/** The tools that a person allowed for the rest of this job, each with the risks of the calls that were shown. */
+function listGrants(db: Db, jobSeq: number): Grants {
   const grants = new Map<string, Set<CallRisk>>()
-  for (const { tool, facts } of rows) {
+  for (const { tool, facts } of GRANTED(db).all({ jobSeq })) {
     const risks = grants.get(tool!) ?? new Set()
     for (const risk of risksOf(facts!)) risks.add(risk)
     grants.set(tool!, risks)
@@ -109,29 +101,37 @@ function listGrants(db: Db, jobSeq: number): Grants {
   return grants
 }
 
-/** How often a call was started, and how often a person allowed it to run again. */
-function countAgain(db: Db, jobSeq: number, callId: string): { starts: number; agains: number } {
-  const starts = db
+const STARTS_OF_CALL = prepareOnce((db: Db) =>
+  db
     .select({ n: count() })
     .from(jobSteps)
-    .where(and(eq(jobSteps.jobSeq, jobSeq), eq(jobSteps.callId, callId), eq(jobSteps.kind, 'tool_started')))
-    .get()!
-  const agains = db
+    .where(
+      and(
+        eq(jobSteps.jobSeq, sql.placeholder('jobSeq')),
+        eq(jobSteps.callId, sql.placeholder('callId')),
+        eq(jobSteps.kind, 'tool_started'),
+      ),
+    ),
+)
+
+const AGAINS_OF_CALL = prepareOnce((db: Db) =>
+  db
     .select({ n: count() })
     .from(approvals)
-    .where(
-      and(eq(approvals.jobSeq, jobSeq), eq(approvals.callId, callId), eq(approvals.kind, 'unknown_outcome'), eq(approvals.answer, 'again')),
-    )
-    .get()!
-  return { starts: starts.n, agains: agains.n }
+    .where(and(isOfJob, isOfCall, eq(approvals.kind, 'unknown_outcome'), eq(approvals.answer, 'again'))),
+)
+
+/** How often a call was started, and how often a person allowed it to run again. */
+function countAgain(db: Db, jobSeq: number, callId: string): { starts: number; agains: number } {
+  return { starts: STARTS_OF_CALL(db).get({ jobSeq, callId })!.n, agains: AGAINS_OF_CALL(db).get({ jobSeq, callId })!.n }
 }
 
+const PENDING = prepareOnce((db: Db) => db.select({ n: count() }).from(approvals).where(isPending))
+
 function countPending(db: Db, entityId?: string): number {
-  return db
-    .select({ n: count() })
-    .from(approvals)
-    .where(and(eq(approvals.status, 'pending'), filterBy(approvals.entityId, entityId)))
-    .get()!.n
+  if (entityId === undefined) return PENDING(db).get()!.n
+  const isOfEntity = and(isPending, eq(approvals.entityId, entityId))
+  return db.select({ n: count() }).from(approvals).where(isOfEntity).get()!.n
 }
 
 const PENDING_OF_JOB = prepareOnce((db: Db) =>

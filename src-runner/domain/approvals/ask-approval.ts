@@ -1,5 +1,6 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
-import type { Tx } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
 import { APPROVAL_EXPIRES_AFTER_MS, type Approval, type AskedQuestion, type Remember } from '../../contract/approvals.ts'
 import type { CallFacts, Decision, RuleText, Taints } from '../../contract/rules.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -37,18 +38,10 @@ export function askApproval(
   claim: Claim,
   approval: NewApproval,
 ): string {
-  const job = tx
-    .select({ agentId: jobs.agentId, entityId: jobs.entityId, conversationId: jobs.conversationId })
-    .from(jobs)
-    .where(and(eq(jobs.seq, claim.seq), eq(jobs.claim, claim.claim), eq(jobs.status, 'running')))
-    .get()
+  const job = RUNNING_JOB(tx).get({ seq: claim.seq, claim: claim.claim })
   if (job === undefined) throw new StaleClaimError(claim)
   const call = approval.kind === 'budget' ? null : { callId: approval.callId, tool: approval.tool }
-  const pending = tx
-    .select({ id: approvals.id })
-    .from(approvals)
-    .where(and(eq(approvals.jobSeq, claim.seq), eq(sql`ifnull(${approvals.callId}, '')`, call?.callId ?? ''), isPending))
-    .get()
+  const pending = PENDING_OF_CALL(tx).get({ jobSeq: claim.seq, callId: call?.callId ?? '' })
   if (pending !== undefined) return pending.id
   const id = ids.next()
   const facts = 'facts' in approval ? approval.facts : null
@@ -64,7 +57,7 @@ export function askApproval(
       tool: call?.tool ?? null,
       args: approval.args ?? null,
       hash: hashOfCall(call?.tool ?? 'budget', approval.args, facts),
-      reason: call === null ? '' : lastReplyOf(tx, claim.seq),
+      reason: call === null ? '' : (LAST_REPLY(tx).get({ jobSeq: claim.seq })?.text ?? ''),
       facts,
       decision: isTool ? approval.decision : null,
       taints: approval.taints,
@@ -83,13 +76,27 @@ export function askApproval(
   return id
 }
 
-function lastReplyOf(tx: Tx, jobSeq: number): string {
-  const reply = tx
+const RUNNING_JOB = prepareOnce((db: Db) =>
+  db
+    .select({ agentId: jobs.agentId, entityId: jobs.entityId, conversationId: jobs.conversationId })
+    .from(jobs)
+    .where(and(eq(jobs.seq, sql.placeholder('seq')), eq(jobs.claim, sql.placeholder('claim')), eq(jobs.status, 'running'))),
+)
+
+const PENDING_OF_CALL = prepareOnce((db: Db) =>
+  db
+    .select({ id: approvals.id })
+    .from(approvals)
+    .where(
+      and(eq(approvals.jobSeq, sql.placeholder('jobSeq')), sql`ifnull(${approvals.callId}, '') = ${sql.placeholder('callId')}`, isPending),
+    ),
+)
+
+const LAST_REPLY = prepareOnce((db: Db) =>
+  db
     .select({ text: jobSteps.text })
     .from(jobSteps)
-    .where(and(eq(jobSteps.jobSeq, jobSeq), eq(jobSteps.kind, 'reply')))
+    .where(and(eq(jobSteps.jobSeq, sql.placeholder('jobSeq')), eq(jobSteps.kind, 'reply')))
     .orderBy(desc(jobSteps.seq))
-    .limit(1)
-    .get()
-  return reply?.text ?? ''
-}
+    .limit(1),
+)

@@ -24,11 +24,13 @@ export function getJob(db: Db, jobId: string): Job {
   return required(findJob(db, jobId), 'job_not_found')
 }
 
+const CHILD_OF_CALL = prepareOnce((db: Db) =>
+  selectJobs(db).where(and(eq(jobs.parentJobId, sql.placeholder('parentJobId')), eq(jobs.parentCallId, sql.placeholder('callId')))),
+)
+
 /** The job that was made for this call of another job. */
 export function findChildOfCall(db: Db, parentJobId: string, callId: string): Job | null {
-  const row = selectJobs(db)
-    .where(and(eq(jobs.parentJobId, parentJobId), eq(jobs.parentCallId, callId)))
-    .get()
+  const row = CHILD_OF_CALL(db).get({ parentJobId, callId })
   return row === undefined ? null : jobOf(row)
 }
 
@@ -69,15 +71,19 @@ export function listReplyParts(db: Db, jobId: string): ReadonlyMap<number, unkno
   return new Map(rows.map(({ seq, parts }) => [seq, parts]))
 }
 
+const prepareCount = (condition: SQL) => prepareOnce((db: Db) => db.select({ n: count() }).from(jobs).where(condition))
+const RUNNING_COUNT = prepareCount(sql`status = 'running'`)
+const AWAITING_APPROVAL_COUNT = prepareCount(sql`status = 'awaiting_approval' AND ${sql.raw(AT_REST)}`)
+const AWAITING_CHILD_COUNT = prepareCount(sql`status = 'awaiting_child' AND ${sql.raw(AT_REST)}`)
+
 /** How many unfinished jobs there are in each state, in one workspace or in all. */
 export function countJobs(db: Db, entityId?: string) {
   if (entityId !== undefined) return countJobsOf(db, entityId)
-  const countOf = (condition: SQL) => db.select({ n: count() }).from(jobs).where(condition).get()!.n
   return {
     pending: countQueued(db),
-    running: countOf(sql`status = 'running'`),
-    awaiting_approval: countOf(sql`status = 'awaiting_approval' AND ${sql.raw(AT_REST)}`),
-    awaiting_child: countOf(sql`status = 'awaiting_child' AND ${sql.raw(AT_REST)}`),
+    running: RUNNING_COUNT(db).get()!.n,
+    awaiting_approval: AWAITING_APPROVAL_COUNT(db).get()!.n,
+    awaiting_child: AWAITING_CHILD_COUNT(db).get()!.n,
   }
 }
 
@@ -96,16 +102,20 @@ function countJobsOf(db: Db, entityId: string) {
   }
 }
 
-/** The longest running first. */
-export function listRunningJobs(db: Db): RunningJob[] {
-  const rows = db
+const RUNNING = prepareOnce((db: Db) =>
+  db
     .select({ jobId: jobs.id, title: jobs.title, agentName: agents.name, startedAt: jobs.startedAt, costUsd: jobs.costUsd })
     .from(jobs)
     .innerJoin(agents, eq(agents.id, jobs.agentId))
     .where(sql`agent_jobs.status = 'running'`)
-    .orderBy(jobs.seq)
+    .orderBy(jobs.seq),
+)
+
+/** The longest running first. */
+export function listRunningJobs(db: Db): RunningJob[] {
+  return RUNNING(db)
     .all()
-  return rows.map((row) => ({ ...row, startedAt: row.startedAt! }))
+    .map((row) => ({ ...row, startedAt: row.startedAt! }))
 }
 
 const isOfConversation = eq(jobs.conversationId, sql.placeholder('conversationId'))

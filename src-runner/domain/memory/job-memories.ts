@@ -1,5 +1,6 @@
-import { and, eq, lt } from 'drizzle-orm'
+import { and, eq, lt, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
 import type { JobMemory, Memory } from '../../contract/memory.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { jobs } from '../jobs/jobs-table.ts'
@@ -38,25 +39,29 @@ export function listJobMemories(db: Db, jobId: string): JobMemory[] {
 
 const isInPrompt = eq(jobMemories.via, 'prompt')
 
-/** Whether an earlier turn of the conversation had memories in its prompt. All later turns read its replies. */
-export function hadPromptMemories(db: Db, conversationId: string, beforeSeq: number): boolean {
-  const found = db
+const IN_EARLIER_TURN = prepareOnce((db: Db) =>
+  db
     .select({ seq: jobs.seq })
     .from(jobs)
     .innerJoin(jobMemories, and(eq(jobMemories.jobId, jobs.id), isInPrompt))
-    .where(and(eq(jobs.conversationId, conversationId), lt(jobs.seq, beforeSeq)))
-    .limit(1)
-    .get()
-  return found !== undefined
+    .where(and(eq(jobs.conversationId, sql.placeholder('conversationId')), lt(jobs.seq, sql.placeholder('beforeSeq'))))
+    .limit(1),
+)
+
+/** Whether an earlier turn of the conversation had memories in its prompt. All later turns read its replies. */
+export function hadPromptMemories(db: Db, conversationId: string, beforeSeq: number): boolean {
+  return IN_EARLIER_TURN(db).get({ conversationId, beforeSeq }) !== undefined
 }
+
+const IN_PROMPT = prepareOnce((db: Db) =>
+  db
+    .select({ seq: jobMemories.seq })
+    .from(jobMemories)
+    .where(and(eq(jobMemories.jobId, sql.placeholder('jobId')), isInPrompt))
+    .limit(1),
+)
 
 /** Whether the job's prompt had memories, which its replies may repeat. */
 export function hasPromptMemories(db: Db, jobId: string): boolean {
-  const found = db
-    .select({ seq: jobMemories.seq })
-    .from(jobMemories)
-    .where(and(eq(jobMemories.jobId, jobId), isInPrompt))
-    .limit(1)
-    .get()
-  return found !== undefined
+  return IN_PROMPT(db).get({ jobId }) !== undefined
 }

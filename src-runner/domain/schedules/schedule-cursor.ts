@@ -1,5 +1,6 @@
-import { and, desc, eq, gt, isNotNull, lt, lte, type SQL } from 'drizzle-orm'
+import { and, desc, eq, gt, isNotNull, lt, lte, sql, type SQL } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Job } from '../../contract/jobs.ts'
 import type { Taint } from '../../contract/rules.ts'
 import { jobs, jobTexts } from '../jobs/jobs-table.ts'
@@ -61,8 +62,15 @@ export function saveScheduleCursor(tx: Tx, scheduleId: string, state: string, ad
   return changes > 0
 }
 
+const CURSOR_OF_JOB = prepareOnce((db: Db) =>
+  db
+    .select()
+    .from(jobCursors)
+    .where(eq(jobCursors.jobId, sql.placeholder('jobId'))),
+)
+
 export function findJobCursor(db: Db, jobId: string): JobCursor | null {
-  const row = db.select().from(jobCursors).where(eq(jobCursors.jobId, jobId)).get()
+  const row = CURSOR_OF_JOB(db).get({ jobId })
   return row === undefined ? null : { previousJobId: row.previousJobId, state: row.cursor, addsTaint: addedTaintsOf(row.addsTaint) }
 }
 
