@@ -157,25 +157,37 @@ export function listApprovals(
   db: Db,
   { status, jobId, entityId, cursor, limit }: ApprovalFilter,
 ): { approvals: Approval[]; pending: number; nextCursor: string | null } {
-  const rows = db
-    .select({ approval: SHOWN, seq: approvals.seq })
-    .from(approvals)
-    .innerJoin(jobs, ofJob)
-    .innerJoin(agents, ofAgent)
-    .where(
-      and(
-        lt(approvals.seq, decodeSeqCursor(cursor)),
-        filterBy(approvals.status, status),
-        jobId === undefined ? undefined : eq(approvals.jobSeq, seqOf(db, jobId)),
-        filterBy(approvals.entityId, entityId),
-      ),
-    )
-    .orderBy(desc(approvals.seq))
-    .limit(limit + 1)
-    .all()
+  const before = decodeSeqCursor(cursor)
+  const isPlain = status === 'pending' && jobId === undefined && entityId === undefined
+  const rows = isPlain
+    ? PAGE_OF_PENDING(db).all({ before, limit: limit + 1 })
+    : selectPage(db)
+        .where(
+          and(
+            lt(approvals.seq, before),
+            filterBy(approvals.status, status),
+            jobId === undefined ? undefined : eq(approvals.jobSeq, seqOf(db, jobId)),
+            filterBy(approvals.entityId, entityId),
+          ),
+        )
+        .orderBy(desc(approvals.seq))
+        .limit(limit + 1)
+        .all()
   const page = pageOf(rows, limit, (last) => [last.seq])
   return { approvals: page.rows.map(({ approval }) => approval), pending: countPending(db, entityId), nextCursor: page.nextCursor }
 }
+
+function selectPage(db: Db) {
+  return db.select({ approval: SHOWN, seq: approvals.seq }).from(approvals).innerJoin(jobs, ofJob).innerJoin(agents, ofAgent)
+}
+
+/** Read after every change, for the tray and the navigation. */
+const PAGE_OF_PENDING = prepareOnce((db: Db) =>
+  selectPage(db)
+    .where(and(lt(approvals.seq, sql.placeholder('before')), isPending))
+    .orderBy(desc(approvals.seq))
+    .limit(sql.placeholder('limit')),
+)
 
 function seqOf(db: Db, jobId: string) {
   return db.select({ seq: jobs.seq }).from(jobs).where(eq(jobs.id, jobId))
