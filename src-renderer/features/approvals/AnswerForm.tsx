@@ -39,12 +39,14 @@ export function AnswerForm(props: FormProps): JSX.Element {
     const choice = props.approval.question?.choices[at]
     if (choice !== undefined) answer(choice)
   }
+  // The next card has the focus as soon as this one is answered: a key that is still held must not answer that one too.
+  const pressed = (act: () => void) => (event: KeyboardEvent) => event.repeat || act()
   createEffect(() => {
     if (!props.hasKeys) return
     useKeys({
-      a: plainYes,
-      r: () => setOpen('reject'),
-      ...Object.fromEntries([...'123456789'].map((figure) => [figure, () => choose(Number(figure) - 1)])),
+      a: pressed(plainYes),
+      r: pressed(() => setOpen('reject')),
+      ...Object.fromEntries([...'123456789'].map((figure) => [figure, pressed(() => choose(Number(figure) - 1))])),
     })
   })
 

@@ -1,5 +1,5 @@
 import { quote } from '../../testing/things.ts'
-import { screen, waitFor, within } from '@solidjs/testing-library'
+import { fireEvent, screen, waitFor, within } from '@solidjs/testing-library'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import type { Conversation, Message } from '../../../src-runner/contract/conversations.ts'
@@ -439,8 +439,10 @@ it('answers only the focused card with A and R', async () => {
   cards[0]!.focus()
   await view.user.keyboard('a')
   await waitFor(() => expect(space.runner.callsOf('resolveApproval').map((call) => call.body.approvalId)).toEqual([approvals[0]!.id]))
-  // The next one has the focus, and R begins its note.
+  // The next one has the focus. A key that is still held does not answer it, and R begins its note.
   await waitFor(() => expect(cards[1]).toHaveFocus())
+  fireEvent.keyDown(cards[1]!, { key: 'a', repeat: true })
+  expect(space.runner.callsOf('resolveApproval')).toHaveLength(1)
   await view.user.keyboard('r')
   await waitFor(() => expect(within(cards[1]!).getByRole('textbox', { name: /Add a note/ })).toHaveFocus())
 })
