@@ -2,7 +2,9 @@ import { A } from '@solidjs/router'
 import { For, type JSX, Show } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { compactText } from '../../../resources/locales/numbers.ts'
+import { AnswerState } from '../../api/AnswerState.tsx'
 import { useMay } from '../../api/may.ts'
+import type { Loaded } from '../../api/observe.ts'
 import { useChannels, useCredentials, useMcpServers, useMcpToolUse, useSkills } from '../../api/queries.ts'
 import { locale, t } from '../../lib/language.ts'
 import { visibleText } from '../../lib/visible-text.ts'
@@ -53,8 +55,8 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
           href={`/channels?connect=${props.agent.id}`}
           link={may('createChannel') ? t('agents.reach.connect') : null}
         >
-          <Show when={channels.data?.channels.length} fallback={<None text={t('agents.reach.none')} />}>
-            <For each={channels.data!.channels}>
+          <Listed answer={channels} count={channels.data?.channels.length}>
+            <For each={channels.data?.channels}>
               {(channel) => (
                 <Item href="/channels" name={channel.name}>
                   <span class="text-ink-3">{t(`channels.kinds.${channel.kind}`)}</span>
@@ -64,10 +66,10 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
                 </Item>
               )}
             </For>
-          </Show>
+          </Listed>
         </Line>
         <Line label={t('agents.reach.accounts')} href={`/connections?agent=${props.agent.id}`} link={t('agents.reach.connect')}>
-          <Show when={accounts().length > 0} fallback={<None text={t('agents.reach.none')} />}>
+          <Listed answer={credentials} count={accounts().length}>
             <For each={accounts()}>
               {(credential) => (
                 <Item href={`/connections/${credential.id}`} name={credential.name}>
@@ -78,11 +80,11 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
                 </Item>
               )}
             </For>
-          </Show>
+          </Listed>
         </Line>
         <Line label={t('agents.reach.tools')} href={`/connections?add=mcp&agent=${props.agent.id}`} link={t('common.add')}>
-          <Show when={servers.data?.servers.length} fallback={<None text={t('agents.reach.none')} />}>
-            <For each={servers.data!.servers}>
+          <Listed answer={servers} count={servers.data?.servers.length}>
+            <For each={servers.data?.servers}>
               {(server) => (
                 <Item href={`/connections/mcp/${server.id}`} name={server.name}>
                   <span class="text-ink-3">{costOf(server)}</span>
@@ -100,11 +102,11 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
                 })}
               </span>
             </Show>
-          </Show>
+          </Listed>
         </Line>
         <Line label={t('agents.reach.skills')} href={`/agents/${props.agent.id}#skills`} link={t('agents.reach.change')}>
-          <Show when={skills.data?.skills.length} fallback={<None text={t('agents.reach.none')} />}>
-            <For each={skills.data!.skills}>
+          <Listed answer={skills} count={skills.data?.skills.length}>
+            <For each={skills.data?.skills}>
               {(skill) => (
                 <Item href={`/skills/${skill.id}`} name={skill.name}>
                   <Show
@@ -123,7 +125,7 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
             <Show when={ready().length > 1}>
               <span class="block text-xs text-ink-3">{t('agents.reach.allSkills', { tokens: compactText(skillTokens(), locale()) })}</span>
             </Show>
-          </Show>
+          </Listed>
         </Line>
       </dl>
     </Panel>
@@ -146,6 +148,17 @@ function Line(props: { label: string; href: string; link: string | null; childre
         </Show>
       </dd>
     </div>
+  )
+}
+
+/** Says that there are none only once that is known. */
+function Listed(props: { answer: Loaded<unknown>; count: number | undefined; children: JSX.Element }): JSX.Element {
+  return (
+    <Show when={props.answer.data} fallback={<AnswerState compact rows={1} answer={props.answer} />}>
+      <Show when={props.count} fallback={<None text={t('agents.reach.none')} />}>
+        {props.children}
+      </Show>
+    </Show>
   )
 }
 

@@ -242,3 +242,20 @@ it('says in one place what an agent can reach, with a link to change each', asyn
   expect(within(panel).getByRole('link', { name: 'Add: MCP tools' })).toHaveAttribute('href', `/connections?add=mcp&agent=${agent.id}`)
   expect(runner.callsOf('listCredentials')[0]!.query).toEqual({ agentId: agent.id })
 })
+
+it('does not say that an agent reaches nothing while that is not known', async () => {
+  const agent = makeAgent({ name: 'Ada', folders: ['/srv/notes'] })
+  const runner = createWorkspace([agent])
+  runner.answer({
+    listChannels: () => new Refusal('internal'),
+    listCredentials: () => new Refusal('internal'),
+    listMcpServers: () => new Refusal('internal'),
+    listSkills: () => new Refusal('internal'),
+  })
+  open(runner, `/agents/${agent.id}`)
+  const panel = (await screen.findByRole('heading', { name: 'What this agent can reach' })).closest('section')!
+  await waitFor(() => expect(within(panel).getAllByRole('alert')).toHaveLength(4))
+  expect(within(panel).queryByText('None')).not.toBeInTheDocument()
+  const skills = screen.getByRole('heading', { name: 'Skills' }).closest('section')!
+  expect(await within(skills).findByRole('alert')).toBeInTheDocument()
+})

@@ -2,6 +2,7 @@ import { For, type JSX, Show } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import type { Skill } from '../../../src-runner/contract/skills.ts'
 import { compactText } from '../../../resources/locales/numbers.ts'
+import { AnswerState } from '../../api/AnswerState.tsx'
 import { useSkills } from '../../api/queries.ts'
 import { SkillSwitch } from '../../features/skills/SkillSwitch.tsx'
 import { locale, t } from '../../lib/language.ts'
@@ -26,16 +27,18 @@ export function SkillsPanel(props: { agent: Agent }): JSX.Element {
         </ButtonLink>
       }
     >
-      <Show when={skills().length > 0} fallback={<p class="text-sm text-ink-3">{t('agents.skills.none')}</p>}>
-        <ul class="flex flex-col gap-2.5">
-          <For each={skills()}>
-            {(skill) => (
-              <li>
-                <SkillSwitch skill={skill} agentId={props.agent.id} label={visibleText(skill.name)} hint={hint(skill)} />
-              </li>
-            )}
-          </For>
-        </ul>
+      <Show when={answer.data} fallback={<AnswerState compact rows={2} answer={answer} />}>
+        <Show when={skills().length > 0} fallback={<p class="text-sm text-ink-3">{t('agents.skills.none')}</p>}>
+          <ul class="flex flex-col gap-2.5">
+            <For each={skills()}>
+              {(skill) => (
+                <li>
+                  <SkillSwitch skill={skill} agentId={props.agent.id} label={visibleText(skill.name)} hint={hint(skill)} />
+                </li>
+              )}
+            </For>
+          </ul>
+        </Show>
       </Show>
     </Panel>
   )
