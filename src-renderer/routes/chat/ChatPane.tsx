@@ -37,10 +37,12 @@ export function ChatPane(props: PaneProps) {
 
   const allAgents = () => props.agents.data?.agents ?? []
   const newAgent = createMemo((): Agent | undefined => {
+    if (props.conversationId !== null) return undefined
     const preferredId = chosenId() ?? props.urlAgentId
     return allAgents().find((agent) => agent.id === preferredId) ?? allAgents().find((agent) => agent.isDefault) ?? allAgents()[0]
   })
   const turns = createMemo(() => chatTurns(conversation.data?.messages ?? [], conversation.data?.jobs ?? [], props.chat.sent()))
+  /** null: there is none, or it is not known yet whose conversation it is. */
   const agentId = () => conversation.data?.conversation.agentId ?? props.chat.sent()[0]?.agentId ?? newAgent()?.id ?? null
   const agent = () => allAgents().find((one) => one.id === agentId())
   const agentName = () => agent()?.name ?? conversation.data?.conversation.agentName ?? t('common.agent')
@@ -119,7 +121,7 @@ export function ChatPane(props: PaneProps) {
           </div>
         </Match>
       </Switch>
-      <Show when={!isGone() && agentId() !== null}>
+      <Show when={!isGone() && (props.conversationId !== null || agentId() !== null)}>
         <div class="mx-auto w-full max-w-3xl px-6 pb-4 max-sm:px-3 max-sm:pb-3">
           <p role="status" class={isFromLink() ? 'px-1 pb-1.5 text-xs text-warn' : 'sr-only'}>
             {isFromLink() ? t('chat.fromLink') : ''}
@@ -128,7 +130,7 @@ export function ChatPane(props: PaneProps) {
             opened={props.opened}
             conversationId={props.conversationId}
             placeholder={running() === undefined ? t('chat.placeholder', { agent: agentName() }) : t('chat.placeholderQueued')}
-            disabled={props.conversationId === null && props.chat.isOpening()}
+            disabled={agentId() === null || (props.conversationId === null && props.chat.isOpening())}
             onSend={send}
             onStop={running() === undefined ? undefined : () => void stop.run()}
             isStopping={stop.isRequested()}

@@ -93,6 +93,29 @@ const ENDED = {
 
 beforeEach(() => sessionStorage.clear())
 
+it('sends a message only once it is known whose conversation it is', async () => {
+  const space = createWorkspace()
+  const other = makeAgent({ name: 'Grace', isDefault: false })
+  const conversationId = space.begin('Ships')
+  const held = space.conversations.get(conversationId)!
+  Object.assign(held.conversation, { agentId: other.id, agentName: 'Grace' })
+  let arrive!: () => void
+  const arrived = new Promise<void>((resolve) => (arrive = resolve))
+  space.runner.answer({
+    listAgents: () => ({ agents: [space.agent, other], nextCursor: null }),
+    getConversation: () => arrived.then(() => held),
+  })
+  const view = openChat(space.runner, `/chat/${conversationId}`)
+  await screen.findByRole('option', { name: /Ships/ })
+  await view.user.type(await composer(), 'Hello{Enter}')
+  expect(space.runner.callsOf('chatStream')).toHaveLength(0)
+  expect(await composer()).toHaveValue('Hello')
+  arrive()
+  await screen.findByRole('heading', { name: 'Ships' })
+  await view.user.type(await composer(), '{Enter}')
+  await waitFor(() => expect(space.runner.callsOf('chatStream')[0]!.body).toMatchObject({ agentId: other.id, conversationId }))
+})
+
 describe('a new chat', () => {
   it('shows the message at once, gets the URL of the conversation, streams on one connection, and ends with the cost', async () => {
     const space = createWorkspace()
