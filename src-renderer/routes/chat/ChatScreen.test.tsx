@@ -1,5 +1,6 @@
 import { quote } from '../../testing/things.ts'
 import { fireEvent, screen, waitFor, within } from '@solidjs/testing-library'
+import { A } from '@solidjs/router'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import type { Conversation, Message } from '../../../src-runner/contract/conversations.ts'
@@ -186,6 +187,27 @@ describe('a new chat', () => {
     start.send({ type: 'start', jobId: space.addTurn(conversationId, 'Hello', RUNNING).id, conversationId })
     await waitFor(() => expect(view.path()).toBe(`/chat/${conversationId}`))
     expect(screen.queryByText('Not sent')).not.toBeInTheDocument()
+  })
+
+  it('puts a message that was not sent back into the field when the person comes back', async () => {
+    const space = createWorkspace()
+    const Page = () => (
+      <>
+        <A href="/models">Away</A>
+        <ChatScreen />
+      </>
+    )
+    const Elsewhere = () => <A href="/chat">Back</A>
+    const view = renderScreen(Page, { route: ROUTE, path: '/chat', runner: space.runner, more: { '/models': Elsewhere } })
+    await composer()
+    space.runner.setReachable(false)
+    await view.user.type(await composer(), 'Hello{Enter}')
+    await screen.findByText(/could not be reached/)
+    await view.user.type(await composer(), 'And more')
+    space.runner.setReachable(true)
+    await view.user.click(screen.getByRole('link', { name: 'Away' }))
+    await view.user.click(await screen.findByRole('link', { name: 'Back' }))
+    expect(await composer()).toHaveValue('Hello\n\nAnd more')
   })
 
   it('starts a new line with Shift+Enter, and keeps a draft while another conversation is open', async () => {

@@ -1,7 +1,7 @@
-import { type Accessor, createSignal } from 'solid-js'
+import { type Accessor, createSignal, onCleanup } from 'solid-js'
 import { useApi } from '../../api/ApiProvider.tsx'
 import { pageId } from '../../lib/ids.ts'
-import type { SentTurn } from './chat-turns.ts'
+import { keepDraft, readDraft, type SentTurn } from './chat-turns.ts'
 
 export type Chat = {
   /** Sent turns of this conversation that are not in its record yet. */
@@ -15,13 +15,22 @@ export type Chat = {
   forgetNew: () => void
 }
 
-/** Sends messages. A message is shown at once, and stays with its error if it could not be sent. */
+/**
+ * Sends messages. A message is shown at once, and stays with its error if it could not be sent. When the screen is left, it waits
+ * in the field of its chat.
+ */
 export function useChat(conversationId: Accessor<string | null>, onOpened: (conversationId: string) => void): Chat {
   const { turns: streams } = useApi()
   const [turns, setTurns] = createSignal<SentTurn[]>([])
   const change = (localId: string, part: Partial<SentTurn>) =>
     setTurns((all) => all.map((turn) => (turn.localId === localId ? { ...turn, ...part } : turn)))
   const isNew = (turn: SentTurn) => turn.conversationId === null
+  const putIntoField = ({ conversationId: id, text }: SentTurn) => keepDraft(id, [text, readDraft(id).trim()].filter(Boolean).join('\n\n'))
+  let isLeft = false
+  onCleanup(() => {
+    isLeft = true
+    for (const turn of turns().toReversed()) if (turn.problem !== null) putIntoField(turn)
+  })
 
   async function submit(turn: SentTurn): Promise<void> {
     change(turn.localId, { problem: null })
@@ -30,7 +39,8 @@ export function useChat(conversationId: Accessor<string | null>, onOpened: (conv
       change(turn.localId, begun)
       if (isNew(turn) && conversationId() === null) onOpened(begun.conversationId)
     } catch (thrown) {
-      change(turn.localId, { problem: thrown })
+      if (isLeft) putIntoField(turn)
+      else change(turn.localId, { problem: thrown })
     }
   }
 
