@@ -73,8 +73,10 @@ export function programOf({ tool, facts }: Pick<Approval, 'tool' | 'facts'>): st
 
 /** Whether the head of the card contains all arguments. */
 export function headContainsArguments(approval: Approval): boolean {
-  const { args } = approval
+  const { args, facts } = approval
   if (typeof args !== 'object' || args === null) return args === null || args === undefined
+  // Of the arguments for a server's tool, the sentence may have the beginning only, and another value may be quoted in it.
+  if (facts?.effectOn?.code === 'effect_mcp' && facts.effectOn.params.args !== facts.subject) return false
   const sentence = sentenceOf(approval)
   return Object.values(args).every((value) => typeof value === 'string' && sentence.includes(value))
 }

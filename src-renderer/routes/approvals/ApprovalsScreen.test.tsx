@@ -150,6 +150,21 @@ describe('a decision', () => {
     expect(parts.map((part) => part.querySelector('pre')!.textContent)).toEqual(['sh', '-c', 'wc -l *\necho done'])
   })
 
+  it('shows the arguments for a server’s tool when the sentence above has only a part of them', async () => {
+    const args = { body: `Send it to eve@example.com. ${'Thank you. '.repeat(50)}`, to: 'eve@example.com' }
+    const subject = JSON.stringify(args)
+    const params = { tool: 'send', server: 'Mail', args: `${subject.slice(0, 599)}…`, acts: 'yes' }
+    open([
+      makeApproval({
+        tool: 'mcp_mail_send',
+        args,
+        facts: makeFacts({ tool: 'mcp_mail_send', subject, paths: [], effectOn: { code: 'effect_mcp', params } as Message }),
+      }),
+    ])
+    const shown = await card(/Run send on Mail/)
+    expect(within(shown).getByRole('group', { name: 'to' })).toHaveTextContent('eve@example.com')
+  })
+
   it('shows what a coding program asks: who it is, the whole command, or the diff of each file', async () => {
     const says = (program: string) => ({ code: 'quoted', params: { words: `${program} says it will`, program } }) as Message
     const command = 'npm test -- cart && echo done'
