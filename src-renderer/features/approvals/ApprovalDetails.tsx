@@ -158,7 +158,7 @@ function Origin(props: { approval: Approval }): JSX.Element {
     <span class="wrap-anywhere text-ink-2">
       {t(`approvals.originOf.${props.approval.channel}`)}:{' '}
       <A href={`/jobs/${props.approval.jobId}`} class="text-accent-ink underline underline-offset-2">
-        {props.approval.jobTitle}
+        {visibleText(props.approval.jobTitle)}
       </A>
       <Show when={props.approval.conversationId}>
         {(conversationId) => (

@@ -1,13 +1,14 @@
 import { createSignal, Show } from 'solid-js'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { t } from '../../lib/language.ts'
+import { visibleText } from '../../lib/visible-text.ts'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 
 const FIRST_CHARS = 4000
 /** How much more each press shows. A megabyte of text at once would freeze the page. */
 const MORE_CHARS = 100_000
 
-/** A text exactly as it is, with a label. A long text is shown in parts. */
+/** A text exactly as it is, with its hidden characters written out, and a label. A long text is shown in parts. */
 export function RawText(props: { label: string; text: string }) {
   const desktop = useDesktop()
   const [shownChars, setShownChars] = createSignal(FIRST_CHARS)
@@ -24,7 +25,8 @@ export function RawText(props: { label: string; text: string }) {
         aria-label={props.label}
         class="scroll-quiet max-h-80 overflow-auto rounded-md border border-line bg-inset px-2.5 py-2 font-mono text-xs wrap-anywhere whitespace-pre-wrap text-ink-2"
       >
-        {isCut() ? `${props.text.slice(0, shownChars())}…` : props.text}
+        {visibleText(props.text.slice(0, shownChars()))}
+        {isCut() ? '…' : ''}
       </pre>
       <Show when={isCut()}>
         <button

@@ -107,7 +107,7 @@ export function ToolLine(props: { item: ToolItem; /** The job has ended, so a wa
         <span class={`shrink-0 ${STATE_TONES[props.item.state]}`}>
           <Dynamic component={icon()} size={15} class={props.item.state === 'running' ? 'animate-spin' : ''} aria-hidden="true" />
         </span>
-        <span class="line-clamp-2 min-w-0 wrap-anywhere">{toolSentence(props.item)}</span>
+        <span class="line-clamp-2 min-w-0 wrap-anywhere">{visibleText(toolSentence(props.item))}</span>
         <Show when={toolFact(props.item)}>{(fact) => <span class="shrink-0 text-xs text-ink-3">· {fact()}</span>}</Show>
         <Show when={props.item.state !== 'done'}>
           <span class={`shrink-0 text-xs ${STATE_TONES[props.item.state]}`}>· {stateWord()}</span>
@@ -124,7 +124,7 @@ export function ToolLine(props: { item: ToolItem; /** The job has ended, so a wa
       </Show>
       <Show when={open()}>
         <div id={detailsId} class="mt-1 mb-2 ml-1.5 flex flex-col gap-2 border-l-2 border-line pl-4">
-          <span class="font-mono text-xs text-ink-3">{props.item.name}</span>
+          <span class="font-mono text-xs text-ink-3">{visibleText(props.item.name)}</span>
           <Show
             when={diffsOfCall(props.item)}
             fallback={

@@ -136,3 +136,9 @@ it('says why a change cannot be undone', async () => {
   await view.user.click(within(await screen.findByRole('alertdialog')).getByRole('button', { name: 'Undo' }))
   expect(await screen.findByText('Cannot be undone: It was too large to be kept.')).toBeInTheDocument()
 })
+
+it('writes out the hidden characters of a path where it asks', async () => {
+  const view = open([makeFile({ path: 'a\u202Eb.md' })])
+  await view.user.click(await screen.findByRole('button', { name: /Undo/ }))
+  expect(await screen.findByRole('alertdialog', { name: /a⟨U\+202E⟩b\.md/ })).toBeInTheDocument()
+})

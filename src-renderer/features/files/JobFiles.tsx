@@ -129,10 +129,11 @@ function UndoButton(props: { jobId: string; file: WrittenFile }): JSX.Element {
   const [isAsking, setAsking] = createSignal(false)
   const [isForcing, setForcing] = createSignal(false)
   const [refused, setRefused] = createSignal<string | null>(null)
+  const path = () => visibleText(props.file.path)
   const run = async (force: boolean) => {
     try {
       await undo.run({ params: { jobId: props.jobId }, body: { path: props.file.path, force } })
-      toast({ text: t('files.undoneToast', { path: props.file.path }) })
+      toast({ text: t('files.undoneToast', { path: path() }) })
     } catch (thrown) {
       const code = thrown instanceof ApiError ? thrown.code : null
       if (code === 'file_changed_since' && !force) {
@@ -160,7 +161,7 @@ function UndoButton(props: { jobId: string; file: WrittenFile }): JSX.Element {
         variant="ghost"
         icon={Undo2}
         busy={undo.isRunning}
-        aria-label={t('files.undoOf', { path: props.file.path })}
+        aria-label={t('files.undoOf', { path: path() })}
         onClick={() => setAsking(true)}
       >
         {t('files.undo')}
@@ -168,7 +169,7 @@ function UndoButton(props: { jobId: string; file: WrittenFile }): JSX.Element {
       <ConfirmDialog
         open={isAsking()}
         onClose={() => setAsking(false)}
-        title={t('files.undoTitle', { path: props.file.path })}
+        title={t('files.undoTitle', { path: path() })}
         confirm={t('files.undoNow')}
         onConfirm={() => run(false)}
         describeError={sentenceOf}
@@ -184,7 +185,7 @@ function UndoButton(props: { jobId: string; file: WrittenFile }): JSX.Element {
         onConfirm={() => run(true)}
         describeError={sentenceOf}
       >
-        <p class="font-mono text-xs wrap-anywhere">{visibleText(props.file.path)}</p>
+        <p class="font-mono text-xs wrap-anywhere">{path()}</p>
         <p class="mt-1">{t('files.changedSinceText')}</p>
       </ConfirmDialog>
     </>

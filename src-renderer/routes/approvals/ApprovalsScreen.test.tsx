@@ -165,6 +165,12 @@ describe('a decision', () => {
     expect(within(shown).getByRole('group', { name: 'to' })).toHaveTextContent('eve@example.com')
   })
 
+  it('writes out the hidden characters of the title of its job', async () => {
+    const { user } = open([makeApproval({ jobTitle: 'Pay\u202Eeve' })])
+    await user.click(within(await card(/Overwrite Documents/)).getByRole('button', { name: 'Details' }))
+    expect(screen.getByRole('link', { name: 'Pay⟨U+202E⟩eve' })).toBeInTheDocument()
+  })
+
   it('shows what a coding program asks: who it is, the whole command, or the diff of each file', async () => {
     const says = (program: string) => ({ code: 'quoted', params: { words: `${program} says it will`, program } }) as Message
     const command = 'npm test -- cart && echo done'

@@ -238,6 +238,29 @@ describe('the page of a job', () => {
     expect(runner.callsOf('listSteps').at(-1)!.query).toEqual({ after: 1 })
   })
 
+  it('writes out the hidden characters of a call and its output', async () => {
+    const call = { callId: 'c1', name: 'run_command', args: { command: ['echo', 'a\u202Eb'] } }
+    const { show } = open(makeJob(), [
+      reply(1, '', { toolCalls: [call] }),
+      {
+        kind: 'tool_result',
+        seq: 2,
+        attempt: 1,
+        createdAt: 2,
+        durationMs: 1,
+        callId: 'c1',
+        name: 'run_command',
+        output: 'x\u202Ey',
+        ok: true,
+      },
+    ])
+    const view = show()
+    await view.user.click(await screen.findByRole('button', { name: /a.*b/, expanded: false }))
+    expect(screen.getByText('Ran echo a⟨U+202E⟩b')).toBeInTheDocument()
+    expect(screen.getByRole('group', { name: 'Arguments' })).toHaveTextContent('a⟨U+202E⟩b')
+    expect(screen.getByRole('group', { name: 'Output' })).toHaveTextContent('x⟨U+202E⟩y')
+  })
+
   it('marks where a new attempt began', async () => {
     const { show } = open(makeJob({ attempt: 2 }), [reply(1, 'Before.'), reply(2, 'After.', { attempt: 2 })])
     show()
