@@ -14,7 +14,22 @@ describe('numbers', () => {
 
   it('uses the decimal point of the language', () => {
     expect(fieldText(1234.5, 'de')).toBe('1234,5')
-    expect(readNumber(fieldText(1234.5, 'de'))).toBe(1234.5)
+    expect(readNumber(fieldText(1234.5, 'de'), 'de')).toBe(1234.5)
     expect(fieldText(null, 'de')).toBe('')
+  })
+
+  it.each([
+    ['10.000', 'de', 10_000],
+    ['10,000', 'en', 10_000],
+    ['1.234.567,5', 'de', 1_234_567.5],
+    ['1,234.5', 'en', 1234.5],
+    ['1,5', 'en', 1.5],
+    ['1,125', 'de', 1.125],
+    ['0.125', 'de', 0.125],
+    ['1.5', 'de', 1.5],
+    ['10.00', 'de', 10],
+    ['1.000.00', 'de', Number.NaN],
+  ])('reads %s as a person writes it in %s', (text, locale, value) => {
+    expect(readNumber(text, locale)).toBe(value)
   })
 })

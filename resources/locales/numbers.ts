@@ -90,8 +90,20 @@ export function fieldText(value: number | null | undefined, locale: string): str
   )
 }
 
-/** What a person wrote into a field; a comma is a decimal point to many people. NaN: no number. */
-export function readNumber(text: string): number {
-  const plain = text.trim().replace(',', '.')
+/** Numbers with groups of digits, by the sign between the groups. */
+const GROUPED: Record<string, RegExp> = {
+  '.': /^[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?$/,
+  ',': /^[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$/,
+}
+
+/**
+ * What a person wrote into a field, with groups of digits as the language writes them ("10,000"). Otherwise a comma is a decimal
+ * point to many people. NaN: no number.
+ */
+export function readNumber(text: string, locale: string): number {
+  const format = cachedFormat(`count ${locale}`, () => new Intl.NumberFormat(locale))
+  const sign = format.formatToParts(10_000).find(({ type }) => type === 'group')?.value ?? ''
+  const written = text.trim()
+  const plain = (GROUPED[sign]?.test(written) ? written.replaceAll(sign, '') : written).replace(',', '.')
   return plain === '' ? Number.NaN : Number(plain)
 }

@@ -46,6 +46,12 @@ describe('the form of an agent', () => {
     expect(problemsOf({ ...formOf(makeAgent()), [field]: value }, 'en')).toEqual({ [field]: problem })
   })
 
+  it('accepts a number as its own messages write it', () => {
+    const form = { ...formOf(makeAgent()), maxToolCalls: '10,000' }
+    expect(problemsOf(form, 'en')).toEqual({})
+    expect(bodyOf(form).limits?.maxToolCalls).toBe(10_000)
+  })
+
   it('accepts only what the contract accepts, with a decimal comma too', () => {
     const form = { ...formOf(makeAgent()), maxCostUsd: '1,50', maxWorkingMinutes: '0090' }
     expect(problemsOf(form, 'en')).toEqual({})

@@ -73,17 +73,17 @@ export function bodyOf(form: AgentForm): CreateAgent {
     autonomy: form.autonomy,
     folders: form.folders,
     limits: {
-      maxTurns: readNumber(form.maxTurns),
-      maxCostUsd: readNumber(form.maxCostUsd),
-      maxWorkingMs: Math.round(readNumber(form.maxWorkingMinutes) * MINUTE_MS),
-      maxToolCalls: readNumber(form.maxToolCalls),
+      maxTurns: readNumber(form.maxTurns, locale()),
+      maxCostUsd: readNumber(form.maxCostUsd, locale()),
+      maxWorkingMs: Math.round(readNumber(form.maxWorkingMinutes, locale()) * MINUTE_MS),
+      maxToolCalls: readNumber(form.maxToolCalls, locale()),
     },
     budgets: { dayUsd: budgetOf(form.dayUsd), monthUsd: budgetOf(form.monthUsd) },
   }
 }
 
 function budgetOf(text: string): number | null {
-  return text.trim() === '' ? null : readNumber(text)
+  return text.trim() === '' ? null : readNumber(text, locale())
 }
 
 /** The problems that can be found before anything is sent. */
@@ -96,7 +96,7 @@ export function problemsOf(form: AgentForm, locale: string): Partial<Record<Agen
   const show = new Intl.NumberFormat(locale)
   for (const field of LIMIT_FIELDS) {
     const { min, max, isInteger } = BOUNDS[field]
-    const value = readNumber(form[field])
+    const value = readNumber(form[field], locale)
     if (!Number.isFinite(value)) problems[field] = t('agents.problems.number')
     else if (isInteger && !Number.isInteger(value)) problems[field] = t('agents.problems.whole')
     else if (value < min || value > max) problems[field] = t('agents.problems.between', { min: show.format(min), max: show.format(max) })

@@ -71,7 +71,7 @@ function DayBudget(props: { budget: number | null | undefined }) {
     ),
   )
   const save = () => {
-    const amount = typed().trim() === '' ? null : readNumber(typed())
+    const amount = typed().trim() === '' ? null : readNumber(typed(), locale())
     if (amount !== null && !(amount >= 0.01 && amount <= 100_000)) return setProblem(t('settings.jobs.dayBudgetBad'))
     setProblem(null)
     if (props.budget === undefined || amount === props.budget) return

@@ -76,8 +76,8 @@ export function bodyOfSchedule(form: ScheduleForm): CreateSchedule {
     task: form.task.trim(),
     cron: form.cron.trim(),
     timezone: form.timezone,
-    dailyBudgetUsd: readNumber(form.dailyBudgetUsd),
-    catchUpHours: readNumber(form.catchUpHours),
+    dailyBudgetUsd: readNumber(form.dailyBudgetUsd, locale()),
+    catchUpHours: Number(form.catchUpHours),
     notifyOnSuccess: form.notifyOnSuccess,
     notifyVia: form.notifyVia,
   }
@@ -100,12 +100,12 @@ export function problemsOfSchedule(form: ScheduleForm, locale: string): Partial<
   else if (form.task.trim().length > 200_000) problems.task = t('automations.problems.taskLong')
   if (form.cron.trim() === '') problems.cron = t('automations.problems.cronMissing')
   if (form.timezone.trim() === '') problems.timezone = t('automations.problems.timezone')
-  const budget = readNumber(form.dailyBudgetUsd)
+  const budget = readNumber(form.dailyBudgetUsd, locale)
   if (!Number.isFinite(budget)) problems.dailyBudgetUsd = t('automations.problems.number')
   else if (budget < BUDGET.min || budget > BUDGET.max) {
     problems.dailyBudgetUsd = t('automations.problems.between', { min: show.format(BUDGET.min), max: show.format(BUDGET.max) })
   }
-  const hours = readNumber(form.catchUpHours)
+  const hours = Number(form.catchUpHours)
   if (!(hours >= 0 && hours <= MAX_CATCH_UP_HOURS))
     problems.catchUpHours = t('automations.problems.between', { min: '0', max: show.format(MAX_CATCH_UP_HOURS) })
   return problems
