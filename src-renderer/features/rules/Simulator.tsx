@@ -1,4 +1,4 @@
-import { createMemo, createSignal, For, type JSX, on, createEffect, Show } from 'solid-js'
+import { createMemo, createSignal, For, type JSX, Show } from 'solid-js'
 import { createStore } from 'solid-js/store'
 import type { SimulatedCall } from '../../../src-runner/contract/rules.ts'
 import { ApiError } from '../../api/client.ts'
@@ -27,19 +27,16 @@ export function Simulator(): JSX.Element {
   const [values, setValues] = createStore<Record<string, string>>({})
   const [raw, setRaw] = createSignal('{}')
   const [taints, setTaints] = createStore({ untrusted: false, private: false })
-  const [answer, setAnswer] = createSignal<SimulatedCall | null>(null)
-  const [thrown, setThrown] = createSignal<unknown>(null)
+  const [outcome, setOutcome] = createSignal<{ of: string; answer: SimulatedCall | null; thrown: unknown } | null>(null)
 
   const allAgents = () => agents.data?.agents ?? []
   const chosenAgent = () => agentId() ?? allAgents().find((agent) => agent.isDefault)?.id ?? allAgents()[0]?.id ?? null
   const fields = createMemo(() => (tool() === null ? [] : fieldsOf(tool()!)))
+  const call = createMemo(() => JSON.stringify([chosenAgent(), tool(), raw(), values, taints]))
   // A decision is shown only for the call that it was made about.
-  createEffect(
-    on([chosenAgent, tool, raw, () => JSON.stringify([values, taints])], () => {
-      setAnswer(null)
-      setThrown(null)
-    }),
-  )
+  const shown = () => (outcome()?.of === call() ? outcome() : null)
+  const answer = () => shown()?.answer ?? null
+  const thrown = () => shown()?.thrown ?? null
   const rawArgs = () => objectOf(raw())
   const args = () => {
     const known = fields()
@@ -49,12 +46,12 @@ export function Simulator(): JSX.Element {
     const name = tool()
     const given = args()
     if (name === null || given === null) return
+    const of = call()
     try {
-      setAnswer(await simulate.run({ body: { agentId: chosenAgent() ?? undefined, tool: name, args: given, taints: { ...taints } } }))
-      setThrown(null)
+      const body = { agentId: chosenAgent() ?? undefined, tool: name, args: given, taints: { ...taints } }
+      setOutcome({ of, answer: await simulate.run({ body }), thrown: null })
     } catch (problem) {
-      setAnswer(null)
-      setThrown(problem)
+      setOutcome({ of, answer: null, thrown: problem })
     }
   }
   const issue = (argument: string) => issueOf(thrown(), `args.${argument}`) ?? issueOf(thrown(), argument)

@@ -119,6 +119,28 @@ it('tries a call out: the decision, what decided, what was overruled', async () 
   expect(within(panel).queryByText('Denied')).toBeNull()
 })
 
+it('shows no decision about a call that was changed meanwhile', async () => {
+  const { user, runner } = open()
+  let arrive!: () => void
+  const arrived = new Promise<void>((resolve) => (arrive = resolve))
+  runner.answer({
+    simulateCall: async () => {
+      await arrived
+      return { facts: makeFacts(), decision: makeDecision({ verdict: 'run' }), taints: { untrusted: null, private: null, outside: null } }
+    },
+  })
+  const panel = (await screen.findByRole('heading', { name: 'Test rules' })).closest('section')!
+  await choose(user, within(panel).getByRole('button', { name: /Tool/ }), 'run_command')
+  const command = within(panel).getByRole('textbox', { name: 'Command' })
+  await user.type(command, 'git status')
+  await user.click(within(panel).getByRole('button', { name: 'Test' }))
+  await user.clear(command)
+  await user.type(command, 'git push')
+  arrive()
+  await waitFor(() => expect(within(panel).getByRole('button', { name: 'Test' })).toBeEnabled())
+  expect(within(panel).queryByRole('region', { name: 'Test rules' })).toBeNull()
+})
+
 it('shows what is wrong with an argument at its field', async () => {
   const { user, runner } = open()
   runner.answer({ simulateCall: () => new Refusal('invalid_request', 'No.', [{ path: 'args.content', message: 'The text is missing.' }]) })
