@@ -63,7 +63,13 @@ export function durationText(ms: number, locale: string): string {
 
 /** The first instant of the day that `now` is in, in the person's own zone. */
 export function startOfDay(now: number): number {
+  return startOfDayBefore(now, 0)
+}
+
+/** The same of the day that is so many days before. A day is not always 24 hours long. */
+export function startOfDayBefore(now: number, days: number): number {
   const day = new Date(now)
   day.setHours(0, 0, 0, 0)
+  day.setDate(day.getDate() - days)
   return day.getTime()
 }

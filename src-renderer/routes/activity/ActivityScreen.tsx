@@ -9,6 +9,8 @@ import { JOB_CHANNELS, type JobStatus } from '../../../src-runner/contract/jobs.
 import { NothingYet } from '../../api/NothingYet.tsx'
 import { useAgents, useJobs } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
+import { useMinutes } from '../../lib/now.ts'
+import { startOfDay } from '../../lib/time.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
@@ -28,7 +30,10 @@ export function ActivityScreen() {
   const [params, setParams] = useSearchParams<ActivityParams>()
   const navigate = useNavigate()
   const filter = createMemo(() => readFilter(params))
-  const jobs = useJobs(() => jobFilterOf(filter(), Date.now()))
+  const now = useMinutes()
+  // Changes once a day, so that "Today" does not stay the day on which the screen was opened.
+  const today = createMemo(() => startOfDay(now()))
+  const jobs = useJobs(() => jobFilterOf(filter(), today()))
   const list = useSteadyTop(() => jobs.items)
   const clear = () => setParams({ status: undefined, agent: undefined, channel: undefined, time: undefined, q: undefined })
   // A search stops after a number of jobs. A page without a match still says that there are older jobs.

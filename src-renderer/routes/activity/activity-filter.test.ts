@@ -1,6 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { makeId } from '../../testing/things.ts'
 import { groupOf, isFiltered, jobFilterOf, readFilter } from './activity-filter.ts'
+
+afterEach(() => vi.unstubAllEnvs())
 
 describe('filters in the address', () => {
   it('are read', () => {
@@ -33,5 +35,12 @@ describe('filters in the address', () => {
     expect(from('today')).toEqual(new Date(2026, 2, 31))
     expect(from('week')).toEqual(new Date(2026, 2, 25))
     expect(from('month')).toEqual(new Date(2026, 2, 2))
+  })
+
+  it('count days, not hours, when the clocks change', () => {
+    vi.stubEnv('TZ', 'Europe/Berlin')
+    const from = (now: Date) => new Date(jobFilterOf({ ...readFilter({}), time: 'week' }, now.getTime()).from!)
+    expect(from(new Date(2026, 3, 1, 15, 30))).toEqual(new Date(2026, 2, 26))
+    expect(from(new Date(2026, 9, 28, 15, 30))).toEqual(new Date(2026, 9, 22))
   })
 })

@@ -1,6 +1,6 @@
 import { JOB_CHANNELS, JOB_STATUSES, type JobChannel, type JobStatus } from '../../../src-runner/contract/jobs.ts'
 import type { JobFilter } from '../../api/queries.ts'
-import { startOfDay } from '../../lib/time.ts'
+import { startOfDayBefore } from '../../lib/time.ts'
 
 export type Period = 'today' | 'week' | 'month'
 
@@ -50,7 +50,7 @@ export function jobFilterOf(filter: ActivityFilter, now: number): JobFilter {
     status: filter.status,
     agentId: filter.agent ?? undefined,
     channel: filter.channel ?? undefined,
-    from: filter.time === null ? undefined : startOfDay(startOfDay(now) - DAYS_BEFORE[filter.time] * 86_400_000),
+    from: filter.time === null ? undefined : startOfDayBefore(now, DAYS_BEFORE[filter.time]),
     q: filter.q === '' ? undefined : filter.q,
   }
 }

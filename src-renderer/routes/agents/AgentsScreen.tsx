@@ -9,7 +9,7 @@ import type { RouteAnswer } from '../../../src-runner/contract/routes.ts'
 import { NothingYet } from '../../api/NothingYet.tsx'
 import { useAgents, useJobs, useModels, useSpend } from '../../api/queries.ts'
 import { moneyText } from '../../../resources/locales/numbers.ts'
-import { startOfDay } from '../../lib/time.ts'
+import { startOfDayBefore } from '../../lib/time.ts'
 import { locale, t } from '../../lib/language.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
@@ -26,7 +26,7 @@ const LAST_RUNS = 5
 export function AgentsScreen() {
   const agents = useAgents()
   const models = useModels()
-  const spend = useSpend(() => ({ by: 'agent', from: startOfDay(Date.now() - (DAYS_OF_SPEND - 1) * 86_400_000) }))
+  const spend = useSpend(() => ({ by: 'agent', from: startOfDayBefore(Date.now(), DAYS_OF_SPEND - 1) }))
   return (
     <Screen>
       <PageHeader
