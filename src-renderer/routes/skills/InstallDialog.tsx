@@ -1,5 +1,5 @@
 import { useNavigate } from '@solidjs/router'
-import { createSignal, type JSX, Match, onMount, Switch } from 'solid-js'
+import { createEffect, createSignal, type JSX, Match, on, Switch } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { type FoundSkill, SKILL_LIMITS, type SkillOrigin, type SkillPreview } from '../../../src-runner/contract/skills.ts'
 import { bytesText } from '../../../resources/locales/numbers.ts'
@@ -34,21 +34,25 @@ export function InstallDialog(props: {
   const [review, setReview] = createSignal<{ origin: SkillOrigin; preview: SkillPreview } | null>(null)
   const [tooLarge, setTooLarge] = createSignal<string | null>(null)
 
+  let lastRead = 0
+
   const look = async (origin: SkillOrigin) => {
+    const own = ++lastRead
     setTooLarge(null)
     browse.reset()
     try {
       const { preview } = await read.run({ body: origin })
-      setReview({ origin, preview })
+      if (own === lastRead) setReview({ origin, preview })
     } catch (thrown) {
-      if (thrown instanceof ApiError && thrown.detail?.code === 'skill_several') await lookThrough(origin)
+      if (own === lastRead && thrown instanceof ApiError && thrown.detail?.code === 'skill_several') await lookThrough(origin)
     }
   }
   const lookThrough = async (origin: SkillOrigin) => {
+    const own = ++lastRead
     read.reset()
     try {
       const { skills } = await browse.run({ body: origin })
-      setSeveral({ origin, found: skills })
+      if (own === lastRead) setSeveral({ origin, found: skills })
     } catch {
       // Shown under the field.
     }
@@ -60,11 +64,19 @@ export function InstallDialog(props: {
     }
     await look({ upload: { fileName: file.name, base64: await readBase64(file) } })
   }
-  onMount(() => {
-    const { opens } = props
-    if (opens instanceof File) void lookInFile(opens)
-    else if (opens !== undefined) void ('skill' in opens ? look({ source: opens.skill }) : lookThrough({ source: opens.catalogue }))
-  })
+  createEffect(
+    on(
+      () => props.opens,
+      (opens) => {
+        if (opens === undefined) return
+        // A file that is dropped on the open dialog takes the place of what it shows.
+        setReview(null)
+        setSeveral(null)
+        if (opens instanceof File) void lookInFile(opens)
+        else void ('skill' in opens ? look({ source: opens.skill }) : lookThrough({ source: opens.catalogue }))
+      },
+    ),
+  )
   const isReading = () => read.isRunning || browse.isRunning
   const error = () => {
     const thrown = read.error ?? browse.error

@@ -216,6 +216,28 @@ it('reads a file that was dropped on the window, and installs one of its skills'
   )
 })
 
+it('reads a file that was dropped on the open dialog, also while it reads another one', async () => {
+  let arrive!: () => void
+  const arrived = new Promise<void>((resolve) => (arrive = resolve))
+  const { user, runner } = open([], {
+    previewSkill: async ({ body }) => {
+      if (body.upload!.fileName === 'slow.zip') await arrived
+      return { preview: makeSkillPreview({ source: body.upload!.fileName }) }
+    },
+  })
+  await user.click((await screen.findAllByRole('button', { name: /^Install/ }))[0]!)
+  await screen.findByRole('dialog')
+  const drop = (name: string) => fireEvent.drop(document.body, { dataTransfer: { types: ['Files'], files: [new File(['PK'], name)] } })
+  drop('slow.zip')
+  await waitFor(() => expect(runner.callsOf('previewSkill')).toHaveLength(1))
+  drop('fast.zip')
+  expect(await screen.findByText(/fast\.zip/)).toBeVisible()
+  arrive()
+  await waitFor(() => expect(runner.callsOf('previewSkill')).toHaveLength(2))
+  await new Promise(requestAnimationFrame)
+  expect(screen.getByText(/fast\.zip/)).toBeVisible()
+})
+
 /** As the browser gives it: some entries at a time. */
 function droppedFolder(path: string, content: Record<string, string>, perRead = 1): FileSystemDirectoryEntry {
   const names = [...new Set(Object.keys(content).map((file) => file.split('/')[0]!))]
