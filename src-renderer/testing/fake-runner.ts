@@ -257,6 +257,6 @@ const DEFAULTS: Answers = {
   getDoctor: () => ({
     checks: [{ name: 'database', state: 'ok', finding: { code: 'quoted', params: { words: 'Sound, 2 MB.' } }, fix: null }],
   }),
-  sumUpSchedules: () => ({ all: [], costUsd: 0, schedules: [], count: 0 }),
+  sumUpSchedules: () => ({ all: [], costUsd: 0, priced: true, schedules: [], count: 0 }),
   getSpend: () => ({ rows: [], totalUsd: 0, unpricedCalls: 0 }),
 }

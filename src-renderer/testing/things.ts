@@ -290,6 +290,7 @@ export function makeOccurrence(fields: Partial<Occurrence> = {}): Occurrence {
     jobStatus: 'completed',
     noOp: false,
     costUsd: 0.0123,
+    priced: true,
     decidedAt: 1_700_000_000_000,
     ...fields,
   }

@@ -54,6 +54,8 @@ export const Occurrence = z.object({
   /** The run ended with a no-op result. */
   noOp: z.boolean(),
   costUsd: Usd,
+  /** false: at least one call used a model without a known price. */
+  priced: z.boolean(),
   decidedAt: Moment.nullable(),
 })
 export type Occurrence = z.infer<typeof Occurrence>

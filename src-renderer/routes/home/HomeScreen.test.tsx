@@ -278,6 +278,7 @@ describe('after a week away', () => {
   const summaryOf = (sums: OccurrenceSum[]) => ({
     all: sums,
     costUsd: 0.4,
+    priced: true,
     schedules: [{ scheduleId: news, name: 'News', agentName: 'Ada', status: 'active' as const, sums, costUsd: 0.4 }],
     count: 1,
   })

@@ -57,6 +57,8 @@ export const scheduleRoutes = {
     answer: z.object({
       all: z.array(OccurrenceSum),
       costUsd: Usd,
+      /** false: at least one call used a model without a known price. */
+      priced: z.boolean(),
       /** At most 200; first those in which something went wrong. */
       schedules: z.array(ScheduleSummary),
       /** The number of all schedules with a due time in the period. */

@@ -57,6 +57,7 @@ describe('a due time', () => {
       jobStatus: 'pending',
       noOp: false,
       costUsd: 0,
+      priced: true,
       decidedAt: at('2026-11-20T10:00:00Z'),
     })
     expect(rig.read(schedule)).toMatchObject({

@@ -53,6 +53,7 @@ export function selectOccurrences(db: Db) {
       jobStatus: jobs.status,
       noOp: jobs.noOp,
       costUsd: jobs.costUsd,
+      unpricedCalls: jobs.unpricedCalls,
     })
     .from(occurrences)
     .innerJoin(schedules, eq(schedules.seq, occurrences.scheduleSeq))
@@ -82,6 +83,7 @@ export function occurrenceOf(row: OccurrenceWithJob): Occurrence {
     id: row.id ?? jobId!,
     noOp: row.noOp ?? false,
     costUsd: row.costUsd ?? 0,
+    priced: (row.unpricedCalls ?? 0) === 0,
   }
 }
 

@@ -1,6 +1,7 @@
 import { quote } from '../../lib/messages.ts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { OccurrenceSum } from '../../contract/schedules.ts'
+import { replyOf } from '../../testing/domain-rig.ts'
 import { openScheduleRig, type ScheduleRig } from '../../testing/schedule-rig.ts'
 import { MAX_SUMMARIES } from './summarize-runs.ts'
 
@@ -38,6 +39,23 @@ it('sums up what ran, what did not run and why, and the cost', async () => {
   })
   expect(countsOf((await sumUp(away + 1)).all)).toEqual(['1 caught_up pending', '5 missed null'])
   expect(countsOf((await sumUp(before, away + 1)).all)).toEqual(['1 ran completed', '1 ran failed'])
+})
+
+it('says whether a run called a model without a price', async () => {
+  const schedule = rig.create({})
+  const before = rig.clock.now()
+  rig.clock.advance(HOUR)
+  rig.look()
+  rig.end(rig.live(schedule)[0]!, undefined, 30_000)
+  expect(await sumUp(before)).toMatchObject({ costUsd: 0.03, priced: true })
+  rig.clock.advance(HOUR)
+  rig.look()
+  rig.write((tx) => {
+    const { claim } = rig.jobs.claim(tx, rig.live(schedule)[0]!, 1000)!
+    rig.jobs.settle(tx, claim, { kind: 'completed', text: 'Done.' }, replyOf('Done.', { costMicros: 0, priced: false }))
+  })
+  expect(rig.runHistory(schedule).map(({ priced }) => priced)).toEqual([true, false])
+  expect(await sumUp(before)).toMatchObject({ costUsd: 0.03, priced: false })
 })
 
 it('counts a shared row if the span overlaps with it', async () => {

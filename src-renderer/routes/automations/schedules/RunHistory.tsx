@@ -101,7 +101,7 @@ function LastWeek(props: { schedule: Schedule }): JSX.Element {
       <div class="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm">
         <h3 class="text-xs text-ink-3">{t('automations.schedule.lastWeek')}</h3>
         <TallyLine tallies={tallies()} class="min-w-0 flex-1" />
-        <Money usd={summary.data!.costUsd} class="text-xs text-ink-2" />
+        <Money usd={summary.data!.costUsd} priced={summary.data!.priced} class="text-xs text-ink-2" />
       </div>
     </Show>
   )
@@ -188,7 +188,7 @@ function RunHistoryRow(props: {
       <Show when={props.occurrence.jobId}>
         {(jobId) => (
           <span class="flex shrink-0 items-center gap-3 max-sm:flex-col max-sm:items-end max-sm:gap-0.5">
-            <Money usd={props.occurrence.costUsd} class="text-xs text-ink-3" />
+            <Money usd={props.occurrence.costUsd} priced={props.occurrence.priced} class="text-xs text-ink-3" />
             <Show when={occurrence().jobStatus}>
               {(status) => (
                 <A href={`/jobs/${jobId()}`} class="rounded-full hover:underline">

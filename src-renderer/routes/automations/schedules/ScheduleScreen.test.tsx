@@ -159,6 +159,16 @@ describe('its run history', () => {
     expect(within(item).getByRole('link', { name: 'Completed' })).toHaveAttribute('href', `/jobs/${run.jobId}`)
   })
 
+  it('shows an unpriced run as unpriced, never as free', async () => {
+    const { runner } = open({}, [makeOccurrence({ costUsd: 0, priced: false })])
+    const ran = { state: 'ran' as const, jobStatus: 'completed' as const, noOp: false, times: 1, reason: quote('It was due.'), lastAt: 1 }
+    runner.answer({ sumUpSchedules: () => ({ all: [ran], costUsd: 0, priced: false, schedules: [], count: 0 }) })
+    expect(within(await runHistory()).getByRole('listitem')).toHaveTextContent('unpriced')
+    const week = (await screen.findByRole('heading', { name: 'Last 7 days' })).parentElement!
+    expect(week).toHaveTextContent('unpriced')
+    expect(screen.queryByText('$0.00')).not.toBeInTheDocument()
+  })
+
   it('sums up repeated outcomes', async () => {
     const at = Date.parse('2026-05-12T07:00:00Z')
     open({}, [makeOccurrence({ state: 'missed', jobId: null, jobStatus: null, times: 92, dueAt: at, untilAt: at + 23 * 3_600_000 })])
@@ -254,6 +264,7 @@ describe('its run history', () => {
           { state: 'caught_up', jobStatus: 'failed', noOp: false, times: 1, reason: quote('Late.'), lastAt: 4 },
         ],
         costUsd: 0.42,
+        priced: true,
         schedules: [],
         count: 1,
       }),
