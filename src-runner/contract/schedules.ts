@@ -176,5 +176,7 @@ export const ScheduleSummary = z.object({
   status: Schedule.shape.status,
   sums: z.array(OccurrenceSum),
   costUsd: Usd,
+  /** false: at least one call used a model without a known price. */
+  priced: z.boolean(),
 })
 export type ScheduleSummary = z.infer<typeof ScheduleSummary>

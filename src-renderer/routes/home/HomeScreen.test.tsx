@@ -275,11 +275,11 @@ describe('after a week away', () => {
     reason: quote('It makes up for it.'),
     lastAt: 4,
   } as const
-  const summaryOf = (sums: OccurrenceSum[]) => ({
+  const summaryOf = (sums: OccurrenceSum[], priced = true) => ({
     all: sums,
     costUsd: 0.4,
-    priced: true,
-    schedules: [{ scheduleId: news, name: 'News', agentName: 'Ada', status: 'active' as const, sums, costUsd: 0.4 }],
+    priced,
+    schedules: [{ scheduleId: news, name: 'News', agentName: 'Ada', status: 'active' as const, sums, costUsd: 0.4, priced }],
     count: 1,
   })
   const away = () => screen.findByRole('region', { name: 'While you were away' })
@@ -303,6 +303,15 @@ describe('after a week away', () => {
     expect(within(panel).queryByRole('button', { name: /^Run/ })).toBeNull()
     await user.click(within(panel).getByRole('button', { name: 'Dismiss' }))
     await waitFor(() => expect(screen.queryByRole('region', { name: 'While you were away' })).toBeNull())
+  })
+
+  it('says that a cost without all prices is not the whole cost', async () => {
+    const runner = runnerWith([])
+    runner.answer({ sumUpSchedules: () => summaryOf([caughtUp], false) })
+    renderScreen(HomeScreen, { runner })
+    const panel = await away()
+    expect(within(panel).getByText('$0.40 + unpriced in total')).toBeVisible()
+    expect(within(panel).getByTitle(/without a known price/)).toHaveTextContent('+ unpriced')
   })
 
   it('does not ask for attention for a missed run that was caught up', async () => {

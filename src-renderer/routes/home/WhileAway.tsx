@@ -1,6 +1,7 @@
 import { A } from '@solidjs/router'
 import StepForward from 'lucide-solid/icons/step-forward'
 import { createMemo, createSignal, type JSX, Show } from 'solid-js'
+import type { JobSummary } from '../../../src-runner/contract/jobs.ts'
 import type { ScheduleSummary } from '../../../src-runner/contract/schedules.ts'
 import { useAction } from '../../api/mutations.ts'
 import { useJobs, useScheduleSummary } from '../../api/queries.ts'
@@ -30,7 +31,12 @@ export function WhileAway(props: { from: number }): JSX.Element {
   const schedules = () => summary.data?.schedules ?? []
   const shown = () => (isExpanded() ? schedules() : schedules().slice(0, AT_FIRST))
   const left = () => (summary.data?.count ?? 0) - shown().length
-  const costUsd = () => (summary.data?.costUsd ?? 0) + posted.items.reduce((sum, job) => sum + job.costUsd, 0)
+  const costText = () => {
+    const usd = (summary.data?.costUsd ?? 0) + costOf(posted.items)
+    const money = moneyText(usd, locale())
+    if (summary.data?.priced !== false && arePriced(posted.items)) return money
+    return usd > 0 ? `${money} + ${t('common.unpriced')}` : t('common.unpriced')
+  }
   return (
     <Show when={schedules().length > 0 || posted.items.length > 0}>
       <section aria-label={t('home.away.title')}>
@@ -46,7 +52,7 @@ export function WhileAway(props: { from: number }): JSX.Element {
         >
           <div class="flex flex-wrap items-center gap-x-6 gap-y-1 border-b border-line px-4 pt-1 pb-3 text-md">
             <TallyLine tallies={all()} class="min-w-0 flex-1" />
-            <span class="text-sm text-ink-2">{t('home.away.cost', { cost: moneyText(costUsd(), locale()) })}</span>
+            <span class="text-sm text-ink-2">{t('home.away.cost', { cost: costText() })}</span>
           </div>
           <ul class="py-1">
             <KeyedFor each={shown()} keyOf={(one) => one.scheduleId}>
@@ -95,6 +101,7 @@ function OfSchedule(props: { summary: ScheduleSummary }): JSX.Element {
       name={props.summary.name}
       href={`/automations/schedules/${props.summary.scheduleId}`}
       costUsd={props.summary.costUsd}
+      priced={props.summary.priced}
       why={whyNot(tallies())}
       action={
         <Show when={canRun()}>
@@ -115,7 +122,10 @@ function OfSchedule(props: { summary: ScheduleSummary }): JSX.Element {
   )
 }
 
-function OfWebhooks(props: { jobs: readonly { status: string; costUsd: number }[]; hasMore: boolean }): JSX.Element {
+const costOf = (jobs: readonly JobSummary[]) => jobs.reduce((sum, job) => sum + job.costUsd, 0)
+const arePriced = (jobs: readonly JobSummary[]) => jobs.every((job) => job.priced)
+
+function OfWebhooks(props: { jobs: readonly JobSummary[]; hasMore: boolean }): JSX.Element {
   const failed = () => props.jobs.filter(({ status }) => status === 'failed').length
   const waiting = () => props.jobs.filter(({ status }) => status === 'awaiting_approval').length
   const count = () => t(props.hasMore ? 'home.away.webhookJobsMore' : 'home.away.webhookJobs', { count: props.jobs.length })
@@ -123,7 +133,8 @@ function OfWebhooks(props: { jobs: readonly { status: string; costUsd: number }[
     <Line
       name={t('home.away.webhooks')}
       href="/activity?channel=webhook"
-      costUsd={props.jobs.reduce((sum, job) => sum + job.costUsd, 0)}
+      costUsd={costOf(props.jobs)}
+      priced={arePriced(props.jobs)}
       why={null}
     >
       <div class="flex flex-wrap gap-x-4 text-ink-2">
@@ -141,6 +152,7 @@ function Line(props: {
   name: string
   href: string
   costUsd: number
+  priced: boolean
   why: string | null
   action?: JSX.Element
   children: JSX.Element
@@ -153,7 +165,7 @@ function Line(props: {
         </A>
         <div class="min-w-40 flex-1">{props.children}</div>
         {props.action}
-        <Money usd={props.costUsd} class="w-16 shrink-0 text-right text-ink-3" />
+        <Money usd={props.costUsd} priced={props.priced} class="min-w-16 shrink-0 text-right text-ink-3" />
       </div>
       <Show when={props.why}>{(why) => <p class="wrap-anywhere text-ink-3">{why()}</p>}</Show>
     </li>

@@ -187,6 +187,15 @@ describe('the page of a job', () => {
     expect(screen.queryByRole('button', { name: 'Show agent input' })).not.toBeInTheDocument()
   })
 
+  it('says that the work of a coding program and the approvals could not be loaded', async () => {
+    const { runner, show } = open(makeJob({ isCodeTask: true }))
+    runner.answer({ getCodeTask: () => new Refusal('internal'), listApprovals: () => new Refusal('internal') })
+    show()
+    const panel = (await screen.findByRole('heading', { name: 'Code changes' })).closest('section')!
+    expect(await within(panel).findByRole('alert')).toBeVisible()
+    await waitFor(() => expect(screen.getAllByRole('alert')).toHaveLength(2))
+  })
+
   it('has no list of delegated jobs when there are none', async () => {
     const { runner, show } = open(makeJob({ task: 'Alone' }))
     show()

@@ -76,6 +76,9 @@ function JobPage(props: { job: Job }) {
         <JobProblem job={props.job} actions={<RetryButton job={props.job} size="sm" />} />
       </Show>
       <JobLinks job={props.job} />
+      <Show when={approvals.error}>
+        <AnswerState compact answer={approvals} />
+      </Show>
       <ApprovalCards approvals={allApprovals()} />
       <div
         id={stepAnchor(0)}
@@ -101,6 +104,11 @@ function JobPage(props: { job: Job }) {
         </Show>
       </Show>
       <Show when={code.data}>{(data) => <CodePanel task={data().codeTask} />}</Show>
+      <Show when={props.job.isCodeTask && code.error}>
+        <Panel title={t('code.task.title')}>
+          <AnswerState compact answer={code} />
+        </Panel>
+      </Show>
       <DelegatedJobs jobId={props.job.id} />
       <JobFiles jobId={props.job.id} />
       <KeptResults jobId={props.job.id} />

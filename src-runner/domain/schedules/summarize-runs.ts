@@ -29,7 +29,6 @@ export async function sumUpSchedules(db: Db, { from, to, scheduleId, entityId }:
   const all = new Map<string, OccurrenceSum>()
   const summaries: ScheduleSummary[] = []
   let costMicros = 0
-  let priced = true
   for (const [nth, { seq, id, name, status, agentName }] of heads.entries()) {
     if (nth > 0 && nth % AT_ONCE === 0) await setImmediate()
     const rows = sumUpRuns(db, { seq, from, to })
@@ -37,14 +36,14 @@ export async function sumUpSchedules(db: Db, { from, to, scheduleId, entityId }:
     const cost = rows.reduce((sum, row) => sum + row.costMicros, 0)
     const sums = rows.map(sumOf).sort((a, b) => b.lastAt - a.lastAt)
     costMicros += cost
-    priced &&= rows.every(({ unpricedCalls }) => unpricedCalls === 0)
-    summaries.push({ scheduleId: id, name, agentName, status, sums, costUsd: toUsd(cost) })
+    const priced = rows.every(({ unpricedCalls }) => unpricedCalls === 0)
+    summaries.push({ scheduleId: id, name, agentName, status, sums, costUsd: toUsd(cost), priced })
     for (const sum of sums) add(all, sum)
   }
   return {
     all: [...all.values()].sort((a, b) => b.lastAt - a.lastAt),
     costUsd: toUsd(costMicros),
-    priced,
+    priced: summaries.every((summary) => summary.priced),
     schedules: summaries.sort((a, b) => rankOf(a) - rankOf(b) || b.sums[0]!.lastAt - a.sums[0]!.lastAt).slice(0, MAX_SUMMARIES),
     count: summaries.length,
   }

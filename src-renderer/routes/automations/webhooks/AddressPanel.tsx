@@ -16,10 +16,10 @@ import { forgetFreshAddress, type FreshAddress } from './fresh-address.ts'
 /** The address with its secret. It is shown only this once. */
 export function AddressPanel(props: { address: FreshAddress; trigger: Trigger }): JSX.Element {
   const desktop = useDesktop()
-  const [wasCopied, setCopied] = createSignal(false)
+  const [copiedUrl, setCopiedUrl] = createSignal<string | null>(null)
   const copy = async (copied: string) => {
     await desktop.copyText(copied)
-    setCopied(true)
+    setCopiedUrl(props.address.url)
   }
   const command = () => curlCommand(props.address.url, compact(props.address.sample))
   return (
@@ -67,7 +67,11 @@ export function AddressPanel(props: { address: FreshAddress; trigger: Trigger })
           <p class="text-xs text-ink-2">{t('automations.webhook.curlSigned')}</p>
         </Show>
       </div>
-      <UnsavedGuard isDirty={() => !wasCopied()} title={t('automations.webhook.leaveTitle')} leave={t('automations.webhook.leaveNow')}>
+      <UnsavedGuard
+        isDirty={() => copiedUrl() !== props.address.url}
+        title={t('automations.webhook.leaveTitle')}
+        leave={t('automations.webhook.leaveNow')}
+      >
         {t('automations.webhook.leaveText')}
       </UnsavedGuard>
     </section>
