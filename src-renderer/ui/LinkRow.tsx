@@ -16,10 +16,10 @@ export function LinkRow(props: {
     <li class="border-t border-line first:border-t-0">
       <A href={props.href} data-row class="flex items-start gap-3 px-4 py-3 hover:bg-hover focus-visible:-outline-offset-2">
         {props.icon}
-        <div class="flex min-w-0 flex-1 flex-wrap items-start gap-x-4 gap-y-1">
-          <div class="min-w-52 flex-1">{props.lead}</div>
+        <div class="flex min-w-0 flex-1 items-center gap-x-4 gap-y-1 max-md:flex-wrap">
+          <div class="min-w-0 flex-1 max-md:min-w-52">{props.lead}</div>
           {props.children}
-          <div class="flex w-44 flex-wrap justify-end gap-1 max-md:w-full max-md:justify-start">{props.state}</div>
+          <div class="flex w-44 flex-wrap justify-end gap-1 max-lg:w-32 max-md:w-full max-md:justify-start">{props.state}</div>
         </div>
       </A>
     </li>
@@ -29,7 +29,7 @@ export function LinkRow(props: {
 /** Who may use it, in a column of a `LinkRow`. */
 export function LinkRowNames(props: { names: readonly string[]; none: string }): JSX.Element {
   return (
-    <div class={`w-36 min-w-0 truncate text-xs max-md:w-full ${props.names.length > 0 ? 'text-ink-2' : 'text-ink-3'}`}>
+    <div class={`w-36 min-w-0 truncate text-xs max-lg:w-28 max-md:w-full ${props.names.length > 0 ? 'text-ink-2' : 'text-ink-3'}`}>
       {props.names.length > 0 ? props.names.join(', ') : props.none}
     </div>
   )

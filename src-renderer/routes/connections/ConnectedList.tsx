@@ -41,7 +41,7 @@ export function ConnectedList(props: { connections: readonly Connection[]; conne
             state={<State connection={connection} />}
           >
             <LinkRowNames names={connection.agents.map(({ agentName }) => visibleText(agentName))} none={t('connections.noAgent')} />
-            <div class="w-24 text-xs text-ink-3 max-md:w-auto">
+            <div class="w-24 text-xs text-ink-3 max-lg:w-20 max-md:w-auto">
               <Show when={connection.lastUsedAt} fallback={t('connections.neverUsed')}>
                 {(at) => <Time at={at()} />}
               </Show>
