@@ -2,10 +2,10 @@ import { A, useLocation } from '@solidjs/router'
 import Ellipsis from 'lucide-solid/icons/ellipsis'
 import Rocket from 'lucide-solid/icons/rocket'
 import Search from 'lucide-solid/icons/search'
-import { For, type JSX, Show } from 'solid-js'
+import { createMemo, For, type JSX, Show } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
 import { useApi } from '../api/ApiProvider.tsx'
-import { useJobCounts, usePendingApprovals, useSettings, useSkills } from '../api/queries.ts'
+import { useJob, useJobCounts, usePendingApprovals, useSettings, useSkills } from '../api/queries.ts'
 import { t } from '../lib/language.ts'
 import type { Icon } from '../ui/icon.ts'
 import { KeyHint } from '../ui/KeyHint.tsx'
@@ -14,19 +14,17 @@ import { AccountMenu } from './AccountMenu.tsx'
 import { PauseAllButton } from './PauseAll.tsx'
 import { type ScreenLink, SCREENS } from './screens.ts'
 
-/** A screen is current on its own path and on those below it. Jobs belong to Activity, rules to Approvals. */
+/** A screen is current on its own path and on those below it. Code tasks belong to Code, other jobs to Activity, rules to Approvals. */
 function useIsCurrent() {
   const location = useLocation()
-  return (path: string) => {
-    const here = location.pathname
-    if (path === '/') return here === '/'
-    return (
-      here === path ||
-      here.startsWith(`${path}/`) ||
-      (path === '/activity' && here.startsWith('/jobs/')) ||
-      (path === '/approvals' && here === '/rules')
-    )
-  }
+  const job = useJob(() => /^\/jobs\/([^/]+)/.exec(location.pathname)?.[1] ?? null)
+  const here = createMemo((before: string) => {
+    if (location.pathname === '/rules') return '/approvals'
+    if (!location.pathname.startsWith('/jobs/')) return location.pathname
+    // Until it is known what kind of job it is, nothing jumps.
+    return job.isPending ? before : job.data?.job.isCodeTask ? '/code' : '/activity'
+  }, '/activity')
+  return (path: string) => here() === path || (path !== '/' && here().startsWith(`${path}/`))
 }
 
 const ITEM = 'flex items-center rounded-md text-ink-2 transition-colors duration-100 hover:bg-hover hover:text-ink'
