@@ -1344,7 +1344,7 @@ export type TextParams = {
   'channels.status.open': NoParams
   'channels.status.failing': NoParams
   'channels.status.logged_out': NoParams
-  'channels.lastAnswer': { service: string }
+  'channels.lastAnswer': NoParams
   'channels.neverAnswered': { service: string }
   'channels.agent': NoParams
   'channels.switchLabel': { name: string }

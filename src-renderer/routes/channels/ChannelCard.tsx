@@ -1,3 +1,4 @@
+import Copy from 'lucide-solid/icons/copy'
 import KeyRound from 'lucide-solid/icons/key-round'
 import MessageSquare from 'lucide-solid/icons/message-square'
 import Unplug from 'lucide-solid/icons/unplug'
@@ -14,7 +15,6 @@ import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
-import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Menu } from '../../ui/Menu.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 import { Switch } from '../../ui/Switch.tsx'
@@ -46,6 +46,10 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
       toastError(thrown)
     }
   }
+  const copyLink = async (link: string) => {
+    await desktop.copyText(link)
+    toast({ text: t('common.copied') })
+  }
   return (
     <section aria-label={props.channel.name} class="rounded-xl border border-line bg-surface">
       <header class="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 pt-3 pb-2">
@@ -53,9 +57,6 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
           <div class="flex flex-wrap items-center gap-x-2 gap-y-1">
             <h2 class="truncate text-md font-semibold text-ink">{visibleText(props.channel.name)}</h2>
             <Pill tone={TONES[props.channel.status]}>{t(`channels.status.${props.channel.status}`)}</Pill>
-            <Show when={props.channel.link}>
-              {(link) => <CopyButton size="sm" text={link()} label={t('channels.copyLink')} copy={desktop.copyText} />}
-            </Show>
           </div>
           <p class="text-xs text-ink-3">
             {t(`channels.kinds.${props.channel.kind}`)} ·{' '}
@@ -66,7 +67,7 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
             <Show when={props.channel.lastRoundTripAt} fallback={t('channels.neverAnswered', { service: service() })}>
               {(at) => (
                 <>
-                  {t('channels.lastAnswer', { service: service() })} <Time at={at()} />
+                  {t('channels.lastAnswer')} <Time at={at()} />
                 </>
               )}
             </Show>
@@ -80,10 +81,13 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
             onChecked={(enabled) => void change.run({ params: params(), body: { enabled } }).catch(toastError)}
           />
         </div>
-        <Show when={hasOwner() || mayChange()}>
+        <Show when={hasOwner() || mayChange() || props.channel.link}>
           <Menu
             label={t('channels.actions', { name: props.channel.name })}
             items={[
+              ...(props.channel.link
+                ? [{ label: t('channels.copyLink'), icon: Copy, onSelect: () => void copyLink(props.channel.link!) }]
+                : []),
               ...(hasOwner() ? [{ label: t('channels.test'), icon: MessageSquare, onSelect: () => void sendTest() }] : []),
               ...(isPaired() || !mayChange()
                 ? []

@@ -127,17 +127,19 @@ it('shows the pairing code until there is an owner', async () => {
 it('shows a member the state and the people of a channel, without the code and without anything to decide', async () => {
   const people = [makePerson({ displayName: 'Ada' }), makePerson({ displayName: 'Ben', role: 'allowed' })]
   const channel = makeChannel({ pairingCode: null, status: 'logged_out', problem: quote('Telegram refuses the token.'), people })
-  const { runner } = open([channel], `/channels?connect=${agent.id}`, member)
+  const { runner, user } = open([channel], `/channels?connect=${agent.id}`, member)
   const card = await screen.findByRole('region', { name: '@guide_bot' })
   expect(card).toHaveTextContent('Only owners can allow people.')
   expect(card).toHaveTextContent('This channel has no owner yet.')
   expect(card).not.toHaveTextContent('pairing code')
   expect(within(card).getByText('Guest')).toBeVisible()
   expect(within(card).getByRole('switch')).toBeDisabled()
-  expect(within(card).queryAllByRole('button', { name: /Actions|token|This is me|Allow|Block/ })).toEqual([])
+  expect(within(card).queryAllByRole('button', { name: /token|This is me|Allow|Block/ })).toEqual([])
   expect(screen.queryByRole('button', { name: 'Connect channel' })).not.toBeInTheDocument()
   expect(screen.queryByRole('dialog')).not.toBeInTheDocument()
   expect(runner.callsOf('getPairing')).toEqual([])
+  await user.click(within(card).getByRole('button', { name: 'Actions for @guide_bot' }))
+  expect((await screen.findAllByRole('menuitem')).map(({ textContent }) => textContent)).toEqual(['Copy address'])
 })
 
 it('tells a member who connects channels when there are none', async () => {

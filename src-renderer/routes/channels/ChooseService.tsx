@@ -1,4 +1,3 @@
-import MessageCircle from 'lucide-solid/icons/message-circle'
 import { For, type JSX } from 'solid-js'
 import type { ChannelKind } from '../../../src-runner/contract/channels.ts'
 import { t } from '../../lib/language.ts'
@@ -18,14 +17,11 @@ export function ChooseService(props: {
             <li>
               <button
                 type="button"
-                class="flex h-full w-full items-start gap-3 rounded-lg border border-line bg-surface px-3 py-3 text-left hover:border-accent hover:bg-hover"
+                class="flex h-full w-full flex-col rounded-lg border border-line bg-surface px-3 py-3 text-left hover:border-accent hover:bg-hover"
                 onClick={() => props.onChoose(kind)}
               >
-                <MessageCircle size={18} class="mt-0.5 shrink-0 text-ink-3" aria-hidden="true" />
-                <span>
-                  <span class="block font-medium text-ink">{t(`channels.kinds.${kind}`)}</span>
-                  <span class="block text-xs text-ink-3">{t(`channels.choose.needs.${kind}`)}</span>
-                </span>
+                <span class="font-medium text-ink">{t(`channels.kinds.${kind}`)}</span>
+                <span class="text-xs text-ink-3">{t(`channels.choose.needs.${kind}`)}</span>
               </button>
             </li>
           )}
