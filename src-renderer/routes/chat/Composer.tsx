@@ -1,6 +1,6 @@
 import ArrowDown from 'lucide-solid/icons/arrow-down'
 import ArrowUp from 'lucide-solid/icons/arrow-up'
-import Square from 'lucide-solid/icons/square'
+import CircleStop from 'lucide-solid/icons/circle-stop'
 import { createEffect, createMemo, createSignal, type JSX, on, Show } from 'solid-js'
 import { MAX_TASK_CHARS } from '../../../src-runner/contract/primitives.ts'
 import { focusSoon } from '../../lib/focus.ts'
@@ -104,7 +104,7 @@ export function Composer(props: ComposerProps) {
         <span class="ml-auto flex items-center gap-2">
           <Show when={props.onStop}>
             {(stop) => (
-              <Button icon={Square} onClick={() => stop()()} disabled={props.isStopping}>
+              <Button icon={CircleStop} onClick={() => stop()()} disabled={props.isStopping}>
                 {props.isStopping ? t('chat.stopping') : t('chat.stop')}
               </Button>
             )}

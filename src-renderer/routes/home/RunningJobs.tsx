@@ -1,6 +1,6 @@
 import { detailText } from '../../features/chat-turn/doing.ts'
 import { A } from '@solidjs/router'
-import Square from 'lucide-solid/icons/square'
+import CircleStop from 'lucide-solid/icons/circle-stop'
 import { For, Show } from 'solid-js'
 import type { JobSummary } from '../../../src-runner/contract/jobs.ts'
 import { useCancelJob } from '../../api/mutations.ts'
@@ -68,7 +68,7 @@ function RunningJob(props: { summary: JobSummary }) {
       </div>
       <Button
         size="sm"
-        icon={Square}
+        icon={CircleStop}
         disabled={job().cancelRequested}
         aria-label={t('home.running.stop', { title: job().title })}
         onClick={() => void stop()}

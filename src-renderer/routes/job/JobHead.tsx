@@ -3,7 +3,7 @@ import BookOpen from 'lucide-solid/icons/book-open'
 import Braces from 'lucide-solid/icons/braces'
 import MessageSquare from 'lucide-solid/icons/message-square'
 import RotateCcw from 'lucide-solid/icons/rotate-ccw'
-import Square from 'lucide-solid/icons/square'
+import CircleStop from 'lucide-solid/icons/circle-stop'
 import { type JSX, Show } from 'solid-js'
 import { type Job, isTerminal } from '../../../src-runner/contract/jobs.ts'
 import { ApiError } from '../../api/client.ts'
@@ -66,7 +66,7 @@ export function JobHead(props: { job: Job; work: FollowedTurn; taints: JSX.Eleme
           <RetryButton job={props.job} />
         </Show>
         <Show when={!isTerminal(props.job.status)}>
-          <Button variant="danger" icon={Square} disabled={props.job.cancelRequested} onClick={() => void stop()}>
+          <Button variant="danger" icon={CircleStop} disabled={props.job.cancelRequested} onClick={() => void stop()}>
             {props.job.cancelRequested ? t('job.stopping') : t('job.stop')}
           </Button>
         </Show>

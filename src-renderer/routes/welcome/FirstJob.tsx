@@ -1,4 +1,4 @@
-import Square from 'lucide-solid/icons/square'
+import CircleStop from 'lucide-solid/icons/circle-stop'
 import { createMemo, Show } from 'solid-js'
 import { isTerminal } from '../../../src-runner/contract/jobs.ts'
 import { useCancelJob } from '../../api/mutations.ts'
@@ -49,7 +49,7 @@ export function FirstJob(props: { jobId: string; onAgain: () => void }) {
               <StatusBadge status={data().job.status} stopping={data().job.cancelRequested && !isOver()} />
               <JobFigures job={data().job} />
               <Show when={!isOver()}>
-                <Button size="sm" icon={Square} class="ml-auto" disabled={data().job.cancelRequested} onClick={stop}>
+                <Button size="sm" icon={CircleStop} class="ml-auto" disabled={data().job.cancelRequested} onClick={stop}>
                   {t('common.stop')}
                 </Button>
               </Show>
