@@ -8,6 +8,7 @@ import { sentenceOf } from '../../api/problem.ts'
 import { messageText } from '../../lib/message-text.ts'
 import { t } from '../../lib/language.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
+import { Button } from '../../ui/Button.tsx'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
 import { Menu } from '../../ui/Menu.tsx'
 import { Panel } from '../../ui/Panel.tsx'
@@ -87,6 +88,11 @@ function ProviderLine(props: { provider: Provider; models: ModelList | undefined
         </Show>
       </div>
       <Show when={props.provider.origin !== 'built_in'}>
+        <Show when={!check.isRunning && state()?.ok === false}>
+          <Button size="sm" class="max-sm:hidden" onClick={() => props.onEdit()}>
+            {t('models.providers.edit')}
+          </Button>
+        </Show>
         <Menu
           label={t('models.providers.actions', { name: props.provider.name })}
           items={[
