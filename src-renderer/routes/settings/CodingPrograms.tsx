@@ -21,7 +21,7 @@ export function CodingPrograms(): JSX.Element {
       flush
       actions={
         <Button size="sm" onClick={() => answers.forEach(({ answer }) => answer.retry())}>
-          {t('settings.healthCheck.again')}
+          {t('settings.tools.sandboxCheck')}
         </Button>
       }
     >
@@ -51,10 +51,10 @@ function Finding(props: { program: CodingProgram }): JSX.Element {
     <>
       <Show when={props.program.fix}>
         {(fix) => (
-          <>
-            <code class="rounded-md border border-line bg-surface px-2 py-1 font-mono text-xs wrap-anywhere text-ink">{fix()}</code>
+          <span class="flex min-w-0 items-center gap-1 max-sm:w-full max-sm:justify-between">
+            <code class="min-w-0 rounded-md border border-line bg-surface px-2 py-1 font-mono text-xs wrap-anywhere text-ink">{fix()}</code>
             <CopyButton size="sm" text={fix()} copy={copyText} label={t('settings.coding.copyFix')} />
-          </>
+          </span>
         )}
       </Show>
       <Pill tone={programTone(props.program)}>{programStateText(props.program)}</Pill>

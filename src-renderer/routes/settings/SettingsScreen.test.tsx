@@ -297,7 +297,7 @@ it('shows the state of the sandbox and checks it again', async () => {
   await screen.findByText(
     'bubblewrap is not installed. Install the package bubblewrap. Without a sandbox, every program needs your approval.',
   )
-  await user.click(screen.getByRole('button', { name: 'Check again' }))
+  await user.click(screen.getAllByRole('button', { name: 'Check again' })[0]!)
   await screen.findByText(/only write to the agent’s folder/)
   expect(screen.queryByText('Not available')).toBeNull()
 })
