@@ -121,7 +121,12 @@ export function AnswerForm(props: FormProps): JSX.Element {
               </Match>
             </Switch>
             <span class="ml-auto">
-              <Button variant="danger" icon={X} disabled={props.answering.isRunning()} onClick={() => setOpen('reject')}>
+              <Button
+                variant={props.approval.kind === 'question' ? 'secondary' : 'danger'}
+                icon={props.approval.kind === 'question' ? undefined : X}
+                disabled={props.answering.isRunning()}
+                onClick={() => setOpen('reject')}
+              >
                 {rejectWord(props.approval.kind)}
                 <Hint show={props.hasKeys} keys="r" />
               </Button>
@@ -285,7 +290,7 @@ function AnswerField(props: {
             ref={(field) => props.ref(field)}
           />
         </div>
-        <Button variant="primary" busy={props.isBusy} disabled={text().trim() === ''} onClick={send}>
+        <Button variant="primary" class="h-9.5!" busy={props.isBusy} disabled={text().trim() === ''} onClick={send}>
           {t('approvals.answerSend')}
         </Button>
       </div>

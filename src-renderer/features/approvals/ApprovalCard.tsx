@@ -159,7 +159,7 @@ function Command(props: { line: string; label: string }): JSX.Element {
         tabIndex={0}
         role="group"
         aria-label={props.label}
-        class="scroll-quiet max-h-40 min-w-0 flex-1 overflow-auto py-1 font-mono text-xs wrap-anywhere whitespace-pre-wrap text-ink"
+        class="scroll-quiet max-h-40 min-w-0 flex-1 self-center overflow-auto py-1 font-mono text-xs wrap-anywhere whitespace-pre-wrap text-ink"
       >
         {visibleText(props.line)}
       </pre>

@@ -46,7 +46,7 @@ function Value(props: { name: string; value: unknown; compact?: boolean }): JSX.
             tabIndex={0}
             role="group"
             aria-label={props.name}
-            class={`scroll-quiet min-w-0 flex-1 overflow-auto py-0.5 font-mono text-xs wrap-anywhere whitespace-pre-wrap text-ink ${height()}`}
+            class={`scroll-quiet min-w-0 flex-1 self-center overflow-auto py-0.5 font-mono text-xs wrap-anywhere whitespace-pre-wrap text-ink ${height()}`}
           >
             {visibleText(textOf(props.value))}
           </pre>

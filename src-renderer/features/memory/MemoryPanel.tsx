@@ -128,7 +128,7 @@ function NewMemory(props: { agentId: string | null }): JSX.Element {
           onValue={setTyped}
         />
       </div>
-      <Button busy={create.isRunning} disabled={typed().trim() === ''} onClick={() => void add()}>
+      <Button class="h-9.5!" busy={create.isRunning} disabled={typed().trim() === ''} onClick={() => void add()}>
         {t('memory.add')}
       </Button>
     </div>
