@@ -15,7 +15,9 @@ export function PageHeader(props: {
       <div class={`flex min-w-0 flex-1 items-center gap-3 ${props.isLong ? 'basis-48 max-sm:basis-full' : 'basis-48'}`}>
         {props.leading}
         <div class="min-w-0">
-          <h1 class="truncate text-xl font-semibold tracking-tight text-ink">{props.title}</h1>
+          <h1 class="truncate text-xl max-sm:wrap-anywhere max-sm:whitespace-normal font-semibold tracking-tight text-ink">
+            {props.title}
+          </h1>
           <Show when={props.description}>
             <div class="text-sm text-ink-2">{props.description}</div>
           </Show>

@@ -135,7 +135,7 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
 /** `link` null: nothing to change for this person. */
 function Line(props: { label: string; href: string; link: string | null; children: JSX.Element }): JSX.Element {
   return (
-    <div class="flex items-start gap-4 border-t border-line px-4 py-2 text-sm max-sm:flex-wrap max-sm:gap-y-0">
+    <div class="flex items-start gap-4 border-t border-line px-4 py-2 text-sm max-sm:flex-wrap max-sm:items-center max-sm:gap-y-0">
       <dt class="w-32 shrink-0 text-ink-3 max-sm:w-full">{props.label}</dt>
       <dd class="min-w-0 flex-1 text-ink">{props.children}</dd>
       <dd>

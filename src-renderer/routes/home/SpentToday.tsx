@@ -20,7 +20,7 @@ export function SpentToday() {
   return (
     <Show when={spend.data}>
       {(data) => (
-        <div class="text-right max-sm:text-left" title={byAgent() || t('home.spend.none')}>
+        <div class="text-right" title={byAgent() || t('home.spend.none')}>
           <p class="text-xs text-ink-3">{t('home.spend.title')}</p>
           <p class="text-xl font-semibold tracking-tight">
             <Money usd={data().totalUsd} />

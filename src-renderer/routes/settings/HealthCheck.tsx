@@ -65,22 +65,24 @@ export function HealthChecks(): JSX.Element {
                       <Dynamic component={LOOKS[check.state].icon} size={16} aria-hidden="true" />
                       <span class="sr-only">{t(`settings.healthCheck.states.${check.state}`)}: </span>
                     </span>
-                    <div class="min-w-0 flex-1 text-sm">
-                      <p>
-                        <span class="font-medium text-ink">{t(`settings.healthCheck.names.${check.name}`)}</span>{' '}
-                        <span class="wrap-anywhere text-ink-2">{messageText(check.finding)}</span>
-                      </p>
-                      <Show when={check.fix}>
-                        <p class="text-xs wrap-anywhere text-ink-3">{messageText(check.fix)}</p>
+                    <div class="flex min-w-0 flex-1 flex-wrap items-start gap-x-3 gap-y-1.5">
+                      <div class="min-w-60 flex-1 text-sm">
+                        <p>
+                          <span class="font-medium text-ink">{t(`settings.healthCheck.names.${check.name}`)}</span>{' '}
+                          <span class="wrap-anywhere text-ink-2">{messageText(check.finding)}</span>
+                        </p>
+                        <Show when={check.fix}>
+                          <p class="text-xs wrap-anywhere text-ink-3">{messageText(check.fix)}</p>
+                        </Show>
+                      </div>
+                      <Show when={check.state !== 'ok' && PLACES[check.name]}>
+                        {(place) => (
+                          <ButtonLink size="sm" href={place().href}>
+                            {place().label()}
+                          </ButtonLink>
+                        )}
                       </Show>
                     </div>
-                    <Show when={check.state !== 'ok' && PLACES[check.name]}>
-                      {(place) => (
-                        <ButtonLink size="sm" href={place().href}>
-                          {place().label()}
-                        </ButtonLink>
-                      )}
-                    </Show>
                   </li>
                 )}
               </For>

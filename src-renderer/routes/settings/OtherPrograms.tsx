@@ -81,7 +81,9 @@ function Way(props: { label: string; hint: string; text: string }): JSX.Element 
       <div class="text-sm text-ink">{props.label}</div>
       <div class="text-xs text-ink-3">{props.hint}</div>
       <div class="mt-1.5 flex items-start gap-2">
-        <code class="min-w-0 flex-1 rounded-md bg-inset px-2 py-1.5 font-mono text-xs wrap-anywhere text-ink">{props.text}</code>
+        <code class="min-w-0 flex-1 self-center rounded-md bg-inset px-2 py-1.5 font-mono text-xs wrap-anywhere text-ink">
+          {props.text}
+        </code>
         <CopyButton size="sm" label={t('settings.programs.copyFor', { program: props.label })} text={props.text} copy={desktop.copyText} />
       </div>
     </RowFrame>

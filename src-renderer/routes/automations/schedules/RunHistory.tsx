@@ -179,7 +179,7 @@ function RunHistoryRow(props: {
             <Pill>{t('automations.schedule.nothingNew')}</Pill>
           </Show>
         </span>
-        <span class="w-36 shrink-0 text-xs text-ink-2 max-lg:w-auto">{occurrenceTime(props.occurrence, props.timezone)}</span>
+        <span class="w-36 shrink-0 text-xs text-ink-2 max-lg:w-auto max-sm:w-full">{occurrenceTime(props.occurrence, props.timezone)}</span>
         <Show when={!props.isPart}>
           <span class="min-w-48 flex-1 text-xs wrap-anywhere text-ink-3">{messageText(props.occurrence.reason)}</span>
         </Show>

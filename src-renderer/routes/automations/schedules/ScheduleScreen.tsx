@@ -238,7 +238,7 @@ function ScheduleFacts(props: { schedule: Schedule }): JSX.Element {
         <NextDue schedule={props.schedule} />
       </Fact>
       <Fact name={t('automations.agent')}>
-        <A href={`/agents/${props.schedule.agentId}`} class="font-medium hover:underline max-md:inline-block">
+        <A href={`/agents/${props.schedule.agentId}`} class="font-medium hover:underline max-md:-my-2.5 max-md:inline-block">
           {props.schedule.agentName}
         </A>
       </Fact>

@@ -108,8 +108,8 @@ function Head(props: { trigger: Trigger }): JSX.Element {
     <>
       <PageHeader
         title={
-          <span class="flex min-w-0 items-center gap-2.5">
-            <span class="truncate">{props.trigger.name}</span>
+          <span class="flex min-w-0 items-center gap-x-2.5 max-sm:flex-wrap">
+            <span class="truncate max-sm:whitespace-normal">{props.trigger.name}</span>
             <Pill tone={isPaused() ? 'plain' : 'ok'}>{isPaused() ? t('automations.paused') : t('automations.active')}</Pill>
           </span>
         }
@@ -168,13 +168,16 @@ function TriggerFacts(props: { trigger: Trigger }): JSX.Element {
       <Fact name={t('automations.agent')}>
         <Show when={props.trigger.agentId} fallback={<span class="text-bad">{t('automations.noAgent')}</span>}>
           {(id) => (
-            <A href={`/agents/${id()}`} class="font-medium hover:underline max-md:inline-block">
+            <A href={`/agents/${id()}`} class="font-medium hover:underline max-md:-my-2.5 max-md:inline-block">
               {props.trigger.agentName}
             </A>
           )}
         </Show>
       </Fact>
-      <Fact name={t('automations.webhook.lastFire')} note={t('automations.webhook.fires', { count: props.trigger.triggerCount })}>
+      <Fact
+        name={t('automations.webhook.lastFire')}
+        note={props.trigger.triggerCount > 0 ? t('automations.webhook.fires', { count: props.trigger.triggerCount }) : undefined}
+      >
         <Show when={props.trigger.lastTriggeredAt} fallback={t('automations.webhook.never')}>
           {(at) => <Time at={at()} />}
         </Show>

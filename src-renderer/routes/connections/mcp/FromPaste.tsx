@@ -31,7 +31,7 @@ export function FromPaste(props: { onDraft: (draft: McpDraft) => void; onManual:
       <Show
         when={text().trim() !== '' && read.data}
         fallback={
-          <p class="flex flex-wrap gap-x-3 text-xs text-ink-3">
+          <p class="flex flex-wrap items-center gap-x-3 text-xs text-ink-3">
             {t('connections.mcp.paste.byHand')}
             <button type="button" class={link} onClick={() => props.onManual(program())}>
               {t('connections.mcp.program')}
