@@ -16,7 +16,7 @@ export function Menu(props: { label: string; items: MenuItem[]; icon?: Icon; tex
     <DropdownMenu gutter={4} placement="bottom-end">
       <DropdownMenu.Trigger
         aria-label={props.label}
-        class={`inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md text-ink-2 transition-colors duration-100 hover:bg-hover hover:text-ink data-expanded:bg-hover ${
+        class={`inline-flex shrink-0 items-center justify-center gap-2.5 rounded-md text-ink-2 transition-colors duration-100 hover:bg-hover hover:text-ink data-expanded:bg-hover ${
           props.text ? 'px-2' : ''
         } ${props.size === 'sm' ? `h-6 ${props.text ? '' : 'w-6'}` : `h-8 ${props.text ? '' : 'w-8'}`}`}
       >

@@ -108,7 +108,7 @@ function Line(props: { line: LogLine }) {
   return (
     <li class="px-4 py-0.5">
       <Show when={props.line.details !== ''} fallback={<div class="pl-4">{head()}</div>}>
-        <details>
+        <details class="pl-4">
           <summary class="cursor-default list-outside">{head()}</summary>
           <pre class="mt-1 mb-1 max-h-64 overflow-auto rounded-md bg-inset p-2 whitespace-pre-wrap wrap-anywhere text-ink-2">
             {props.line.details}
