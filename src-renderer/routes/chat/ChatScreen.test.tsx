@@ -341,7 +341,7 @@ describe('a conversation', () => {
     expect(alert).toHaveTextContent('The provider rejected the API key.')
     expect(alert).toHaveTextContent('Anthropic: the key was refused.')
     expect(within(alert).getByRole('link', { name: 'Models & keys' })).toBeInTheDocument()
-    await view.user.click(within(alert).getByRole('button', { name: 'Try again' }))
+    await view.user.click(within(alert).getByRole('button', { name: 'Retry' }))
     await waitFor(() => expect(space.runner.callsOf('retryJob')[0]!.params).toEqual({ jobId: job.id }))
   })
 
