@@ -3273,7 +3273,7 @@ export type TextParams = {
   'messages.check_programs_own_off': NoParams
   'messages.check_programs_own': { folders: string }
   'messages.check_programs_left_out': { folders: string }
-  'messages.check_program_folder': { folder: string; why: string }
+  'messages.check_program_folder': { folders: string; why: string }
   'messages.check_trash': NoParams
   'messages.check_backups': { count: number; days: number }
   'messages.check_no_backup': NoParams

@@ -117,6 +117,13 @@ describe('the health checks', () => {
       'Left out: /home/ada/work/bin (agents can write there).',
       null,
     ],
+    [
+      'folders are left out for the same reason',
+      { leftOut: ['/opt/a', '/opt/b', '/work'].map((folder) => ({ folder, why: folder === '/work' ? 'secrets' : 'elsewhere' })) },
+      'ok',
+      'Left out: /opt/a and /opt/b (neither the system’s nor in your home folder) and /work (contains keys or settings).',
+      null,
+    ],
     ['there are none', { names: [], used: [] }, 'ok', 'None of the well-known programs is installed.', null],
   ])('checks the programs when %s', async (_, change, state, finding, fix) => {
     const result = await check('programs', { findPrograms: async () => ({ ...PROGRAMS, ...change }) })

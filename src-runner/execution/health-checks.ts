@@ -116,7 +116,8 @@ const CHECKS: Record<HealthCheck['name'], Check> = {
     const known = names.length === 0 ? createMessage('check_no_programs') : createMessage('check_programs', { names: [...names] })
     if (!isOn) return ok(joinSentences(known, createMessage('check_programs_own_off')))
     const own = used.length === 0 ? null : createMessage('check_programs_own', { folders: [...used] })
-    const folders = leftOut.map((folder) => createMessage('check_program_folder', folder))
+    const reasons = [...Map.groupBy(leftOut, ({ why }) => why)]
+    const folders = reasons.map(([why, same]) => createMessage('check_program_folder', { folders: same.map(({ folder }) => folder), why }))
     const without = folders.length === 0 ? null : createMessage('check_programs_left_out', { folders })
     return ok(joinSentences(known, own, without))
   },
