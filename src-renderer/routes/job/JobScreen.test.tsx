@@ -90,6 +90,16 @@ describe('the page of a job', () => {
     expect(screen.getByRole('link', { name: 'Open conversation' })).toHaveAttribute('href', `/chat/${job.conversationId}`)
   })
 
+  it('does not repeat a task that is its title, unless a link leads to it', async () => {
+    const { show } = open(makeJob({ title: 'Sum up', task: 'Sum up' }))
+    const view = show()
+    expect(await screen.findByRole('heading', { name: 'Sum up' })).toBeVisible()
+    expect(screen.queryByRole('heading', { name: 'Task' })).not.toBeInTheDocument()
+    view.unmount()
+    show(`${view.path()}#started-by`)
+    expect(await screen.findByRole('heading', { name: 'Task' })).toBeVisible()
+  })
+
   it('says why a job failed and what to do; Retry opens the new job, and both link to each other', async () => {
     const job = makeJob({ status: 'failed', result: null, error: 'cost_limit', errorMessage: quote('Stopped at $2.00.') })
     const again = makeJob({ status: 'pending', retryOfJobId: job.id, result: null, startedAt: null, finishedAt: null })

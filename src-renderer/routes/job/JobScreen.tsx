@@ -60,6 +60,7 @@ function JobPage(props: { job: Job }) {
   const figures = createMemo(() => turnFigures(work.state().steps))
   const status = (): JobStatus => props.job.status
   const location = useLocation()
+  const isTaskNamed = () => location.hash === `#${stepAnchor(0)}`
   const decisions = useDecisions(() => props.job.id)
   const approvals = useJobApprovals(() => props.job.id)
   const taints = createMemo(() => joinTaints((decisions.data?.decisions ?? []).map((one) => one.taints)))
@@ -80,14 +81,14 @@ function JobPage(props: { job: Job }) {
         <AnswerState compact answer={approvals} />
       </Show>
       <ApprovalCards approvals={allApprovals()} />
-      <div
-        id={stepAnchor(0)}
-        class={location.hash === `#${stepAnchor(0)}` ? 'rounded-xl outline-2 outline-offset-2 outline-accent-ink' : ''}
-      >
-        <Panel title={t('job.task')}>
-          <TaskText given={props.job.task} plain={props.job.plainTask} />
-        </Panel>
-      </div>
+      {/* The title of a short task is the whole task. A link to the task shows it all the same. */}
+      <Show when={props.job.task.trim() !== props.job.title || isTaskNamed()}>
+        <div id={stepAnchor(0)} class={isTaskNamed() ? 'rounded-xl outline-2 outline-offset-2 outline-accent-ink' : ''}>
+          <Panel title={t('job.task')}>
+            <TaskText given={props.job.task} plain={props.job.plainTask} />
+          </Panel>
+        </div>
+      </Show>
       <Show
         when={isTerminal(status())}
         fallback={
