@@ -2,10 +2,11 @@
 // "123 passed, 0 failed", and ", 2 skipped" if something was skipped. If few files fail, they run once more when the machine
 // is quiet; tests that pass only then are listed as unstable. STRICT=1 counts them as failed.
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { hasChromiumSandbox } from './chromium-sandbox.mjs'
 import { begin, capture, projectNode, root, run, say } from './run.mjs'
 import { build, setUp } from './setup.mjs'
+import { countVitest, countWindows } from './test-counts.mjs'
 import { onVirtualDesktop } from './virtual-desktop.mjs'
 
 const results = join(root, 'test-results')
@@ -13,6 +14,7 @@ const results = join(root, 'test-results')
 const LIMIT_MS = 80 * 60_000
 /** More failed files than this are no accident. */
 const MAX_SECOND_TRIES = 3
+const REPORTERS = ['--reporter=default', '--reporter=json', '--reporter=build/errors-reporter.mjs']
 const isStrict = (process.env.STRICT || '0') !== '0'
 
 await begin(async () => {
@@ -85,23 +87,13 @@ async function withSecondTry(counts) {
 
 async function vitest(files = []) {
   const report = join(results, files.length === 0 ? 'vitest.json' : 'vitest-again.json')
-  const code = await run(
-    'vitest',
-    ['run', '--config', 'build/vitest.config.ts', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...files],
-    { limitMs: LIMIT_MS },
-  )
-  return counted(code, report, ({ numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults }) => ({
-    passed: numPassedTests,
-    failed: numFailedTests,
-    skipped: numPendingTests + numTodoTests,
-    skippedIn: testResults.flatMap(({ name, assertionResults }) => skippedIn(name, assertionResults)),
-    failedIn: testResults.flatMap(({ name, assertionResults }) =>
-      assertionResults
-        .filter(({ status }) => status === 'failed')
-        .map(({ fullName }) => ({ file: relative(root, name), title: fullName.trim() })),
-    ),
-    runAgain: vitest,
-  }))
+  const errors = `${report}.errors`
+  const code = await run('vitest', ['run', '--config', 'build/vitest.config.ts', ...REPORTERS, `--outputFile.json=${report}`, ...files], {
+    env: { VITEST_ERRORS_FILE: errors },
+    limitMs: LIMIT_MS,
+  })
+  const count = (read) => countVitest(read, Number(readFileSync(errors, 'utf8')))
+  return { ...counted(code, report, count), runAgain: vitest }
 }
 
 async function playwright(files = []) {
@@ -119,43 +111,7 @@ async function playwright(files = []) {
   const log = join(results, files.length === 0 ? 'playwright.log' : 'playwright-again.log')
   const code = await run(command[0], command.slice(1), { env: { PLAYWRIGHT_JSON_OUTPUT_FILE: report }, limitMs: LIMIT_MS, log })
   process.stdout.write(readFileSync(log, 'utf8'))
-  return counted(code, report, ({ stats, suites }) => ({
-    passed: stats.expected,
-    failed: stats.unexpected + stats.flaky,
-    skipped: stats.skipped,
-    skippedIn: suites.flatMap(skippedSpecs),
-    failedIn: suites.flatMap(failedSpecs),
-    runAgain: playwright,
-  }))
-}
-
-/** The skipped tests of a file, by their outermost group. */
-function skippedIn(file, tests) {
-  const groups = new Map()
-  for (const { status, ancestorTitles, title } of tests) {
-    if (status !== 'skipped' && status !== 'pending' && status !== 'todo') continue
-    const group = ancestorTitles.filter(Boolean)[0] ?? title
-    groups.set(group, (groups.get(group) ?? 0) + 1)
-  }
-  if (groups.size === 0) return []
-  const needsSandbox = readFileSync(file, 'utf8').includes('findSandboxHere(')
-  return [...groups].map(([group, count]) => ({ group: `${relative(root, file)}: ${group}`, count, needsSandbox }))
-}
-
-function skippedSpecs({ file, specs, suites = [] }) {
-  const own = specs.flatMap(({ title, tests }) =>
-    tests
-      .filter(({ status }) => status === 'skipped')
-      .map(({ annotations }) => ({
-        group: `${file}: ${title}: ${annotations.map(({ description }) => description).join(', ')}`,
-        count: 1,
-      })),
-  )
-  return [...own, ...suites.flatMap(skippedSpecs)]
-}
-
-function failedSpecs({ file, specs, suites = [] }) {
-  return [...specs.filter(({ ok }) => !ok).map(({ title }) => ({ file, title })), ...suites.flatMap(failedSpecs)]
+  return { ...counted(code, report, countWindows), runAgain: playwright }
 }
 
 /** A suite that fails without a failed test (a crash, an error outside any test) counts as one failure. */
