@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 // 20.11 brought import.meta.filename and import.meta.dirname.
@@ -80,6 +80,9 @@ function adopt(child, pass = (signal) => child.kill(signal)) {
   return child
 }
 
+/** On Windows a tool is found by its name in a shell only, and a shell takes a space in a path for the end of the name. */
+const needsShell = (command) => process.platform === 'win32' && !isAbsolute(command)
+
 /**
  * Runs a program to its end in the project's environment. `log` takes its output into a file instead of the terminal.
  * With `limitMs` it runs in a process group of its own: nothing that it started outlives it, and it ends in time.
@@ -96,7 +99,7 @@ export async function run(command, args, { env = {}, log, cwd = root, limitMs } 
       cwd,
       env: { ...projectEnv, ...env },
       stdio: ['ignore', out, out],
-      shell: process.platform === 'win32',
+      shell: needsShell(command),
       detached: limitMs !== undefined && process.platform !== 'win32',
     })
     return await (limitMs === undefined ? exitCode(adopt(child)) : endOfGroup(child, limitMs, command))
@@ -134,7 +137,7 @@ export async function capture(command, args, { env = {}, cwd = root } = {}) {
     cwd,
     env: { ...projectEnv, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    shell: process.platform === 'win32',
+    shell: needsShell(command),
   })
   let output = ''
   child.stdout.on('data', (chunk) => (output += chunk))
@@ -144,7 +147,7 @@ export async function capture(command, args, { env = {}, cwd = root } = {}) {
 
 /** Lets a program take over the terminal: signals pass on to it, and its end is ours. */
 export function handOver(command, args, { env = {}, stdio = 'inherit' } = {}) {
-  const child = spawn(command, args, { cwd: root, env: { ...projectEnv, ...env }, stdio })
+  const child = spawn(command, args, { cwd: root, env: { ...projectEnv, ...env }, stdio, shell: needsShell(command) })
   child.on('error', (error) => {
     process.stderr.write(`✗ ${command} could not be started: ${error.message}\n`)
     process.exit(1)
