@@ -60,9 +60,12 @@ export const Agent = z.object({
 })
 export type Agent = z.infer<typeof Agent>
 
+/** Code points. The longest emoji is made of ten. */
+export const MAX_AVATAR_CHARS = 10
+
 const agentFields = {
   name: Name,
-  avatar: z.string().max(8).nullable().optional(),
+  avatar: z.string().max(MAX_AVATAR_CHARS).nullable().optional(),
   instructions: z.string().max(100_000).optional(),
   model: ModelRef.nullable().optional(),
   fallbacks: z.array(ModelRef).max(5).optional(),

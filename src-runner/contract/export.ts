@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AgentBudgets, Autonomy, Folder, Limits } from './agents.ts'
+import { AgentBudgets, Autonomy, Folder, Limits, MAX_AVATAR_CHARS } from './agents.ts'
 import { Conversation, Message as ChatMessage } from './conversations.ts'
 import { Job, Step } from './jobs.ts'
 import { NotificationSettings } from './notifications.ts'
@@ -37,7 +37,7 @@ export const Setup = z.strictObject({
     .array(
       z.strictObject({
         name: Name,
-        avatar: z.string().max(8).nullable(),
+        avatar: z.string().max(MAX_AVATAR_CHARS).nullable(),
         instructions: z.string().max(100_000),
         model: NamedModel.nullable(),
         fallbacks: z.array(NamedModel).max(5),

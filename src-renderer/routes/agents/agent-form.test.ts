@@ -30,7 +30,7 @@ describe('the form of an agent', () => {
   it.each([
     ['name', '  ', 'Enter a name.'],
     ['name', 'x'.repeat(121), 'Use at most 120 characters.'],
-    ['avatar', 'abcdefghi', 'Use two letters or one emoji.'],
+    ['avatar', 'abcdefghijk', 'Use two letters or one emoji.'],
     ['instructions', 'x'.repeat(100_001), 'Use at most 100,000 characters.'],
     ['maxTurns', '', 'Enter a number.'],
     ['maxTurns', 'many', 'Enter a number.'],
@@ -50,6 +50,13 @@ describe('the form of an agent', () => {
     const form = { ...formOf(makeAgent()), maxToolCalls: '10,000' }
     expect(problemsOf(form, 'en')).toEqual({})
     expect(bodyOf(form).limits?.maxToolCalls).toBe(10_000)
+  })
+
+  // Seven, ten and seven code points; eleven, fifteen and fourteen units of a string.
+  it.each(['👨‍👩‍👧‍👦', '👩🏽‍❤️‍💋‍👨🏿', '🏴󠁧󠁢󠁳󠁣󠁴󠁿'])('takes %s, which is one emoji', (avatar) => {
+    const form = { ...formOf(makeAgent()), avatar }
+    expect(problemsOf(form, 'en')).toEqual({})
+    expect(CreateAgent.parse(bodyOf(form)).avatar).toBe(avatar)
   })
 
   it('accepts only what the contract accepts, with a decimal comma too', () => {

@@ -1,4 +1,11 @@
-import { type Agent, type Autonomy, type CreateAgent, DEFAULT_LIMITS, type ModelRef } from '../../../src-runner/contract/agents.ts'
+import {
+  type Agent,
+  type Autonomy,
+  type CreateAgent,
+  DEFAULT_LIMITS,
+  MAX_AVATAR_CHARS,
+  type ModelRef,
+} from '../../../src-runner/contract/agents.ts'
 import { fieldText, readNumber } from '../../../resources/locales/numbers.ts'
 import { locale, t } from '../../lib/language.ts'
 
@@ -91,7 +98,7 @@ export function problemsOf(form: AgentForm, locale: string): Partial<Record<Agen
   const problems: Partial<Record<AgentField, string>> = {}
   if (form.name.trim() === '') problems.name = t('agents.problems.nameMissing')
   else if (form.name.trim().length > 120) problems.name = t('agents.problems.nameLong')
-  if (form.avatar.trim().length > 8) problems.avatar = t('agents.problems.avatarLong')
+  if ([...form.avatar.trim()].length > MAX_AVATAR_CHARS) problems.avatar = t('agents.problems.avatarLong')
   if (form.instructions.length > 100_000) problems.instructions = t('agents.problems.instructionsLong')
   const show = new Intl.NumberFormat(locale)
   for (const field of LIMIT_FIELDS) {
