@@ -4,6 +4,7 @@ import { normalizeBaseUrl, runsOnThisMachine } from './base-url.ts'
 it.each([
   ['https://api.anthropic.com', '/v1', 'https://api.anthropic.com/v1'],
   ['https://api.anthropic.com/', '/v1', 'https://api.anthropic.com/v1'],
+  ['Https://api.anthropic.com', '/v1', 'Https://api.anthropic.com/v1'],
   [' https://api.openai.com/v1/ ', '/v1', 'https://api.openai.com/v1'],
   ['https://gate.example.org/llm/openai', '/v1', 'https://gate.example.org/llm/openai'],
   ['http://127.0.0.1:1234/v1/chat/completions', '', 'http://127.0.0.1:1234/v1'],

@@ -20,5 +20,5 @@ export function normalizeBaseUrl(given: string, apiPath: string): string {
     .replace(/\/+$/, '')
     .replace(/\/(chat\/completions|completions|responses|messages|models)$/, '')
   if (base === '' || apiPath === '') return base
-  return /^https?:\/\/[^/]+$/.test(base) ? base + apiPath : base
+  return /^https?:\/\/[^/]+$/i.test(base) ? base + apiPath : base
 }
