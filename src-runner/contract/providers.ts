@@ -10,7 +10,7 @@ export type ProviderKind = z.infer<typeof ProviderKind>
 export const BaseUrl = z
   .url({ protocol: /^https?$/ })
   .max(2000)
-  .refine((url) => !/^https?:\/\/[^/]*@/.test(url), 'The address must not hold a user name or password.')
+  .refine((url) => !/^https?:[/\\]*[^/\\?#]*@/i.test(url), 'The address must not hold a user name or password.')
 
 export const Provider = z.object({
   id: z.string(),

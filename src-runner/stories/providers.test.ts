@@ -34,6 +34,21 @@ describe('providers', () => {
     expect((await runner.client.ok('listProviders')).providers.map((one) => one.id)).toEqual(['demo'])
   })
 
+  it.each([
+    'https://me:pw@models.test/v1',
+    'HTTPS://me:pw@models.test/v1',
+    'https:///me:pw@models.test/v1',
+    'https://\\\\me@models.test/v1',
+  ])('keep no user name and no password in their address: %s', async (baseUrl) => {
+    runner = await createTestRunner()
+    const { id: providerId } = await runner.addProvider()
+    const answers = [
+      await runner.client.ask('createProvider', { body: { kind: 'openai', name: 'Own', baseUrl } }),
+      await runner.client.ask('updateProvider', { params: { providerId }, body: { baseUrl } }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([400, 400])
+  })
+
   it('let their key show up nowhere: no answer, no event, no log, no file, whatever goes wrong', async () => {
     runner = await createTestRunner()
     const provider = await runner.addProvider({ apiKey: CANARY })
