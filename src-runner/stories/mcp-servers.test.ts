@@ -66,6 +66,21 @@ it('gives a header to no other address than the one it was entered for', async (
   expect(await runner.vault.get(`mcp:${server.id}`)).toBeNull()
 })
 
+it('stores a header as it can be sent, and refuses one that cannot', async () => {
+  const server = await add({ headers: { 'X-Key': ' pasted-with-its-line\n' } })
+  expect(JSON.parse((await runner.vault.get(`mcp:${server.id}`))!)).toMatchObject({ headers: { 'X-Key': 'pasted-with-its-line' } })
+  for (const value of ['“abc”', 'a\nb', 'a\u200bb']) {
+    const body = { transport: REMOTE, headers: { 'X-Key': value } }
+    const answers = [
+      await runner.client.ask('createMcpServer', { body }),
+      await runner.client.ask('updateMcpServer', { params: { mcpServerId: server.id }, body: { headers: body.headers } }),
+    ]
+    const refusal = { status: 400, body: { issues: [{ path: 'headers.X-Key', detail: { code: 'mcp_header_value' } }] } }
+    expect(answers).toMatchObject([refusal, refusal])
+  }
+  await runner.client.ok('deleteMcpServer', { params: { mcpServerId: server.id } })
+})
+
 it('refuses an address with a password, a folder that nobody may use, and an agent of nobody', async () => {
   const refusal = async (body: object) => (await runner.client.ask('createMcpServer', { body: { transport: REMOTE, ...body } })).body
   expect(await refusal({ transport: { kind: 'http', url: 'https://a:b@tools.example/mcp' } })).toMatchObject({ error: 'invalid_request' })

@@ -12,6 +12,7 @@ import {
   updateMcpServer,
 } from '../../../domain/mcp/mcp-servers.ts'
 import { findCredentialOfMcpServer } from '../../../domain/credentials/credentials.ts'
+import { readHeaders } from '../../../domain/mcp/header-value.ts'
 import { acceptTools } from '../../../domain/mcp/mcp-tools.ts'
 import { NO_SECRETS, readServerSecrets, writeServerSecrets, type ServerSecrets } from '../../../domain/mcp/server-secrets.ts'
 import { deleteRulesOfTools } from '../../../domain/rules/rules.ts'
@@ -131,7 +132,10 @@ function withOwnAccount(given: McpTransport, before: McpTransport | null): McpTr
   return isSameServer(before!, given) ? given : { ...given, credentialId: null }
 }
 
-/** The names of the transport with the values that were given now or before. Throws AppError invalid_request for a name without one. */
+/**
+ * The names of the transport with the values that were given now or before. Throws AppError invalid_request for a name without one, and
+ * for one that cannot be sent.
+ */
 function withSecrets(
   transport: McpTransport,
   given: Pick<CreateMcpServer, 'env' | 'headers'>,
@@ -141,7 +145,7 @@ function withSecrets(
     const env = valuesFor('env', transport.envNames, given.env, stored.env)
     return { transport: { ...transport, envNames: Object.keys(env) }, secrets: { ...NO_SECRETS, env } }
   }
-  const headers = valuesFor('headers', transport.headerNames, given.headers, stored.headers)
+  const headers = valuesFor('headers', transport.headerNames, readHeaders(given.headers ?? {}), stored.headers)
   return { transport: { ...transport, headerNames: Object.keys(headers) }, secrets: { ...NO_SECRETS, headers } }
 }
 

@@ -2,6 +2,7 @@ import { CreateMcpServer, McpTransport } from '../../../contract/mcp.ts'
 import { McpDraft, type McpDraftValue, type SkippedMcpDraft } from '../../../contract/mcp-drafts.ts'
 import type { Message } from '../../../contract/messages.ts'
 import { createMessage } from '../../../lib/messages.ts'
+import { readHeaderValue } from '../header-value.ts'
 import { nameFor } from '../mcp-servers.ts'
 
 /** What a source says about a server, unchecked. */
@@ -41,6 +42,8 @@ export function checkDraft({ name: givenName, description: about = null, transpo
       : McpTransport.safeParse({ ...transport, headerNames: namesIn('header') })
   if (!whole.success) return skip(createMessage(transport.kind === 'stdio' ? 'mcp_draft_command' : 'mcp_draft_address'))
   if (whole.data.kind !== 'stdio' && !isWebAddress(whole.data.url)) return skip(createMessage('mcp_address'))
+  const unsendable = given.find(({ place, value }) => place === 'header' && typeof value === 'string' && readHeaderValue(value) === null)
+  if (unsendable !== undefined) return skip(createMessage('mcp_header_value', { name: unsendable.name }))
   const named = CreateMcpServer.shape.name.safeParse(name === null ? undefined : name.slice(0, 120))
   const draft = McpDraft.safeParse({
     name: named.data ?? nameFor(whole.data),

@@ -106,6 +106,13 @@ describe('what a person pastes to add MCP servers', () => {
     ])
   })
 
+  it('skips a header that cannot be sent, and says which', () => {
+    const curly = { url: 'https://x.example', headers: { 'X-Key': '“abc”' } }
+    const { servers, skipped } = readPaste(JSON.stringify({ good: { command: 'x' }, curly }))
+    expect(servers.map(({ name }) => name)).toEqual(['good'])
+    expect(skipped).toEqual([{ name: 'curly', problem: { code: 'mcp_header_value', params: { name: 'X-Key' } } }])
+  })
+
   it.each<[string, string]>([
     ['{"mcpServers":', 'mcp_paste_json'],
     ['[1,2', 'mcp_paste_json'],
