@@ -83,7 +83,7 @@ export const Channel = z.object({
 })
 export type Channel = z.infer<typeof Channel>
 
-const Token = z.string().trim().min(1).max(1000).regex(/^\S+$/, 'A token has no spaces.')
+const Token = z.string().trim().min(1).max(1000).regex(/^\S+$/, 'must have no spaces')
 const BaseUrl = z.string().trim().min(1).max(2000)
 
 /** The services that are connected by pasting tokens. */
@@ -102,7 +102,13 @@ export const CreateChannel = z.object({
 export type CreateChannel = z.infer<typeof CreateChannel>
 
 /** Tokens of services that have two change together. */
-export const UpdateChannel = z.object({ enabled: z.boolean(), token: Token, appToken: Token }).partial()
+export const UpdateChannel = z
+  .object({ enabled: z.boolean(), token: Token, appToken: Token })
+  .partial()
+  .refine(({ token, appToken }) => token !== undefined || appToken === undefined, {
+    path: ['token'],
+    message: '“token” is missing: both tokens change together.',
+  })
 export type UpdateChannel = z.infer<typeof UpdateChannel>
 
 /** A new owner replaces the old one, who becomes `allowed`. */

@@ -132,6 +132,12 @@ describe('Slack', () => {
       expect(JSON.stringify(answer.body)).toContain(code)
       expect(JSON.stringify(answer)).not.toMatch(/abcdefghij|xyzdefghij|0123456789|abab/)
     }
+    const { channels } = await rig.runner.client.ok('listChannels', { query: {} })
+    // Alone it would change nothing.
+    expect(await rig.runner.client.ask('updateChannel', { params: { channelId: channels[0]!.id }, body: { appToken } })).toMatchObject({
+      status: 400,
+      body: { issues: [{ path: 'token' }] },
+    })
     rig.slack.setScopes(['chat:write', 'users:read'])
     const answer = await create({ token: botToken, appToken })
     expect(JSON.stringify(answer.body)).toContain('app_mentions:read, channels:history')
