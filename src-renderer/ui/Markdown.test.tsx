@@ -67,8 +67,11 @@ describe('Markdown of a model', () => {
     expect(screen.getByText(/<b style/)).toBeInTheDocument()
   })
 
-  it('shows a very long text as it is', () => {
-    const { container } = show(`**x** ${'y'.repeat(400_001)}`)
+  it.each([
+    ['characters', 'y'.repeat(400_001)],
+    ['lines', '\ny'.repeat(20_000)],
+  ])('shows a text of very many %s as it is', (_, rest) => {
+    const { container } = show(`**x** ${rest}`)
     expect(container.querySelector('strong')).toBeNull()
   })
 })

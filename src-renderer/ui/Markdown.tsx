@@ -15,13 +15,21 @@ export type MarkdownProps = {
   copy: (text: string) => Promise<void>
 }
 
-/** Above this a text is shown as it is: reading it as Markdown would hold up the page. */
+/** Above either a text is shown as it is: reading it as Markdown would hold up the page. */
 const MAX_MARKDOWN_CHARS = 400_000
+const MAX_MARKDOWN_LINES = 20_000
+
+function isTooLong(text: string): boolean {
+  if (text.length > MAX_MARKDOWN_CHARS) return true
+  let lines = 1
+  for (let at = text.indexOf('\n'); at !== -1 && lines <= MAX_MARKDOWN_LINES; at = text.indexOf('\n', at + 1)) lines++
+  return lines > MAX_MARKDOWN_LINES
+}
 
 /** Untrusted Markdown. Links and code blocks work, nothing is fetched, nothing of it runs. */
 export function Markdown(props: MarkdownProps): JSX.Element {
   return (
-    <Show when={props.text.length <= MAX_MARKDOWN_CHARS} fallback={<div class="md whitespace-pre-wrap">{props.text}</div>}>
+    <Show when={!isTooLong(props.text)} fallback={<div class="md whitespace-pre-wrap">{props.text}</div>}>
       <MarkdownText {...props} />
     </Show>
   )

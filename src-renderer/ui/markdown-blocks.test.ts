@@ -115,6 +115,28 @@ describe('blocks of a text that grows', () => {
     expect(read(8000)).toBeLessThan(12 * read(2000))
   })
 
+  it('takes time in proportion to the lines that follow an item of a list', () => {
+    const read = (lines: number) => fastestOf(() => createMarkdownBlocks().update(`- a\n${'b\n'.repeat(lines)}`, true))
+    read(500)
+    expect(read(8000)).toBeLessThan(12 * read(2000))
+  })
+
+  it('makes no link of an address that is too long to be one', () => {
+    const html = (text: string) => blocksOf(text).map((block) => (block.kind === 'html' ? block.html : ''))
+    expect(html(`https://x.test/${'a'.repeat(1900)} b`)[0]).toContain('<a href')
+    expect(html(`https://x.test/${'.'.repeat(400_000)}`)[0]).not.toContain('<a href')
+  })
+
+  it('shows signs of lists and quotations as text beyond twenty levels', () => {
+    for (const sign of ['> ', '- ', '1. ', '> - ', '- - ']) {
+      const html = blocksOf(`${sign.repeat(20_000)}the end`)
+        .map((block) => (block.kind === 'html' ? block.html : ''))
+        .join('')
+      expect(html.match(/<(?:blockquote|ul|ol)/g)).toHaveLength(20)
+      expect(html).toContain('the end')
+    }
+  })
+
   it('does not parse a long text again for every token', () => {
     const long = Array.from({ length: 2000 }, (_, i) => `Paragraph ${i} with **some** words and \`code\`.`).join('\n\n')
     const whole = fastestOf(() => createMarkdownBlocks().update(long, true))

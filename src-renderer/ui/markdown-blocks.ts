@@ -19,6 +19,12 @@ type Links = Lexer['tokens']['links']
  */
 const AHEAD_CHARS = 1000
 const ADDRESS_START = /^(?:https?:\/\/|ftp:\/\/|www\.)/i
+/** Signs after an address are taken off it one by one, each time reading all of it. */
+const MAX_ADDRESS_CHARS = 2000
+/** In a list, every line may be the first of a heading that is underlined below. */
+const MAX_HEADING_LINES = 5
+/** Lists and quotations are read by recursion, each level reading all that is in it. */
+const MAX_NESTING = 20
 
 /** The only HTML tags that a model may write. Any other HTML is shown as text. */
 const HARMLESS_TAG = /^<(?:br *\/?|\/?(?:kbd|sub|sup))>$/i
@@ -53,9 +59,40 @@ function languageOf(lang: string | undefined): string {
   return FENCE_LANGUAGE.exec(lang ?? '')?.[0] ?? ''
 }
 
+let nesting = 0
+
+/** Reads a list or a quotation, unless it is nested too deeply: then its signs are shown as text. */
+function readNested<T>(read: () => T): T | undefined {
+  if (nesting === MAX_NESTING) return undefined
+  nesting++
+  try {
+    return read()
+  } finally {
+    nesting--
+  }
+}
+
+function firstLines(text: string, count: number): string {
+  let end = -1
+  for (let line = 0; line < count; line++) {
+    end = text.indexOf('\n', end + 1)
+    if (end === -1) return text
+  }
+  return text.slice(0, end + 1)
+}
+
 const marked = new Marked({
   gfm: true,
   tokenizer: {
+    blockquote(src) {
+      return readNested(() => Tokenizer.prototype.blockquote.call(this, src))
+    },
+    list(src) {
+      return readNested(() => Tokenizer.prototype.list.call(this, src))
+    },
+    lheading(src) {
+      return Tokenizer.prototype.lheading.call(this, firstLines(src, MAX_HEADING_LINES))
+    },
     emStrong(src, maskedSrc, prevChar) {
       if (src.length <= AHEAD_CHARS) return false
       const from = maskedSrc.length - src.length
@@ -63,7 +100,8 @@ const marked = new Marked({
       return Tokenizer.prototype.emStrong.call(this, src.slice(0, AHEAD_CHARS), masked, prevChar)
     },
     url(src) {
-      return src.length <= AHEAD_CHARS || ADDRESS_START.test(src) ? false : Tokenizer.prototype.url.call(this, src.slice(0, AHEAD_CHARS))
+      if (!ADDRESS_START.test(src)) return src.length <= AHEAD_CHARS ? false : Tokenizer.prototype.url.call(this, src.slice(0, AHEAD_CHARS))
+      return src.length <= MAX_ADDRESS_CHARS || /[\s<]/.test(src.slice(0, MAX_ADDRESS_CHARS)) ? false : undefined
     },
     inlineText(src) {
       return src.length <= AHEAD_CHARS ? false : Tokenizer.prototype.inlineText.call(this, src.slice(0, AHEAD_CHARS))
