@@ -121,6 +121,19 @@ it('shows what changed in a tool before it can be accepted again', async () => {
   expect(runner.callsOf('acceptMcpTools')[0]!.body.tools).toEqual([{ name: 'search_notes', digest: tool.digest, effect: 'once' }])
 })
 
+it('shows a change in which nothing stayed as it was', async () => {
+  const schemaOf = (word: string) => ({ type: 'object', enum: Array.from({ length: 4000 }, (_, at) => `${word}${at}`) })
+  const tool = makeMcpTool({
+    status: 'changed',
+    inputSchema: schemaOf('new'),
+    accepted: { description: 'Searches the notes.', inputSchema: schemaOf('old') },
+  })
+  open(makeMcpServer({ tools: [tool] }))
+  const diff = await screen.findByRole('group', { name: /search_notes/ })
+  expect(within(diff).getByText('"old0",')).toBeVisible()
+  expect(screen.getByText('4,007 lines removed')).toBeVisible()
+})
+
 it('gives an agent some of the tools, and switches the server off', async () => {
   const server = makeMcpServer({ tools: [makeMcpTool(), makeMcpTool({ name: 'list', tokens: 30 })] })
   const { user, runner } = open(server)

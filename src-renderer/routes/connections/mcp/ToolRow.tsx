@@ -113,15 +113,25 @@ function Description(props: { tool: McpTool }): JSX.Element {
 
 /** What is different from what was accepted. */
 function Change(props: { tool: McpTool; accepted: NonNullable<McpTool['accepted']> }): JSX.Element {
-  const diff = createMemo(() =>
-    formatPatch(structuredPatch('', '', definitionText(props.accepted), definitionText(props.tool), '', '', { context: 3 })),
-  )
+  const diff = createMemo(() => diffOf(definitionText(props.accepted), definitionText(props.tool)))
   return (
     <div class="mt-2">
       <p class="mb-1 text-xs text-ink-3">{t('connections.mcp.tools.changedWhy')}</p>
       <DiffView path={props.tool.name} diff={diff()} height="max-h-80" />
     </div>
   )
+}
+
+/** Comparing takes the square of what differs. A server may write two definitions that have nothing in common. */
+const MAX_EDITS = 300
+
+/** With more differences than that, all of the one is shown before all of the other. */
+function diffOf(before: string, after: string): string {
+  const patch = structuredPatch('', '', before, after, '', '', { context: 3, maxEditLength: MAX_EDITS })
+  if (patch !== undefined) return formatPatch(patch)
+  const [old, now] = [before, after].map((text) => text.trimEnd().split('\n')) as [string[], string[]]
+  const lines = [...old.map((line) => `-${line}`), ...now.map((line) => `+${line}`)]
+  return `@@ -1,${old.length} +1,${now.length} @@\n${lines.join('\n')}\n`
 }
 
 function definitionText({ description, inputSchema }: { description: string; inputSchema: Record<string, unknown> }): string {
