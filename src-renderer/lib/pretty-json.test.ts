@@ -16,6 +16,11 @@ it.each([
   expect(prettyJson(text)).toBe(lines)
 })
 
+it.each([5_000, 100_000])('leaves %d brackets in brackets as they are, because their indentation would fill the memory', (depth) => {
+  const text = '['.repeat(depth) + ']'.repeat(depth)
+  expect(prettyJson(text) === text).toBe(true)
+})
+
 it('never changes the value of the JSON', () => {
   fc.assert(
     fc.property(fc.json(), (text) => {

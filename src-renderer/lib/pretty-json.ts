@@ -1,8 +1,10 @@
 const STEP = '  '
+/** The spaces before brackets in brackets take the square of their number. */
+const MAX_CHARS = 2_000_000
 
 /**
  * Indents JSON without changing a token. Parsing and printing it would round long numbers and drop repeated keys. Returns
- * text that is not JSON as it is.
+ * text that is not JSON as it is, and text that would become too long.
  */
 export function prettyJson(text: string): string {
   try {
@@ -15,7 +17,8 @@ export function prettyJson(text: string): string {
   let depth = 0
   let out = ''
   const line = () => `\n${STEP.repeat(depth)}`
-  tokens.forEach((token, at) => {
+  for (const [at, token] of tokens.entries()) {
+    if (out.length > MAX_CHARS) return text
     const before = tokens[at - 1]
     if (token === '}' || token === ']') {
       depth--
@@ -27,6 +30,6 @@ export function prettyJson(text: string): string {
       out += token
       if (token === '{' || token === '[') depth++
     }
-  })
+  }
   return out
 }
