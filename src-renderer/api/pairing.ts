@@ -12,17 +12,27 @@ export function usePairing(agentId: () => string) {
   const [isStarting, setStarting] = createSignal(false)
   let timer: ReturnType<typeof setInterval> | undefined
 
+  let isOver = false
+
   async function poll(): Promise<void> {
     if (isStarting()) return
+    const of = agentId()
     try {
-      setPairing(await client.call('getPairing', { query: { agentId: agentId() } }))
+      const polled = await client.call('getPairing', { query: { agentId: of } })
+      if (agentId() === of && !isStarting()) setPairing(polled)
     } catch {
       // The runner restarts, or the pairing was deleted. The next answer says so.
     }
   }
 
-  const stop = () => clearInterval(timer)
-  onCleanup(stop)
+  function stop(): void {
+    clearInterval(timer)
+    timer = undefined
+  }
+  onCleanup(() => {
+    isOver = true
+    stop()
+  })
   createEffect(
     on(agentId, () => {
       stop()
@@ -36,14 +46,15 @@ export function usePairing(agentId: () => string) {
     isStarting,
     /** With a phone number: by a code to type. */
     async start(phoneNumber?: string): Promise<void> {
-      stop()
+      const of = agentId()
       setError(null)
       setStarting(true)
       try {
-        setPairing(
-          await client.call('startPairing', { body: { agentId: agentId(), ...(phoneNumber === undefined ? {} : { phoneNumber }) } }),
-        )
-        timer = setInterval(() => void poll(), POLL_MS)
+        const started = await client.call('startPairing', { body: { agentId: of, ...(phoneNumber === undefined ? {} : { phoneNumber }) } })
+        // The dialog was closed, or another agent was chosen.
+        if (isOver || agentId() !== of) return
+        setPairing(started)
+        timer ??= setInterval(() => void poll(), POLL_MS)
       } catch (thrown) {
         setError(thrown)
       } finally {
