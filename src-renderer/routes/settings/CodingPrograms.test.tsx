@@ -1,7 +1,8 @@
 import { screen } from '@solidjs/testing-library'
 import { expect, it } from 'vitest'
 import type { CodingCli, CodingProgram } from '../../../src-runner/contract/coding-programs.ts'
-import { createFakeRunner } from '../../testing/fake-runner.ts'
+import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
+import { t } from '../../lib/language.ts'
 import { renderScreen } from '../../testing/render.tsx'
 import { CodingPrograms } from './CodingPrograms.tsx'
 
@@ -22,4 +23,10 @@ it('says for each program whether it can be used, and what to type', async () =>
   FOUND.codex = { ...FOUND.codex, signedIn: 'yes', fix: null }
   await user.click(screen.getByRole('button', { name: /again/i }))
   await expect.poll(() => screen.queryByText('Not signed in')).toBeNull()
+})
+
+it('says why a program could not be checked', async () => {
+  const runner = createFakeRunner({ checkCodingProgram: () => new Refusal('internal') })
+  renderScreen(CodingPrograms, { runner })
+  expect(await screen.findAllByText(t('messages.error_internal'))).toHaveLength(4)
 })

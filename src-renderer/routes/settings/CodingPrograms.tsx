@@ -1,6 +1,6 @@
 import { For, type JSX, Match, Show, Switch as Choice } from 'solid-js'
 import { CODING_PROGRAM_NAMES, CodingCli, type CodingProgram } from '../../../src-runner/contract/coding-programs.ts'
-import { problemOf, sentenceOf } from '../../api/problem.ts'
+import { sentenceOf } from '../../api/problem.ts'
 import { useCodingProgram } from '../../api/queries.ts'
 import { programStateText, programTone } from '../../features/coding/program-state.ts'
 import { t } from '../../lib/language.ts'
@@ -35,7 +35,7 @@ export function CodingPrograms(): JSX.Element {
             <Choice fallback={<span class="text-sm text-ink-3">{t('settings.coding.checking')}</span>}>
               <Match when={answer.data}>{(program) => <Finding program={program()} />}</Match>
               <Match when={answer.error}>
-                <span class="text-sm text-ink-2">{sentenceOf(problemOf(answer.error))}</span>
+                <span class="text-sm text-ink-2">{sentenceOf(answer.error)}</span>
               </Match>
             </Choice>
           </Row>
