@@ -40,6 +40,31 @@ it('adds a provider, checks it at once, and makes its best model the default if 
   expect(document.body).not.toHaveTextContent(KEY)
 })
 
+it('forgets what a check found when the provider gets another key', async () => {
+  const provider = makeProvider()
+  let isGood = false
+  const runner = createFakeRunner({
+    listProviders: () => ({ providers: [provider], nextCursor: null }),
+    updateProvider: () => ({ provider, keyRemoved: false }),
+    checkProvider: () => ({ ok: isGood, models: isGood ? 1 : 0, message: isGood ? null : quote('The key was refused.') }),
+    listModels: () => ({ models: [makeModel({ providerId: provider.id })], problems: [], defaultModel: null }),
+  })
+  const { user } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models' })
+  const press = async (item: string) => {
+    await user.click(await screen.findByRole('button', { name: `Actions for ${provider.name}` }))
+    await user.click(await screen.findByRole('menuitem', { name: item }))
+  }
+  await press('Check now')
+  expect(await screen.findByText('The key was refused.')).toBeVisible()
+  isGood = true
+  await press('Edit…')
+  const dialog = await screen.findByRole('dialog')
+  await user.type(within(dialog).getByLabelText('API key'), KEY)
+  await user.click(within(dialog).getByRole('button', { name: /^Save/ }))
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  expect(screen.queryByText('The key was refused.')).toBeNull()
+})
+
 it('shows the provider’s refusal, retries with another key, and removes it when cancelled', async () => {
   const provider = makeProvider()
   const runner = createFakeRunner({

@@ -53,6 +53,11 @@ function ProviderLine(props: { provider: Provider; models: ModelList | undefined
       setChecked({ ok: false, models: 0, message: sentenceOf(thrown) })
     }
   }
+  const edit = () => {
+    // What was found before says nothing about another key or address.
+    setChecked(null)
+    props.onEdit()
+  }
   const about = () => {
     const { provider } = props
     if (provider.kind === 'demo') return t('models.providers.demo')
@@ -97,7 +102,7 @@ function ProviderLine(props: { provider: Provider; models: ModelList | undefined
           label={t('models.providers.actions', { name: props.provider.name })}
           items={[
             { label: t('models.providers.check'), icon: RefreshCw, onSelect: () => void checkNow() },
-            { label: t('models.providers.edit'), icon: Pencil, onSelect: props.onEdit },
+            { label: t('models.providers.edit'), icon: Pencil, onSelect: edit },
             'separator',
             { label: t('models.providers.remove'), icon: Trash2, tone: 'bad', onSelect: () => setRemoving(true) },
           ]}
