@@ -34,6 +34,11 @@ export function comboKeys(combo: string): string[] {
   return combo.split('+').map((key) => names[key] ?? arrows[key] ?? (key.length === 1 ? key.toUpperCase() : key))
 }
 
+/** Whether a dialog, a menu or a list of choices is open, whose keys are its own: a letter finds a choice. */
+export function isPopupOpen(): boolean {
+  return document.querySelector('[role=dialog],[role=alertdialog],[role=menu],[role=listbox][data-popup]') !== null
+}
+
 export type KeyMap = Record<string, (event: KeyboardEvent) => void>
 
 /**
@@ -45,10 +50,7 @@ export function useKeys(keys: KeyMap): void {
     if (event.defaultPrevented || event.isComposing) return
     for (const combo of Object.keys(keys)) {
       if (!isCombo(event, combo)) continue
-      const isBusy =
-        isWriting(event.target) ||
-        document.querySelector('[role=dialog],[role=alertdialog],[role=menu],[role=listbox][data-popup]') !== null
-      if (!combo.includes('Mod+') && isBusy) continue
+      if (!combo.includes('Mod+') && (isWriting(event.target) || isPopupOpen())) continue
       event.preventDefault()
       keys[combo]!(event)
       return

@@ -2,7 +2,7 @@ import { Route } from '@solidjs/router'
 import { createMemoryHistory, MemoryRouter } from '@solidjs/router'
 import { render, screen, waitFor } from '@solidjs/testing-library'
 import userEvent from '@testing-library/user-event'
-import type { Component } from 'solid-js'
+import { type Component, createSignal } from 'solid-js'
 import { expect, it, vi } from 'vitest'
 import type { DesktopCommand, DesktopState } from '../../src-main/contract/desktop-api.ts'
 import { DEFAULT_SETTINGS } from '../../src-runner/contract/settings.ts'
@@ -13,6 +13,7 @@ import { DesktopProvider } from '../platform/DesktopProvider.tsx'
 import { createFakeRunner, type FakeRunner } from '../testing/fake-runner.ts'
 import { makeAgent, makeSkill } from '../testing/things.ts'
 import { ArrowList } from '../ui/ArrowList.tsx'
+import { Select } from '../ui/Select.tsx'
 import { ChatScreen } from '../routes/chat/ChatScreen.tsx'
 import { HomeScreen } from '../routes/home/HomeScreen.tsx'
 import { Shell } from './Shell.tsx'
@@ -125,6 +126,19 @@ it('opens a screen with g and a letter, searches with /, and ignores keys in fie
   await waitFor(() => expect(path()).toBe('/settings'))
   await user.keyboard('gc')
   await waitFor(() => expect(path()).toBe('/chat'))
+})
+
+it('leaves the letters to an open list of choices', async () => {
+  const choices = ['Ada', 'Gordon'].map((name) => ({ value: name, label: name }))
+  const [chosen, choose] = createSignal('Ada')
+  const { user, path } = open({
+    screens: { '/': () => <Select label="Agent" options={choices} value={chosen()} onValue={choose} /> },
+  })
+  await user.click(await screen.findByRole('button', { name: /Agent/ }))
+  await screen.findByRole('option', { name: 'Gordon' })
+  await user.keyboard('go{Enter}')
+  expect(path()).toBe('/')
+  expect(chosen()).toBe('Gordon')
 })
 
 it('moves between the search field of a screen and its list by keys', async () => {

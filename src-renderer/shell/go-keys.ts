@@ -1,5 +1,5 @@
 import { onCleanup, onMount } from 'solid-js'
-import { isWriting } from '../lib/keyboard.ts'
+import { isPopupOpen, isWriting } from '../lib/keyboard.ts'
 import { SCREENS } from './screens.ts'
 
 const SECOND_KEY_WITHIN_MS = 1200
@@ -9,7 +9,7 @@ export function useGoKeys(go: (path: string) => void, now: () => number = () => 
   let startedAt = Number.NEGATIVE_INFINITY
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || isWriting(event.target)) return
-    if (document.querySelector('[role=dialog],[role=alertdialog],[role=menu]') !== null) return
+    if (isPopupOpen()) return
     const isSecond = now() - startedAt < SECOND_KEY_WITHIN_MS
     startedAt = event.key === 'g' && !isSecond ? now() : Number.NEGATIVE_INFINITY
     const screen = isSecond ? SCREENS.find((one) => one.key === event.key) : undefined
