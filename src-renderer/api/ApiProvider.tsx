@@ -46,16 +46,18 @@ export function createQueries(): QueryClient {
 }
 
 /**
- * Refetches the queries in use and marks the others as stale. A first fetch that is under way may have been answered before
- * the event, and the cache would keep that answer, so such a query is fetched again once it has arrived.
+ * Refetches the queries in use and marks the others as stale. A fetch that is under way may have been answered before the
+ * event, so such a query is fetched again once that answer has arrived: starting over would show nothing new while events
+ * come faster than answers. `startsOver`: the connection was lost, so an answer may never arrive.
  */
-function refresh(queries: QueryClient, filters: QueryFilters = {}): void {
+function refresh(queries: QueryClient, filters: QueryFilters = {}, { startsOver = false } = {}): void {
+  const options = { cancelRefetch: startsOver }
   for (const query of queries.getQueryCache().findAll(filters)) {
-    if (query.state.data !== undefined || query.state.fetchStatus === 'idle') continue
-    const again = () => void queries.invalidateQueries({ queryKey: query.queryKey, exact: true })
+    if (query.state.fetchStatus === 'idle' || (startsOver && query.state.data !== undefined)) continue
+    const again = () => void queries.invalidateQueries({ queryKey: query.queryKey, exact: true }, options)
     query.promise?.then(again, again)
   }
-  void queries.invalidateQueries(filters)
+  void queries.invalidateQueries(filters, options)
 }
 
 export function ApiProvider(props: { client?: Client; children: JSX.Element }) {
@@ -64,7 +66,7 @@ export function ApiProvider(props: { client?: Client; children: JSX.Element }) {
   const live = createLive()
   const turns = createTurnStreams(client, {
     keepStep: (jobId, step) => keepStep(queries, jobId, step),
-    fetchSteps: (jobId) => refresh(queries, { queryKey: stepsKey(jobId), exact: true }),
+    fetchSteps: (jobId) => refresh(queries, { queryKey: stepsKey(jobId), exact: true }, { startsOver: true }),
   })
   const [connection, setConnection] = createSignal<Connection>('connecting')
   const staleBatch = createStaleBatch((stale) => {
@@ -88,7 +90,7 @@ export function ApiProvider(props: { client?: Client; children: JSX.Element }) {
         if (next !== 'open') return
         // Data fetched before the stream was open may have changed since, and live events are not repeated.
         live.forget()
-        refresh(queries)
+        refresh(queries, {}, { startsOver: true })
       },
     })
     nudge = stream.nudge

@@ -5,7 +5,7 @@ import { createFakeRunner, Refusal } from '../testing/fake-runner.ts'
 import { renderScreen } from '../testing/render.tsx'
 import { makeAgent, makeJob, makeSummary } from '../testing/things.ts'
 import { useCancelJob } from './mutations.ts'
-import { useAgents, useJob, useJobs, useProgress } from './queries.ts'
+import { useAgents, useJob, useJobs, useProgress, useRules } from './queries.ts'
 
 function AgentNames() {
   const agents = useAgents()
@@ -55,6 +55,33 @@ describe('queries', () => {
     runner.answer({ listAgents: () => ({ agents: [makeAgent({ name: 'Newer' })], nextCursor: null }) })
     answerFirst('Older')
     await screen.findByText('Newer')
+  })
+
+  it('show an answer that took longer than the next event', async () => {
+    const agent = makeAgent({ name: 'Before' })
+    const answers: ((name: string) => void)[] = []
+    const runner = createFakeRunner({ listAgents: () => ({ agents: [agent], nextCursor: null }) })
+    const AgentsAndRules = () => {
+      useRules(() => null)
+      return <AgentNames />
+    }
+    renderScreen(AgentsAndRules, { runner })
+    await screen.findByText('Before')
+    await waitFor(() => expect(runner.callsOf('listAgents')).toHaveLength(2))
+    runner.answer({
+      listAgents: () => new Promise((resolve) => answers.push((name) => resolve({ agents: [{ ...agent, name }], nextCursor: null }))),
+    })
+    runner.happen({ type: 'agent.changed', payload: { agentId: agent.id } })
+    await waitFor(() => expect(answers).toHaveLength(1))
+    const before = runner.callsOf('listRules').length
+    // Concerns both lists: when the rules are fetched, the agents would have been.
+    runner.happen({ type: 'agent.deleted', payload: { agentId: makeAgent().id } })
+    await waitFor(() => expect(runner.callsOf('listRules').length).toBeGreaterThan(before))
+    answers[0]!('Meanwhile')
+    await screen.findByText('Meanwhile')
+    await waitFor(() => expect(answers).toHaveLength(2))
+    answers[1]!('After')
+    await screen.findByText('After')
   })
 
   it('are refetched after a reconnect', async () => {
