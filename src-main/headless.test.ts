@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { unzipSync } from 'fflate'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { findFreePort } from '../src-runner/testing/free-port.ts'
+import { startModelServer } from '../src-runner/testing/model-servers/model-server.ts'
 
 /** The program that ships (vitest builds it first): real processes, real database, real ports. */
 const PROGRAM = fileURLToPath(new URL('../out/main/headless.js', import.meta.url))
@@ -309,6 +310,30 @@ describe('headless', () => {
     expect([await again.exited, again.stdout()]).toEqual([0, expect.stringContaining('jobs and 0 conversations as records')])
     const refused = startHeadless(other, ['import', join(folder, 'deckhand.db')])
     expect([await refused.exited, refused.stderr()]).toEqual([1, expect.stringContaining('is not an export of Deckhand')])
+  })
+
+  it('works on no job while it exports', async () => {
+    const models = await startModelServer()
+    models.play({ text: ['never finished'], fault: { kind: 'stall', afterFrames: 1 } })
+    const program = startHeadless()
+    const { runnerUrl } = await program.ready
+    const baseUrl = `${models.url}/v1`
+    const { provider } = (await (
+      await post(`${runnerUrl}/api/providers`, { kind: 'openai-compatible', name: 'Local', baseUrl })
+    ).json()) as { provider: { id: string } }
+    await post(`${runnerUrl}/api/agents`, { name: 'Ann', model: { providerId: provider.id, model: 'small' } })
+    await post(`${runnerUrl}/api/agent`, { task: 'say hello' })
+    await models.untilQuiet()
+    program.child.kill('SIGTERM')
+    await program.exited
+    const calls = models.received.length
+    const file = join(folder, 'mine.ndjson')
+    expect(await startHeadless({}, ['export', file]).exited).toBe(0)
+    expect(models.received.length).toBe(calls)
+    expect(readFileSync(file, 'utf8')).toContain('"status":"pending"')
+    await startHeadless().ready
+    await models.untilReceived(calls + 1)
+    await models.close()
   })
 
   it('reads its secret from standard input or a file, and refuses it as an argument', async () => {

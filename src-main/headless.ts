@@ -22,6 +22,7 @@ import { dataDirOfPort } from './net/port-holder.ts'
 import { measureData } from './reset/own-files.ts'
 import { finishReset, resetNow } from './reset/reset.ts'
 import { createForkedRunner } from './runner/forked-runner.ts'
+import type { StartOptions } from './runner/supervisor.ts'
 import { codeCacheOf } from './settings/data-dir-path.ts'
 import { readEnvironment, type Environment } from './settings/environment.ts'
 import { readLinkFile } from './settings/link-file.ts'
@@ -90,7 +91,9 @@ async function run(): Promise<void> {
   stopOnSignals(host)
   if (assets === null) host.log.warn({ folder: PAGE_FOLDER }, 'the page has not been built ("npm run build"); the servers run without it')
   try {
-    const { runnerUrl, dashboardUrl } = await startBoth(host, replacementFor(command, argument))
+    // Somebody who only wants a file wants no agent to work meanwhile.
+    const safeMode = command === 'export' || command === 'import'
+    const { runnerUrl, dashboardUrl } = await startBoth(host, { safeMode, replaceDatabase: replacementFor(command, argument) })
     await Promise.all([untilHealthy(runnerUrl), untilHealthy(dashboardUrl), assets?.readAll()])
     if (command === 'export' || command === 'import') return await finish(host, command, file, options.includes(HISTORY_ONLY))
     if (host.authMode() === 'local-auth') await offerSetup(host, environment.appUrl ?? dashboardUrl)
@@ -292,11 +295,11 @@ function readCommand([first, ...rest]: string[]): Command {
   return { ...none, command: 'restore', argument: name, flags }
 }
 
-async function startBoth(host: Host, replaceDatabase?: Replacement): Promise<{ runnerUrl: string; dashboardUrl: string }> {
+async function startBoth(host: Host, options: StartOptions): Promise<{ runnerUrl: string; dashboardUrl: string }> {
   const dashboard = await host.startServer()
   if (dashboard.state === 'port_taken') throw await portTaken('dashboard', 'DASHBOARD_PORT', dashboard)
   if (dashboard.state === 'failed') throw new StartError(2, await englishText(dashboard.message))
-  const runner = await host.supervisor.start({ replaceDatabase })
+  const runner = await host.supervisor.start(options)
   // Also what a crash interrupted.
   await host.signIn
     .reloadRestored()
