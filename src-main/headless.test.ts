@@ -306,7 +306,7 @@ describe('headless', () => {
     const other = { DECKHAND_DATA_DIR: join(folder, 'other') }
     const imported = startHeadless(other, ['import', file])
     expect([await imported.exited, imported.stdout()]).toEqual([0, expect.stringContaining('imported 1 agents')])
-    const again = startHeadless(other, ['import', file, '--history-only'])
+    const again = startHeadless(other, ['import', '--history-only', file])
     expect([await again.exited, again.stdout()]).toEqual([0, expect.stringContaining('jobs and 0 conversations as records')])
     const refused = startHeadless(other, ['import', join(folder, 'deckhand.db')])
     expect([await refused.exited, refused.stderr()]).toEqual([1, expect.stringContaining('is not an export of Deckhand')])

@@ -279,10 +279,10 @@ function readCommand([first, ...rest]: string[]): Command {
   if (first === 'secret' && rest[0] === '--rotate') return { ...none, command: 'rotate-secret', flags: rest.slice(1) }
   if (first === 'secret' || first === 'link' || first === 'start-empty') return { ...none, command: first, flags: rest }
   if (first === 'export' || first === 'import') {
-    const [path, ...flags] = rest
-    if (path === undefined || path.startsWith('--')) throw new StartError(2, `"${first}" needs the name of a file`)
     const isOption = (flag: string) => first === 'import' && flag === HISTORY_ONLY
-    return { ...none, command: first, file: path, options: flags.filter(isOption), flags: flags.filter((flag) => !isOption(flag)) }
+    const [path, ...flags] = rest.filter((flag) => !isOption(flag))
+    if (path === undefined || path.startsWith('--')) throw new StartError(2, `"${first}" needs the name of a file`)
+    return { ...none, command: first, file: path, options: rest.filter(isOption), flags }
   }
   if (first !== 'restore' && first !== 'diagnostics' && first !== 'reset-password')
     return { ...none, command: 'start', flags: first === undefined ? [] : [first, ...rest] }
