@@ -106,6 +106,19 @@ describe('an agent that changes files', () => {
     expect((await runner.client.ok('getFileDiff', { params: { jobId }, query })).diff).toBe(diff)
   })
 
+  it('shows the diff of a call that left out the name of the only folder', async () => {
+    runner = await createTestRunner()
+    const jobId = await work(runner.makeFolder({ 'sub/b': '' }), [call('c1', 'write_file', { path: 'sub/a', content: 'x' })])
+    await runner.ended(jobId)
+    for (const path of ['sub/a', './sub/a', 'folder-1/sub/a']) {
+      for (const query of [{ path }, { path, callId: 'c1' }])
+        expect(await runner.client.ok('getFileDiff', { params: { jobId }, query })).toMatchObject({
+          path: 'folder-1/sub/a',
+          change: 'added',
+        })
+    }
+  })
+
   it('answers 404 for everything that the job did not write', async () => {
     runner = await createTestRunner()
     const folder = runner.makeFolder({ 'mine.txt': 'private' })

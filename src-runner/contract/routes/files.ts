@@ -14,7 +14,7 @@ export const fileRoutes = {
   getFileDiff: get('/api/jobs/:jobId/file-diff', {
     reach: 'workspace',
     summary:
-      'What a job, or one call of it, changed in a file. It is read from stored content, so later changes do not affect it. `path`: as listed, or absolute.',
+      'What a job, or one call of it, changed in a file. It is read from stored content, so later changes do not affect it. `path`: as listed, absolute, or as in the call.',
     params: jobParams,
     query: z.object({ path: z.string().min(1).max(8192), callId: z.string().min(1).max(200).optional() }),
     answer: FileDiff,

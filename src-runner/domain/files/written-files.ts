@@ -46,9 +46,16 @@ export function trailsOf(changes: readonly FileChangeRecord[]): WrittenTrail[] {
     })
 }
 
-/** Finds a trail by a listed or absolute path, also by the path before a move. */
+/**
+ * Finds a trail by a listed or absolute path, also by the path before a move. The name of the folder may be missing, as in calls of an
+ * agent with one folder.
+ */
 export function findTrail(trails: readonly WrittenTrail[], path: string): WrittenTrail | null {
-  return trails.find(({ names }) => names.has(path)) ?? trails.find(({ origin }) => origin?.names.has(path)) ?? null
+  const named = trails.find(({ names }) => names.has(path)) ?? trails.find(({ origin }) => origin?.names.has(path))
+  if (named !== undefined) return named
+  const inFolder = path.replace(/^\.\//, '')
+  const [found, another] = trails.filter((trail) => [trail.at, trail.origin?.at].some((at) => at?.parts.join('/') === inFolder))
+  return another === undefined ? (found ?? null) : null
 }
 
 /** The trail of a single call. */
