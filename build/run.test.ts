@@ -45,7 +45,7 @@ describe.skipIf(process.platform !== 'linux')('a script that has started a progr
     const env = { ...process.env, npm_lifecycle_event: 'headless' }
     const options = { env, detached: true, stdio: ['ignore', 'pipe', 'inherit'] as ['ignore', 'pipe', 'inherit'] }
     const child = shell
-      ? spawn('sh', ['-c', `${process.execPath} ${script}; exit $?`], options)
+      ? spawn('sh', ['-c', '"$@"; exit $?', 'sh', process.execPath, script], options)
       : spawn(process.execPath, [script], options)
     // The program as well, which outlives the script if the test fails.
     onTestFinished(() => {

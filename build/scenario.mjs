@@ -17,6 +17,6 @@ if (import.meta.filename === process.argv[1]) {
     await setUp()
     await fillScenario(name, folder)
     say(`written to ${folder}; start with:`)
-    process.stdout.write(`DECKHAND_VAULT=file DECKHAND_DATA_DIR=${folder} npm start\n`)
+    process.stdout.write(`DECKHAND_VAULT=file DECKHAND_DATA_DIR='${folder}' npm start\n`)
   })
 }
