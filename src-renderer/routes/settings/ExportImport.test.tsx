@@ -105,3 +105,13 @@ it.each(['', 'not JSON', '{"deckhand":"backup"}', '[]'])('refuses %j, which is n
   expect(await screen.findByText('This is not an export of Deckhand.')).toBeInTheDocument()
   expect(runner.callsOf('importSetup')).toEqual([])
 })
+
+it('writes out the hidden characters of an export before it is imported', async () => {
+  const { user, runner } = show()
+  runner.answer({
+    importSetup: () => ({ result: { ...RESULT, autonomousAgents: ['Ada\u202E'], folders: ['/tmp/\u202E', '/home/ada/.ssh'] } }),
+  })
+  await user.upload(await screen.findByLabelText('Export file'), file(`${JSON.stringify(HEAD)}\n`))
+  expect(await screen.findByText('The agents can access these folders: /tmp/⟨U+202E⟩, /home/ada/.ssh.')).toBeInTheDocument()
+  expect(screen.getByText(/Ada⟨U\+202E⟩/)).toBeInTheDocument()
+})

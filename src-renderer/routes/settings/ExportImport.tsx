@@ -5,6 +5,7 @@ import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { download } from '../../lib/files.ts'
 import { t } from '../../lib/language.ts'
+import { visibleText } from '../../lib/visible-text.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
@@ -209,18 +210,18 @@ function Preview(props: { result: ImportResult }) {
     <div class="flex flex-col gap-2 text-sm">
       <p>{counts()}</p>
       <Show when={props.result.agents.length > 0}>
-        <p class="text-ink-2 wrap-anywhere">{props.result.agents.join(', ')}</p>
+        <p class="text-ink-2 wrap-anywhere">{visibleText(props.result.agents.join(', '))}</p>
       </Show>
       <Show when={props.result.autonomousAgents.length > 0}>
         <p class="text-warn wrap-anywhere">
           {t('settings.export.autonomous', {
             count: props.result.autonomousAgents.length,
-            names: props.result.autonomousAgents.join(', '),
+            names: visibleText(props.result.autonomousAgents.join(', ')),
           })}
         </p>
       </Show>
       <Show when={props.result.folders.length > 0}>
-        <p class="wrap-anywhere">{t('settings.export.folders', { names: props.result.folders.join(', ') })}</p>
+        <p class="wrap-anywhere">{t('settings.export.folders', { names: visibleText(props.result.folders.join(', ')) })}</p>
       </Show>
       <p class="text-ink-2">{t('settings.export.paused')}</p>
       <Show when={props.result.allowRules > 0}>
