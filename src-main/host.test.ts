@@ -7,8 +7,9 @@ import { connect, createServer } from 'node:net'
 import { hostname, networkInterfaces, tmpdir, type NetworkInterfaceInfo } from 'node:os'
 import { join } from 'node:path'
 import { checkServerIdentity, type PeerCertificate } from 'node:tls'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { Host, HostOptions } from './host.ts'
+import { readLinkFile } from './settings/link-file.ts'
 import { startHost } from './testing/start-host.ts'
 
 const OWNER = { name: 'Ann', password: 'a password that is long enough' }
@@ -353,4 +354,18 @@ describe.runIf(process.platform === 'linux')('sharing on the network', () => {
       silent.destroy()
     })
   })
+})
+
+it('is still found by the command line after another start on its data was refused', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'deckhand-host-'))
+  const ports = { RUNNER_PORT: '0', DASHBOARD_PORT: '0' }
+  const host = await startHost(folder, ports)
+  onTestFinished(async () => {
+    await host.stop()
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+  })
+  const link = readLinkFile(folder)
+  await expect(startHost(folder, ports)).rejects.toThrow('the runner is failed')
+  expect(readLinkFile(folder)).toEqual(link)
+  expect(host.browserLink()).toContain(link?.url)
 })

@@ -24,7 +24,7 @@ import { createSharing, lanAddresses, type NetworkSharing, type NetworkSharingDe
 import type { SpawnRunner } from './runner/runner-process.ts'
 import { createSupervisor, type Supervisor } from './runner/supervisor.ts'
 import type { MoveToTrash } from './runner/trash-requests.ts'
-import { removeLinkFile, writeLinkFile } from './settings/link-file.ts'
+import { readLinkFile, removeLinkFile, writeLinkFile } from './settings/link-file.ts'
 import { resolveUserIn } from './runner/user-requests.ts'
 import { prepareDataDir } from './settings/data-dir.ts'
 import type { Environment } from './settings/environment.ts'
@@ -113,9 +113,6 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
   const tokens = createOneTimeTokens(linkKey)
   const secret = createWorkerSecret({ vault, given: environment.workerSecret, authMode, log })
   const serving = createServing(() => ({ ...placeOf(environment, sharing, ports), dashboard, interfaces: network?.interfaces, log }), log)
-  serving.onState((state) => {
-    if (state.state === 'ready') writeLink(dataDir, { url: state.dashboardUrl, key: linkKey }, log)
-  })
 
   async function rotateSecret(): Promise<string> {
     const replaced = await secret.replace()
@@ -151,6 +148,7 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     output: (line) => process.stderr.write(`${line}\n`),
   })
   settings.onChange(() => supervisor.setLanguage(language()))
+  keepLinkFile(dataDir, linkKey, { serving, supervisor, log })
   const dashboard = createDashboard({
     assets,
     runner: supervisor.endpoint,
@@ -216,7 +214,7 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
       // The runner first, so that the page can follow its jobs while they stop.
       await supervisor.stop()
       await serving.close()
-      removeLinkFile(dataDir)
+      if (readLinkFile(dataDir)?.key === linkKey) removeLinkFile(dataDir)
       dashboard.close()
       signIn.close()
       log.info({}, 'stopped')
@@ -257,16 +255,30 @@ function openSharing({ environment, settings, signIn, vault, log, apply, network
   return createSharing({ environment, settings, hasOwner, endSessions, certificates, apply, log, ...network })
 }
 
-/** The ports for this run: one that was chosen while running overrides everything else. */
-function writeLink(dataDir: string, link: Parameters<typeof writeLinkFile>[1], log: MainLog): void {
-  try {
-    writeLinkFile(dataDir, link)
-  } catch (error) {
-    // Such as a full disk. Everything else works without this file.
-    log.error({ error: messageOf(error) }, 'the command line cannot find this Deckhand: its file could not be written')
+type LinkParts = { serving: Serving; supervisor: Supervisor; log: MainLog }
+
+/** Not before the runner has the data: another Deckhand may be started on the folder by mistake, and the command line must not follow it. */
+function keepLinkFile(dataDir: string, key: string, { serving, supervisor, log }: LinkParts): void {
+  let hasData = false
+  function write(): void {
+    const url = serving.server()?.url
+    if (!hasData || url === undefined) return
+    try {
+      writeLinkFile(dataDir, { url, key })
+    } catch (error) {
+      // Such as a full disk. Everything else works without this file.
+      log.error({ error: messageOf(error) }, 'the command line cannot find this Deckhand: its file could not be written')
+    }
   }
+  serving.onState(write)
+  supervisor.onState(({ state }) => {
+    if (state !== 'ready') return
+    hasData = true
+    write()
+  })
 }
 
+/** The ports for this run: one that was chosen while running overrides everything else. */
 function createPorts({ runnerPort, dashboardPort }: Environment, { current }: Pick<MachineSettingsStore, 'current'>) {
   const chosen: { runner?: number; dashboard?: number } = {}
   return {
