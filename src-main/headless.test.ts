@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -189,6 +189,12 @@ describe('headless', () => {
     ])
     while (!(await stream.read().catch(() => ({ done: true }))).done);
     expect(program.stderr()).not.toContain(replaced)
+    const file = join(folder, 'browser-link.json')
+    renameSync(file, `${file}.away`)
+    const refused = startHeadless({}, ['secret', '--rotate'])
+    expect([await refused.exited, refused.stderr()]).toEqual([1, expect.stringContaining('cannot be reached')])
+    renameSync(`${file}.away`, file)
+    expect(await ask('secret')).toBe(replaced)
 
     const password = await ask('reset-password', 'ada lovelace')
     expect(password).toMatch(/^([a-z2-9]{5}-){3}[a-z2-9]{5}$/)

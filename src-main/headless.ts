@@ -29,7 +29,7 @@ import { readLinkFile } from './settings/link-file.ts'
 import { openMachineSettings } from './settings/machine-settings.ts'
 import { StartError } from './settings/start-error.ts'
 import { openVault } from './vault/open-vault.ts'
-import { VaultError } from './vault/vault.ts'
+import { type Vault, VaultError } from './vault/vault.ts'
 import { readCreatedSecret, replaceWorkerSecret } from './vault/worker-secret.ts'
 
 /**
@@ -139,10 +139,23 @@ async function printSecret({ dataDir, vault: kind, workerSecret }: Environment, 
     const old = secret
     // A Deckhand that runs does it, because two processes must not write the vault at once.
     const isRunning = await tellRunning(dataDir, 'replace_secret')
-    secret = isRunning ? await readCreatedSecret(vault).catch(explain) : await replaceWorkerSecret(vault).catch(explain)
+    secret = await (isRunning ? readCreatedSecret(vault) : replaceInStopped(dataDir, vault)).catch(explain)
     if (secret === old) throw new StartError(1, 'the running Deckhand did not replace its secret')
   }
   await new Promise<void>((resolve) => process.stdout.write(`${secret}\n`, () => resolve()))
+}
+
+async function replaceInStopped(dataDir: string, vault: Vault): Promise<string> {
+  // A native library, which no other start needs.
+  const { takeDataLock } = await import('./reset/data-lock.ts')
+  const release = takeDataLock(join(dataDir, 'deckhand.db.lock'))
+  if (release === null)
+    throw new StartError(1, `the Deckhand on ${dataDir} cannot be reached, so its secret was not replaced. Stop it first`)
+  try {
+    return await replaceWorkerSecret(vault)
+  } finally {
+    release()
+  }
 }
 
 /** Sends a command to the Deckhand that runs on this data folder. false: there is none. Throws a StartError if it refuses. */
