@@ -1,38 +1,23 @@
 import type { Message } from '../../contract/messages.ts'
-import { commitSoon, transact, type Tx } from '../../platform/db/database.ts'
+import { transact, type Tx } from '../../platform/db/database.ts'
 import type { Services } from '../../platform/services.ts'
 import type { ChannelStatus } from '../../contract/channels.ts'
-import { MAX_TASK_CHARS } from '../../contract/primitives.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { AppError, problemOf } from '../../lib/errors.ts'
-import { createMessage, type Speech } from '../../lib/messages.ts'
-import { cutText } from '../../lib/text.ts'
+import { createMessage } from '../../lib/messages.ts'
 import { channelTokenKey } from '../../lib/vault.ts'
 import { splitTokens, type ChannelAccess } from '../../domain/channels/channel-access.ts'
 import { findAgent } from '../../domain/agents/agents.ts'
-import type { ApprovalStore } from '../../domain/approvals/approvals.ts'
-import {
-  findConnectable,
-  moveChannelPosition,
-  noteRoundTrip,
-  setChannelStatus,
-  type ConnectableChannel,
-} from '../../domain/channels/channels.ts'
+import { findConnectable, noteRoundTrip, setChannelStatus, type ConnectableChannel } from '../../domain/channels/channels.ts'
 import { noteMissed } from '../../domain/channels/late-messages.ts'
 import { listKnownChats } from '../../domain/channels/people.ts'
-import { isHeard, receiveMessage, receivePress, receiveUndecrypted, wasReceived } from '../../domain/channels/receive-message.ts'
-import type { JobStore } from '../../domain/jobs/job-store.ts'
-import { putReceivedFile, readFileOfAgent, type AgentFolders } from './agent-files.ts'
-import type { ChannelDriver, Connection, Incoming, IncomingMessage } from './channel.ts'
+import { readFileOfAgent, type AgentFolders } from './agent-files.ts'
+import type { ChannelDriver, Connection } from './channel.ts'
 import { pauseAfter } from './service-calls.ts'
+import { storeIncoming, type StoreIncomingDeps } from './store-incoming.ts'
 
-export type OpenChannelDeps = Pick<Services, 'db' | 'vault' | 'clock' | 'ids' | 'log'> & {
+export type OpenChannelDeps = StoreIncomingDeps & {
+  vault: Services['vault']
   random: () => number
-  jobs: JobStore
-  approvals: ApprovalStore
-  /** The clock by which requests and received messages are forgotten. */
-  age?: Pick<Clock, 'now'>
-  speech: Speech
   /** Folders in which no received file is stored and from which none is sent. */
   closedFolders: (agentId: string) => readonly string[]
 }
@@ -57,6 +42,15 @@ export function openChannel(deps: OpenChannelDeps, driver: ChannelDriver | undef
   let lastStatus = ''
   let lastRoundTripAt: number | null = null
   let storedRoundTripAt = 0
+  const folders = (): AgentFolders => ({
+    folders: findAgent(db, channel.agentId)?.folders ?? [],
+    closedFolders: deps.closedFolders(channel.agentId),
+  })
+  const take = storeIncoming(deps, channel, {
+    signal,
+    folders,
+    answerPress: ({ pressId }, note) => void connection?.answerPress(pressId, note),
+  })
 
   /** A failed write must not stop the connection; the next change writes again. */
   function tryToWrite(write: (tx: Tx) => void): void {
@@ -105,7 +99,7 @@ export function openChannel(deps: OpenChannelDeps, driver: ChannelDriver | undef
       status: setStatus,
       roundTrip: noteTrip,
       knownChats: () => listKnownChats(db, channelId),
-      readFile: (path, maxBytes) => readFileOfAgent(foldersOfAgent(), path, maxBytes),
+      readFile: (path, maxBytes) => readFileOfAgent(folders(), path, maxBytes),
     })
     await connection.ended
   }
@@ -138,50 +132,6 @@ export function openChannel(deps: OpenChannelDeps, driver: ChannelDriver | undef
     tryToWrite((tx) => noteMissed(tx, deps, channel, { from, to }))
   }
 
-  /** Resolves when it is on disk. Rejects if the database cannot store it now, so that the driver repeats it. */
-  async function take(incoming: Incoming): Promise<void> {
-    const { position } = incoming
-    const skip = () => commitSoon(db, (tx) => moveChannelPosition(tx, channelId, position))
-    try {
-      if (incoming.type === 'message') return await takeMessage(incoming.message, position)
-      if (incoming.type === 'undecrypted') return await commitSoon(db, (tx) => receiveUndecrypted(tx, deps, channel, incoming))
-      if (incoming.type === 'nothing') return await skip()
-      const note = await commitSoon(db, (tx) => receivePress(tx, deps, channel, incoming.press, position))
-      void connection?.answerPress(incoming.press.pressId, note)
-    } catch (error) {
-      if (signal.aborted || isDatabaseTrouble(error)) throw error
-      // Repeated, it would fail again and block everything behind it.
-      log.error({ error, channelId, type: incoming.type }, 'skipped an incoming update that failed')
-      await skip()
-    }
-  }
-
-  async function takeMessage(message: IncomingMessage, position: string): Promise<void> {
-    const isWanted = isHeard(db, channelId, message) && !wasReceived(db, channelId, message.externalId)
-    const files: string[] = []
-    const missingFiles: { name: string; why: string }[] = []
-    for (const file of isWanted ? message.files : []) {
-      const stored = await storeFile(file)
-      if ('path' in stored) files.push(stored.path)
-      else missingFiles.push({ name: file.name, why: stored.problem.replace(/\.$/, '') })
-    }
-    signal.throwIfAborted()
-    // No person can write so much at once.
-    const text = cutText(message.text, MAX_TASK_CHARS)
-    await commitSoon(db, (tx) => receiveMessage(tx, deps, channel, { ...message, text, files, missingFiles }, position))
-  }
-
-  async function storeFile({ name, download }: IncomingMessage['files'][number]): Promise<{ path: string } | { problem: string }> {
-    const folders = foldersOfAgent()
-    // Without a folder, the file is not downloaded.
-    const file = folders.folders.length === 0 ? { bytes: new Uint8Array() } : await download(signal)
-    return 'bytes' in file ? putReceivedFile(folders, name, file.bytes) : file
-  }
-
-  function foldersOfAgent(): AgentFolders {
-    return { folders: findAgent(db, channel.agentId)?.folders ?? [], closedFolders: deps.closedFolders(channel.agentId) }
-  }
-
   setStatus('connecting', null)
   void stayConnected()
   return {
@@ -196,8 +146,4 @@ export function openChannel(deps: OpenChannelDeps, driver: ChannelDriver | undef
       await connection?.close()
     },
   }
-}
-
-function isDatabaseTrouble(error: unknown): boolean {
-  return error instanceof AppError && (error.code === 'disk_full' || error.code === 'database_unavailable')
 }

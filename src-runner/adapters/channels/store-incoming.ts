@@ -1,0 +1,82 @@
+import { commitSoon } from '../../platform/db/database.ts'
+import type { Services } from '../../platform/services.ts'
+import { MAX_TASK_CHARS } from '../../contract/primitives.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Speech } from '../../lib/messages.ts'
+import { cutText } from '../../lib/text.ts'
+import type { ApprovalStore } from '../../domain/approvals/approvals.ts'
+import { moveChannelPosition, type ConnectableChannel } from '../../domain/channels/channels.ts'
+import { isHeard, receiveMessage, receivePress, receiveUndecrypted, wasReceived } from '../../domain/channels/receive-message.ts'
+import type { JobStore } from '../../domain/jobs/job-store.ts'
+import { putReceivedFile, type AgentFolders } from './agent-files.ts'
+import type { ButtonPress, Incoming, IncomingMessage } from './channel.ts'
+
+export type StoreIncomingDeps = Pick<Services, 'db' | 'clock' | 'ids' | 'log'> & {
+  jobs: JobStore
+  approvals: ApprovalStore
+  /** The clock by which requests and received messages are forgotten. */
+  age?: Pick<Clock, 'now'>
+  speech: Speech
+}
+
+type Around = {
+  signal: AbortSignal
+  /** As the agent has them now. */
+  folders(): AgentFolders
+  answerPress(press: ButtonPress, note: string): void
+}
+
+/**
+ * Stores what comes in at a channel. What it returns resolves when it is on disk, and rejects if the database cannot store it now, so
+ * that the driver repeats it.
+ */
+export function storeIncoming(deps: StoreIncomingDeps, channel: ConnectableChannel, { signal, folders, answerPress }: Around) {
+  const { db, log } = deps
+  const channelId = channel.id
+
+  async function take(incoming: Incoming): Promise<void> {
+    const { position } = incoming
+    const skip = () => commitSoon(db, (tx) => moveChannelPosition(tx, channelId, position))
+    try {
+      if (incoming.type === 'message') return await takeMessage(incoming.message, position)
+      if (incoming.type === 'undecrypted') return await commitSoon(db, (tx) => receiveUndecrypted(tx, deps, channel, incoming))
+      if (incoming.type === 'nothing') return await skip()
+      const note = await commitSoon(db, (tx) => receivePress(tx, deps, channel, incoming.press, position))
+      answerPress(incoming.press, note)
+    } catch (error) {
+      if (signal.aborted || isDatabaseTrouble(error)) throw error
+      // Repeated, it would fail again and block everything behind it.
+      log.error({ error, channelId, type: incoming.type }, 'skipped an incoming update that failed')
+      await skip()
+    }
+  }
+
+  async function takeMessage(message: IncomingMessage, position: string): Promise<void> {
+    const isWanted = isHeard(db, channelId, message) && !wasReceived(db, channelId, message.externalId)
+    const files: string[] = []
+    const missingFiles: { name: string; why: string }[] = []
+    for (const file of isWanted ? message.files : []) {
+      const stored = await storeFile(file)
+      if ('path' in stored) files.push(stored.path)
+      else missingFiles.push({ name: file.name, why: stored.problem.replace(/\.$/, '') })
+    }
+    signal.throwIfAborted()
+    // No person can write so much at once.
+    const text = cutText(message.text, MAX_TASK_CHARS)
+    await commitSoon(db, (tx) => receiveMessage(tx, deps, channel, { ...message, text, files, missingFiles }, position))
+  }
+
+  async function storeFile({ name, download }: IncomingMessage['files'][number]): Promise<{ path: string } | { problem: string }> {
+    const given = folders()
+    // Without a folder, the file is not downloaded.
+    const file = given.folders.length === 0 ? { bytes: new Uint8Array() } : await download(signal)
+    return 'bytes' in file ? putReceivedFile(given, name, file.bytes) : file
+  }
+
+  return take
+}
+
+function isDatabaseTrouble(error: unknown): boolean {
+  return error instanceof AppError && (error.code === 'disk_full' || error.code === 'database_unavailable')
+}
