@@ -3645,6 +3645,7 @@ export type TextParams = {
   'messages.mcp_unauthorized': NoParams
   'messages.mcp_not_started': { reason: string }
   'messages.mcp_no_program': { program: string }
+  'messages.mcp_program_elsewhere': { program: string }
   'messages.coding_no_sandbox': { reason: string }
   'messages.coding_needs_sandbox': { program: string }
   'messages.coding_not_signed_in': { command: string; program: string }

@@ -1,4 +1,6 @@
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TestRunner } from '../testing/create-test-runner.ts'
 import { startMcpRig, type McpRig } from '../testing/mcp-rig.ts'
@@ -220,9 +222,16 @@ describe.skipIf(isMissing)('tools of an MCP server', () => {
     expect([ok, message?.code, server.status]).toEqual([false, 'mcp_stopped_itself', 'failing'])
     const { lines } = await runner.client.ok('readMcpServerLog', { params: { mcpServerId: server.id } })
     expect(lines.map(({ text }) => text)).toContain('cannot find the configuration')
-    const missing = { kind: 'stdio' as const, command: './server.mjs', folders: [failing.folder] }
-    await runner.client.ok('updateMcpServer', { params: { mcpServerId: server.id }, body: { transport: missing } })
-    expect((await failing.test()).message?.code).toBe('mcp_no_program')
+    const startOf = async (command: string) => {
+      const transport = { kind: 'stdio' as const, command, folders: [failing.folder] }
+      await runner.client.ok('updateMcpServer', { params: { mcpServerId: server.id }, body: { transport } })
+      return (await failing.test()).message?.code
+    }
+    expect(await startOf('./server.mjs')).toBe('mcp_no_program')
+    expect(await startOf(join(failing.folder, 'no-such-program'))).toBe('mcp_no_program')
+    const built = join(failing.folder, 'server')
+    writeFileSync(built, '#!/bin/sh\n', { mode: 0o755 })
+    expect(await startOf(built)).toBe('mcp_program_elsewhere')
   })
 
   it('asks about a once call that was under way at a crash, and leaves no process of the former runner', async () => {

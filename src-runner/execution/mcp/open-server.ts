@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { createGuardedStream, type GuardedStreamFetch } from '../../platform/net/guarded-stream.ts'
 import type { GuardedFetchOptions } from '../../platform/net/guarded-fetch.ts'
-import { findByName, mayStart, type UserToolchain } from '../../platform/programs/user-toolchain.ts'
+import { findByName, isProgram, mayStart, type UserToolchain } from '../../platform/programs/user-toolchain.ts'
 import type { NetworkProxyOptions } from '../../platform/sandbox/network-proxy.ts'
 import type { SetAside } from '../../platform/protected-places/set-aside.ts'
 import type { SandboxState } from '../../platform/sandbox/sandbox-types.ts'
@@ -190,5 +190,6 @@ async function findProgram(command: string, programs: UserToolchain): Promise<st
     const found = await findByName(command, programs)
     if (found !== null) return found
   }
-  throw new AppError('invalid_request', createMessage('mcp_no_program', { program: command }))
+  const isElsewhere = isAbsolute(command) && (await isProgram(command))
+  throw new AppError('invalid_request', createMessage(isElsewhere ? 'mcp_program_elsewhere' : 'mcp_no_program', { program: command }))
 }
