@@ -18,6 +18,7 @@ export type TextParams = {
   'common.stopping': NoParams
   'common.copy': NoParams
   'common.copied': NoParams
+  'common.copyFailed': NoParams
   'common.search': NoParams
   'common.clear': NoParams
   'common.more': NoParams

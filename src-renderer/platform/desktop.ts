@@ -78,15 +78,20 @@ export function createBrowserDesktop(): Desktop {
   }
 }
 
-/** Over plain http from another machine there is no clipboard API, but the old command still works. */
+/** Over plain http from another machine there is no clipboard API, but the old command still works. Rejects if it does not. */
 async function writeClipboard(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
+  const focused = document.activeElement
   const area = document.createElement('textarea')
   area.value = text
   area.style.position = 'fixed'
   area.style.opacity = '0'
-  document.body.append(area)
+  // A dialog takes the focus back from whatever is outside of it, and then nothing is selected.
+  const place = focused?.closest('[role="dialog"], [role="alertdialog"]') ?? document.body
+  place.append(area)
   area.select()
-  document.execCommand('copy')
+  const isCopied = document.execCommand('copy')
   area.remove()
+  if (focused instanceof HTMLElement) focused.focus()
+  if (!isCopied) throw new Error('the browser did not copy')
 }

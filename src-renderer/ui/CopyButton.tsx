@@ -3,6 +3,7 @@ import Copy from 'lucide-solid/icons/copy'
 import { createSignal, onCleanup, Show } from 'solid-js'
 import { t } from '../lib/language.ts'
 import { Button } from './Button.tsx'
+import { tryToCopy } from './copy.ts'
 import { IconButton } from './IconButton.tsx'
 
 /** Copies a text; says so for two seconds. `copy` is the platform's way (`useDesktop().copyText`). */
@@ -17,7 +18,7 @@ export function CopyButton(props: {
   let timer: ReturnType<typeof setTimeout> | undefined
   onCleanup(() => clearTimeout(timer))
   const copy = async () => {
-    await props.copy(typeof props.text === 'string' ? props.text : props.text())
+    if (!(await tryToCopy(() => props.copy(typeof props.text === 'string' ? props.text : props.text())))) return
     setCopied(true)
     clearTimeout(timer)
     timer = setTimeout(() => setCopied(false), 2000)

@@ -7,6 +7,7 @@ import { Checkbox } from './Checkbox.tsx'
 import { CommandPalette, type Command } from './CommandPalette.tsx'
 import { ConfirmDialog } from './ConfirmDialog.tsx'
 import { CopyButton } from './CopyButton.tsx'
+import { Toasts } from './Toasts.tsx'
 import { Dialog } from './Dialog.tsx'
 import { Menu } from './Menu.tsx'
 import { Money } from './Money.tsx'
@@ -316,6 +317,18 @@ describe('CopyButton', () => {
     await user.click(screen.getByRole('button', { name: 'Copy' }))
     expect(copied).toEqual(['after'])
     expect(await screen.findByRole('button', { name: 'Copied' })).toBeVisible()
+  })
+
+  it('says that it did not work', async () => {
+    const { user } = renderPart(() => (
+      <>
+        <CopyButton text="a" copy={() => Promise.reject(new Error('not allowed'))} />
+        <Toasts />
+      </>
+    ))
+    await user.click(screen.getByRole('button', { name: 'Copy' }))
+    expect(await screen.findByText('Could not copy. Select the text and copy it yourself.')).toBeVisible()
+    expect(screen.queryByRole('button', { name: 'Copied' })).not.toBeInTheDocument()
   })
 })
 

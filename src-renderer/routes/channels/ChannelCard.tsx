@@ -13,6 +13,7 @@ import { messageText } from '../../lib/message-text.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
+import { tryToCopy } from '../../ui/copy.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
 import { Menu } from '../../ui/Menu.tsx'
@@ -47,8 +48,7 @@ export function ChannelCard(props: { channel: Channel; onNewToken: () => void })
     }
   }
   const copyLink = async (link: string) => {
-    await desktop.copyText(link)
-    toast({ text: t('common.copied') })
+    if (await tryToCopy(() => desktop.copyText(link))) toast({ text: t('common.copied') })
   }
   return (
     <section aria-label={props.channel.name} class="rounded-xl border border-line bg-surface">

@@ -3,6 +3,7 @@ import ExternalLink from 'lucide-solid/icons/external-link'
 import LoaderCircle from 'lucide-solid/icons/loader-circle'
 import { createEffect, createSignal, type JSX, Match, on, Show, Switch } from 'solid-js'
 import type { Authorization } from '../../../src-runner/contract/credentials.ts'
+import { AnswerState } from '../../api/AnswerState.tsx'
 import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { toastError } from '../../api/toast-error.ts'
@@ -81,6 +82,9 @@ export function SignInDialog(props: {
                 {messageText(authorization()?.problem) || t(`connections.signIn.ended.${endedAs(authorization()?.status)}`)}
               </p>
             </div>
+          </Match>
+          <Match when={authorization() === undefined && answer.error}>
+            <AnswerState compact answer={answer} />
           </Match>
           <Match when={authorization()?.device}>{(device) => <DeviceCode device={device()} />}</Match>
           <Match when={true}>

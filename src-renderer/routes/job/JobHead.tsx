@@ -14,6 +14,7 @@ import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import type { FollowedTurn } from '../../features/chat-turn/use-turn.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
+import { tryToCopy } from '../../ui/copy.ts'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { StatusBadge } from '../../ui/StatusBadge.tsx'
 import { Time } from '../../ui/Time.tsx'
@@ -31,8 +32,8 @@ export function JobHead(props: { job: Job; work: FollowedTurn; taints: JSX.Eleme
     }
   }
   const copyJson = async () => {
-    await desktop.copyText(JSON.stringify({ job: props.job, steps: props.work.state().steps }, null, 2))
-    toast({ text: t('job.copiedJson') })
+    const json = JSON.stringify({ job: props.job, steps: props.work.state().steps }, null, 2)
+    if (await tryToCopy(() => desktop.copyText(json))) toast({ text: t('job.copiedJson') })
   }
   return (
     <header class="flex flex-wrap items-start gap-x-4 gap-y-3">

@@ -2,6 +2,7 @@ import Play from 'lucide-solid/icons/play'
 import { createMemo, createSignal, For, Show } from 'solid-js'
 import { MAX_TASK_CHARS } from '../../../src-runner/contract/primitives.ts'
 import { useApi } from '../../api/ApiProvider.tsx'
+import { AnswerState } from '../../api/AnswerState.tsx'
 import { sentenceOf } from '../../api/problem.ts'
 import { useAgents } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
@@ -49,7 +50,7 @@ export function JobStep(props: { jobId: string | null; onJob: (jobId: string | n
 
   function Compose() {
     return (
-      <Show when={agent()}>
+      <Show when={agent()} fallback={<AnswerState answer={agents} rows={4} />}>
         {(one) => (
           <>
             <StepHead title={t('welcome.job.title', { agent: one().name })} about={t('welcome.job.about')} />
