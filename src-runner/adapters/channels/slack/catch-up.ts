@@ -5,10 +5,10 @@ import { readUntil, type Position } from './position.ts'
 import { readMessage, type ReadEnvelope, type Reading } from './read-incoming.ts'
 import type { Result, Trouble } from './web-api.ts'
 
-/** Conversations that are read after an interruption, the newest first. */
-const MAX_CHANNELS = 20
 const PAGE = 100
+/** Of one conversation or thread. */
 const MAX_PAGES = 30
+/** Of one conversation. */
 const MAX_THREADS = 20
 const LONGEST_PAUSE_MS = 60_000
 
@@ -23,12 +23,12 @@ export async function catchUp(
   { position, chats, clock }: { position: Position; chats: readonly string[]; clock: Clock },
   handOver: (content: ReadEnvelope) => Promise<boolean>,
 ): Promise<Trouble | null> {
-  const channels = [...new Set(chats.map((chatId) => readChatId(chatId).channel))].slice(0, MAX_CHANNELS)
   const found: Missed[] = []
-  for (const channel of channels) {
-    const missed = await readChannel(reading, channel, readUntil(position, channel), clock)
+  for (const [channel, places] of Map.groupBy(chats.map(readChatId), (place) => place.channel)) {
+    const known = places.flatMap(({ thread }) => thread ?? [])
+    const missed = await readChannel(reading, { channel, known, since: readUntil(position, channel) }, clock)
     if (!('ok' in missed)) found.push(...missed)
-    else if (missed.kind !== 'refused' && missed.kind !== 'forbidden') return missed
+    else if (!isClosed(missed)) return missed
   }
   // In the order in which they were written, whatever their conversations are.
   for (const message of found.sort((a, b) => (a.ts < b.ts ? -1 : 1))) {
@@ -37,24 +37,26 @@ export async function catchUp(
   return null
 }
 
-async function readChannel(reading: Reading, channel: string, since: string, clock: Clock): Promise<Missed[] | Trouble> {
-  const newer: SlackMessage[] = []
-  const threads: string[] = []
+/** It cannot be read, or is not there any more. */
+function isClosed({ kind }: Trouble): boolean {
+  return kind === 'refused' || kind === 'forbidden'
+}
+
+/** `known`: threads with us, whose first messages may be older than what is read here. */
+async function readChannel(
+  reading: Reading,
+  { channel, known, since }: { channel: string; known: readonly string[]; since: string },
+  clock: Clock,
+): Promise<Missed[] | Trouble> {
   // The newest page is read from its beginning, because an old message may have new replies.
-  let cursor = ''
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const result = await readPage(reading, 'conversations.history', { channel, limit: PAGE, ...(cursor === '' ? {} : { cursor }) }, clock)
-    if (!result.ok) return result
-    const { messages, next } = result.value
-    newer.push(...messages.filter(({ ts }) => ts > since))
-    threads.push(...messages.filter(({ latest_reply: latest }) => latest !== undefined && latest > since).map(({ ts }) => ts))
-    cursor = next
-    if (cursor === '' || messages.some(({ ts }) => ts <= since)) break
-  }
-  for (const ts of threads.slice(0, MAX_THREADS)) {
-    const result = await readPage(reading, 'conversations.replies', { channel, ts, oldest: since, limit: PAGE }, clock)
-    if (!result.ok) return result
-    newer.push(...result.value.messages.filter((message) => message.ts > since && message.ts !== ts))
+  const onTop = await readPages(reading, 'conversations.history', { channel }, clock, (page) => page.some(({ ts }) => ts <= since))
+  if ('ok' in onTop) return onTop
+  const newer = onTop.filter(({ ts }) => ts > since)
+  const replied = onTop.filter(({ latest_reply: latest }) => latest !== undefined && latest > since).map(({ ts }) => ts)
+  for (const ts of [...new Set([...known, ...replied])].slice(0, MAX_THREADS)) {
+    const replies = await readPages(reading, 'conversations.replies', { channel, ts, oldest: since }, clock)
+    if (!('ok' in replies)) newer.push(...replies.filter((message) => message.ts > since && message.ts !== ts))
+    else if (!isClosed(replies)) return replies
   }
   return newer
     .map((message) => ({ ...message, channel, ...(isDirect(channel) ? { channel_type: 'im' } : { type: typeOf(reading, message) }) }))
@@ -70,6 +72,26 @@ const Page = z.object({
   messages: z.array(z.unknown()),
   response_metadata: z.object({ next_cursor: z.string().default('') }).default({ next_cursor: '' }),
 })
+
+/** Reads until there is no more, or until `isLast`. */
+async function readPages(
+  reading: Reading,
+  method: string,
+  args: Record<string, unknown>,
+  clock: Clock,
+  isLast: (page: readonly SlackMessage[]) => boolean = () => false,
+): Promise<SlackMessage[] | Trouble> {
+  const found: SlackMessage[] = []
+  let cursor = ''
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const result = await readPage(reading, method, { ...args, limit: PAGE, ...(cursor === '' ? {} : { cursor }) }, clock)
+    if (!result.ok) return result
+    found.push(...result.value.messages)
+    cursor = result.value.next
+    if (cursor === '' || isLast(result.value.messages)) break
+  }
+  return found
+}
 
 async function readPage(
   { api, closing }: Reading,

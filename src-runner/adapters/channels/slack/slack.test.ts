@@ -366,6 +366,26 @@ describe('Slack itself', () => {
     await expect.poll(texts).toEqual(['missed'])
   })
 
+  test('reads all that was missed in a thread below an old message', async () => {
+    await connected()
+    const me = `<@${server.botUserId}>`
+    const first = server.mention(ANNA, GENERAL, `${me} first`)
+    await expect.poll(texts).toEqual(['first'])
+    for (let i = 0; i < 101; i++) server.mention(ANNA, GENERAL, `Talk ${i}`)
+    server.mention(ANNA, GENERAL, `${me} last`)
+    await expect.poll(() => texts().at(-1)).toBe('last')
+    const { position } = heard.at(-1)!
+    await connection!.close()
+    clock.advance(60_000)
+    const missed = Array.from({ length: 120 }, (_, i) => `reply ${i}`)
+    for (const text of missed) server.mention(BEN, GENERAL, `${me} ${text}`, { threadTs: first })
+    server.forgetEvents()
+    heard = []
+    known = [`${GENERAL.id}/${first}`, `${GENERAL.id}/1700000000.000100`]
+    connect(position)
+    await expect.poll(texts).toEqual(missed)
+  })
+
   test('shows in a thread that a reply is being written, and not in a direct message', async () => {
     await connected()
     const ts = server.mention(ANNA, GENERAL, 'x')
