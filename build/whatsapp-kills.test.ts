@@ -87,7 +87,7 @@ test(
     const pairing = () => client.ok('getPairing', { query: { agentId: agent.id } })
     await expect.poll(async () => (await pairing()).status, { timeout: SLOW_MS }).toBe('qr_pending')
     server.scan((await pairing()).qr!)
-    await expect.poll(async () => (await pairing()).status, { timeout: SLOW_MS }).toBe('linked')
+    await expect.poll(async () => (await pairing()).status, { timeout: SLOW_MS }).toBe('open')
     const state = join(folder, 'data', 'whatsapp', (await pairing()).channelId!)
 
     const answers = () => server.sent.map(({ text }) => text).filter((text) => text.startsWith('answer'))
@@ -108,7 +108,7 @@ test(
     await expect.poll(() => server.unconfirmed(), { timeout: SLOW_MS }).toBe(0)
     expect(answers().sort()).toEqual(all.map((i) => `answer ${i}`).sort())
     expect((await titles()).sort()).toEqual(all.map((i) => `question ${i}`).sort())
-    expect(await pairing()).toMatchObject({ status: 'linked' })
+    expect(await pairing()).toMatchObject({ status: 'open' })
     expect(server.isLinked()).toBe(true)
   },
   KILLS * 20_000 + 60_000,

@@ -191,7 +191,7 @@ async function connectChannel(page: Page, kind: Channel['kind'], agentId: string
   const pairing = () => ask<Pairing>(page, 'GET', `/api/messenger/pairing?agentId=${agentId}`)
   await expect.poll(async () => (await pairing()).status).toBe('qr_pending')
   whatsapp.scan((await pairing()).qr!)
-  await expect.poll(async () => (await pairing()).status).toBe('linked')
+  await expect.poll(async () => (await pairing()).status).toBe('open')
   return {
     say: (text) => void whatsapp.sayOnPhone(text),
     said: () => whatsapp.sent.map(({ text }) => text),

@@ -4,10 +4,10 @@ import { Message } from './messages.ts'
 
 /**
  * connecting: no code yet. qr_pending: `qr` waits to be scanned. code_pending: `code` waits to be typed into the phone. scanned: the
- * phone has accepted it, and the device logs in. linked: done. expired: no code was used in time. failed: see `problem`.
- * logged_out: it was linked, and a person has to act.
+ * phone has accepted it, and the device logs in. open: it is linked. closed: no code was used in time, or it failed; `problem` says
+ * which. logged_out: it was linked, and a person has to act.
  */
-export const PairingStatus = z.enum(['connecting', 'qr_pending', 'code_pending', 'scanned', 'linked', 'expired', 'failed', 'logged_out'])
+export const PairingStatus = z.enum(['connecting', 'qr_pending', 'code_pending', 'scanned', 'open', 'closed', 'logged_out'])
 export type PairingStatus = z.infer<typeof PairingStatus>
 
 /** How far the phone messenger of an agent is paired. */

@@ -39,7 +39,7 @@ describe('WhatsApp', () => {
 
     const channel = await link()
     expect(channel).toMatchObject({ kind: 'messenger', name: '+15550001111', agentName: 'Ada', people: [{ role: 'owner' }] })
-    expect(await pairing()).toMatchObject({ status: 'linked', qr: null, code: null, number: '+15550001111', channelId: channel.id })
+    expect(await pairing()).toMatchObject({ status: 'open', qr: null, code: null, number: '+15550001111', channelId: channel.id })
     await untilSaid('owner', /I am Ada/)
 
     rig.runner.modelServer.play({ text: ['Four.'] })
@@ -59,7 +59,7 @@ describe('WhatsApp', () => {
     expect(qr).toBeNull()
     await rig.server.typeCode(code!)
     await expect.poll(async () => (await channelNow())?.status).toBe('open')
-    expect(await pairing()).toMatchObject({ status: 'linked', code: null })
+    expect(await pairing()).toMatchObject({ status: 'open', code: null })
   })
 
   it('shows the code that links the phone in no list, count or event', async () => {
@@ -345,7 +345,7 @@ describe('WhatsApp', () => {
     const otherPairing = () => rig.runner.client.ok('getPairing', { query: { agentId: other.id } })
     await expect.poll(async () => (await otherPairing()).status).toBe('qr_pending')
     rig.server.scan((await otherPairing()).qr!)
-    await expect.poll(async () => (await otherPairing()).status).toBe('failed')
+    await expect.poll(async () => (await otherPairing()).status).toBe('closed')
     expect((await otherPairing()).problem).toEqual(messageMatching(/already connected to the agent “Ada”/))
     expect(states()).toHaveLength(1)
   })
@@ -364,7 +364,7 @@ describe('WhatsApp', () => {
         },
         { interval: 15 },
       )
-      .toBe('expired')
+      .toBe('closed')
     expect(codes.size).toBeGreaterThan(1)
     expect(await pairing()).toMatchObject({ qr: null, problem: messageMatching(/expired. Start again/) })
     expect(states()).toEqual([])
@@ -388,7 +388,7 @@ describe('WhatsApp', () => {
     await rig.runner.restart({ crash: true })
     await expect.poll(async () => (await channelNow())?.status).toBe('open')
     expect((await channelNow()).people).toMatchObject([{ role: 'owner' }])
-    expect(await pairing()).toMatchObject({ status: 'linked' })
+    expect(await pairing()).toMatchObject({ status: 'open' })
   })
 
   it('does not come back after it was deleted, although its keys were still there', async () => {

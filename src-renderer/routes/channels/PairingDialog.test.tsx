@@ -33,7 +33,7 @@ it('goes on showing how far it is after a number was refused', async () => {
   await user.click(screen.getByRole('button', { name: 'Get code' }))
   expect((await screen.findAllByRole('alert'))[0]).toBeVisible()
   await user.click(screen.getByRole('button', { name: 'Back' }))
-  pairing = { ...waiting, status: 'linked', qr: null, number: '+49 170 1' }
+  pairing = { ...waiting, status: 'open', qr: null, number: '+49 170 1' }
   expect(await screen.findByRole('dialog', { name: /\+49 170 1/ }, { timeout: 5000 })).toBeVisible()
   expect(runner.callsOf('startPairing')).toHaveLength(2)
 })

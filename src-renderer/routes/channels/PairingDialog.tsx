@@ -38,10 +38,10 @@ export function PairingDialog(props: {
     <Dialog
       open
       onClose={props.onClose}
-      title={status() === 'linked' ? t('channels.pairing.linked', { number: pairing()!.number ?? '' }) : t('channels.pairing.title')}
+      title={status() === 'open' ? t('channels.pairing.linked', { number: pairing()!.number ?? '' }) : t('channels.pairing.title')}
       actions={
         <Switch fallback={<Button onClick={() => props.onClose()}>{t('common.cancel')}</Button>}>
-          <Match when={status() === 'linked'}>
+          <Match when={status() === 'open'}>
             <Button variant="primary" onClick={() => props.onClose()}>
               {t('channels.connected.done')}
             </Button>
@@ -57,7 +57,7 @@ export function PairingDialog(props: {
               {t('channels.pairing.getCode')}
             </Button>
           </Match>
-          <Match when={['expired', 'failed', 'logged_out'].includes(status())}>
+          <Match when={status() === 'closed' || status() === 'logged_out'}>
             <Button variant="primary" busy={isStarting()} onClick={() => void start()}>
               {t('channels.pairing.startAgain')}
             </Button>
@@ -117,7 +117,7 @@ export function PairingDialog(props: {
               {t(status() === 'scanned' ? 'channels.pairing.scanned' : 'channels.pairing.preparing')}
             </div>
           </Match>
-          <Match when={status() === 'linked'}>
+          <Match when={status() === 'open'}>
             <div class="flex flex-1 flex-col items-center justify-center gap-3 text-center text-sm text-ink-2">
               <CircleCheck size={36} class="text-ok" aria-hidden="true" />
               <p class="max-w-sm">{t('channels.pairing.linkedNext', { agent: agentName() })}</p>

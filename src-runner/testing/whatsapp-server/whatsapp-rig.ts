@@ -59,7 +59,7 @@ export function useWhatsAppRig(): WhatsAppRig {
       await runner!.client.ok('startPairing', { body: { agentId: agent.id } })
       await expect.poll(async () => (await rig.pairing()).status).toBe('qr_pending')
       server.scan((await rig.pairing()).qr!)
-      await expect.poll(async () => (await rig.pairing()).status).toBe('linked')
+      await expect.poll(async () => (await rig.pairing()).status).toBe('open')
       await expect.poll(async () => (await rig.channelNow()).status).toBe('open')
       return rig.channelNow()
     },

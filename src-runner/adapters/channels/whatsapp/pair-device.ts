@@ -19,7 +19,7 @@ export type Paired = {
   /** The name that the person chose at the service. */
   displayName: string
 }
-export type PairingResult = { state: 'paired'; paired: Paired } | { state: 'expired' | 'failed'; problem: Message }
+export type PairingResult = { state: 'paired'; paired: Paired } | { state: 'closed'; problem: Message }
 
 type PairDeviceDeps = {
   library: Library
@@ -48,8 +48,8 @@ export async function pairDevice(deps: PairDeviceDeps, signal: AbortSignal): Pro
   if (readCreds(library, state) === null) {
     const { code, isPaired, sawCode } = await runOnce(deps, library.initAuthCreds(), signal)
     if (!isPaired) {
-      if (sawCode && code === 408) return { state: 'expired', problem: createMessage('chat_wa_expired') }
-      return { state: 'failed', problem: problemOf(code) }
+      if (sawCode && code === 408) return { state: 'closed', problem: createMessage('chat_wa_expired') }
+      return { state: 'closed', problem: problemOf(code) }
     }
   }
   deps.onStep({ status: 'scanned' })
@@ -57,8 +57,8 @@ export async function pairDevice(deps: PairDeviceDeps, signal: AbortSignal): Pro
     const creds = readCreds(library, state)!
     const { code, paired, isAccepted } = await runOnce(deps, creds, signal)
     if (paired !== null && isAccepted) return { state: 'paired', paired }
-    if (paired !== null) return { state: 'failed', problem: createMessage('chat_wa_other_account', { account: paired.account.name }) }
-    if (logins === MAX_LOGINS || failureOf(code).isFinal) return { state: 'failed', problem: problemOf(code) }
+    if (paired !== null) return { state: 'closed', problem: createMessage('chat_wa_other_account', { account: paired.account.name }) }
+    if (logins === MAX_LOGINS || failureOf(code).isFinal) return { state: 'closed', problem: problemOf(code) }
     await clock.sleep(LOGIN_PAUSE_MS, signal)
   }
 }

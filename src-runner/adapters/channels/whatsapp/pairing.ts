@@ -57,7 +57,7 @@ export function createPairing(
       state.close()
       if (result.state !== 'paired') return show({ status: result.state, problem: refusal ?? result.problem })
       await deps.refresh(channelId)
-      show({ status: 'linked', number: result.paired.account.name, channelId })
+      show({ status: 'open', number: result.paired.account.name, channelId })
     } finally {
       isKept ||= stopping.signal.aborted && readCreds(library, state) !== null
       state.close()
@@ -74,7 +74,7 @@ export function createPairing(
         .catch((error: unknown) => {
           if (stopping.signal.aborted) return
           log.error({ error, agentId }, 'a pairing failed')
-          show({ status: 'failed', problem: error instanceof AppError ? problemOf(error) : createMessage('ours_broken') })
+          show({ status: 'closed', problem: error instanceof AppError ? problemOf(error) : createMessage('ours_broken') })
         })
         .finally(() => (isRunning = false))
     },

@@ -23,7 +23,7 @@ export function createPairings(deps: PairingDeps) {
     const channel = channelOf(agentId)
     if (channel === null) return null
     const { id: channelId, name: number, problem } = channel
-    return { ...NOTHING, status: channel.status === 'logged_out' ? 'logged_out' : 'linked', number, channelId, problem }
+    return { ...NOTHING, status: channel.status === 'logged_out' ? 'logged_out' : 'open', number, channelId, problem }
   }
 
   /**
@@ -87,7 +87,7 @@ export function createPairings(deps: PairingDeps) {
             live.delete(payload.agentId)
           }
           if (type === 'channel.deleted' && live.get(payload.agentId)?.view().channelId === payload.channelId) live.delete(payload.agentId)
-          if (type === 'channel.changed' && live.get(payload.agentId)?.view().status === 'linked') live.delete(payload.agentId)
+          if (type === 'channel.changed' && live.get(payload.agentId)?.view().status === 'open') live.delete(payload.agentId)
         }),
       )
       for (const channelId of listStates(dataDir)) {
