@@ -179,7 +179,7 @@ describe('a diff', () => {
     await rig.write(join(rig.outside, 'secret'), 'SECRET')
     await rig.call(writeFile, { path: 'Docs/a', content: 'x' })
     for (const path of [
-      'a',
+      'b',
       'Docs/b',
       'Docs',
       'Docs/../outside/secret',

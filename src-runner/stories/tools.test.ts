@@ -202,7 +202,7 @@ describe('what agents may use of the web and of this machine', () => {
           first: { code: 'check_programs', params: { names: expect.arrayContaining(['git']) as string[] } },
           second: {
             code: 'check_programs_left_out',
-            params: { folders: [{ params: { folder, why: 'agents_write' } }, { params: { folder: '.', why: 'relative' } }] },
+            params: { folders: [{ params: { folders: [folder], why: 'agents_write' } }, { params: { folders: ['.'], why: 'relative' } }] },
           },
         },
       })
