@@ -31,7 +31,9 @@ it('sums up what ran, what did not run and why, and the cost', async () => {
 
   const { all, schedules, costUsd, count } = await sumUp(before)
   expect(countsOf(all)).toEqual(['1 caught_up pending', '1 ran completed', '1 ran failed', '5 missed null'])
-  expect(schedules).toEqual([{ scheduleId: schedule.id, name: 'News', agentName: 'Ada', status: 'active', sums: all, costUsd: 0.04 }])
+  expect(schedules).toEqual([
+    { scheduleId: schedule.id, name: 'News', agentName: 'Ada', status: 'active', sums: all, costUsd: 0.04, priced: true },
+  ])
   expect({ costUsd, count }).toEqual({ costUsd: 0.04, count: 1 })
   expect(all.find(({ state }) => state === 'missed')).toMatchObject({
     reason: expect.objectContaining({ code: 'due_missed' }),
