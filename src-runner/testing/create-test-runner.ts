@@ -1,3 +1,4 @@
+import type { Tool } from '../agent/tools/tool.ts'
 import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -97,6 +98,17 @@ export type TestRunner = {
 /** Refuses connections, so that no test reaches the real service. */
 const NO_MESSENGER = { url: 'ws://127.0.0.1:9/ws/chat', rootKey: '' }
 
+/** What the old runner still does until it has stopped, a killed process would not do. */
+function diesWith(life: { isKilled: boolean }, tool: Tool): Tool {
+  return {
+    ...tool,
+    run(...given) {
+      if (life.isKilled) throw new Error('the process was killed')
+      return tool.run(...given)
+    },
+  }
+}
+
 export async function createTestRunner(options: TestRunnerOptions = {}): Promise<TestRunner> {
   const home = mkdtempSync(join(tmpdir(), 'deckhand-test-'))
   const vault = options.vault ?? createMemoryVault()
@@ -125,6 +137,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
   }
   let provider: Provider | null = null
   let db!: Database
+  let life = { isKilled: false }
   let running = await launch()
 
   async function launch(): Promise<{ runner: Runner; url: string; port: number; client: RunnerClient }> {
@@ -147,6 +160,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
     const found = options.findsModelServer === true ? modelServer.port : 9
     const discoveryPorts = { ollama: found, lmStudio: found, llamaCpp: found }
     const open: typeof openDatabase = (given) => (db = openTestDatabase(given))
+    const own = (life = { isKilled: false })
     const runner = createRunner({
       openDatabase: open,
       ids,
@@ -160,7 +174,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       deadlines,
       publicAddressTimings,
       tools,
-      moreTools,
+      moreTools: moreTools?.map((tool) => diesWith(own, tool)),
       internet,
       findSandbox,
       home: account,
@@ -252,6 +266,7 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
         const copy = join(home, `data-${Math.random().toString(36).slice(2)}`)
         cpSync(config.dataDir, copy, { recursive: true, filter: (file) => !/\.lock|-shm$/.test(file) })
         config = { ...config, dataDir: copy }
+        life.isKilled = true
       }
       await old.runner.stop({ graceMs: crash ? 0 : 1000 })
       running = await launch()
