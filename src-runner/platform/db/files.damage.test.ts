@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  appendFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -115,8 +116,20 @@ describe(`${FILES} damaged databases`, () => {
   })
   afterAll(() => rmSync(folder, { recursive: true }))
 
+  it('are none when a page was being copied from the log as the power failed', () => {
+    const scene = join(folder, 'copying')
+    cpSync(killed, scene, { recursive: true })
+    const file = join(scene, 'deckhand.db')
+    appendFileSync(file, Buffer.alloc(100, 0x5a))
+    const db = openDatabase({ file, clock, keepsBallast: false })
+    expect(eventsIn(db)).toEqual(written)
+    db.close()
+  })
+
   const names = Object.keys(DAMAGES)
-  it.each(Array.from({ length: FILES }, (_, round) => [names[round % names.length]!, round] as const))(
+  // Round 102 cuts the last page in two.
+  const rounds = [...new Set([...Array.from({ length: FILES }, (_, round) => round), 102])]
+  it.each(rounds.map((round) => [names[round % names.length]!, round] as const))(
     'are kept and restored, after losing %s (%i)',
     (name, round) => {
       const scene = join(folder, `scene-${round}`)

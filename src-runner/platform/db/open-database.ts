@@ -23,6 +23,7 @@ import { finishReplacement, replaceDatabase } from './replacement.ts'
 import { findSchemaDifference } from './schema-check.ts'
 import { createStatements } from './statements.ts'
 import { createThreads } from './threads.ts'
+import { endsInTornPage } from './torn-page.ts'
 import { isMarkedUsed, markUsed, usedMarkOf } from './used-marker.ts'
 
 /** 3.51.3. Earlier versions can lose writes when two connections write and checkpoint at once (sqlite.org/wal.html#walresetbug). */
@@ -214,6 +215,7 @@ function refuseUnusable(file: string): { version: number; isWhollyChecked: boole
       ? damageOf(probe, 'quick_check(3)')
       : SMALL_TABLES.flatMap((name) => damageOf(probe!, `quick_check(${name})`))
     if (found.length > 0) throw damaged(found.slice(0, 3).join('; '))
+    if (endsInTornPage(file)) throw damaged('its last page is not whole')
     const difference = findSchemaDifference(probe, version)
     if (difference !== null) throw damaged(difference)
     if (!isWhollyChecked) readFirstRows(probe)

@@ -1,0 +1,44 @@
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
+
+/**
+ * Whether the file ends within a page that the write-ahead log does not hold. SQLite reads the missing part as zeros, and no check of
+ * it looks into the values. A page that was being copied from the log at a power cut is still in the log.
+ * Offsets: sqlite.org/fileformat2.html, "The Database Header" and "WAL File Format".
+ */
+export function endsInTornPage(file: string): boolean {
+  const { bytes, pageBytes } = read(file, (handle) => ({
+    bytes: fstatSync(handle).size,
+    pageBytes: bytesAt(handle, 16, 2).readUInt16BE(),
+  }))
+  // 65,536 does not fit into two bytes.
+  const page = pageBytes === 1 ? 65_536 : pageBytes
+  if (bytes % page === 0) return false
+  const log = `${file}-wal`
+  return !existsSync(log) || !read(log, (handle) => holdsPage(handle, Math.ceil(bytes / page), page))
+}
+
+/** Frames with another salt are left over from before the log was last begun anew. */
+function holdsPage(handle: number, pageNumber: number, pageBytes: number): boolean {
+  const { size } = fstatSync(handle)
+  const salt = bytesAt(handle, 16, 8)
+  for (let at = 32; at + 24 + pageBytes <= size; at += 24 + pageBytes) {
+    const head = bytesAt(handle, at, 24)
+    if (head.readUInt32BE() === pageNumber && head.subarray(8, 16).equals(salt)) return true
+  }
+  return false
+}
+
+function read<T>(file: string, use: (handle: number) => T): T {
+  const handle = openSync(file, 'r')
+  try {
+    return use(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function bytesAt(handle: number, at: number, count: number): Buffer {
+  const bytes = Buffer.alloc(count)
+  readSync(handle, bytes, 0, count, at)
+  return bytes
+}
