@@ -17,7 +17,7 @@ export function endsInTornPage(file: string): boolean {
   return !existsSync(log) || !read(log, (handle) => holdsPage(handle, Math.ceil(bytes / page), page))
 }
 
-/** Frames with another salt are left over from before the log was last begun anew. */
+/** Frames with another salt are left over from an earlier round of the log. */
 function holdsPage(handle: number, pageNumber: number, pageBytes: number): boolean {
   const { size } = fstatSync(handle)
   const salt = bytesAt(handle, 16, 8)
