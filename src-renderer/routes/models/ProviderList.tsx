@@ -94,7 +94,7 @@ function ProviderLine(props: { provider: Provider; models: ModelList | undefined
       </div>
       <Show when={props.provider.origin !== 'built_in'}>
         <Show when={!check.isRunning && state()?.ok === false}>
-          <Button size="sm" class="max-sm:hidden" onClick={() => props.onEdit()}>
+          <Button size="sm" class="max-sm:hidden" onClick={edit}>
             {t('models.providers.edit')}
           </Button>
         </Show>
