@@ -87,7 +87,7 @@ const SERVICES: Record<string, (stage: () => { runner: TestRunner; agent: Agent;
         await stage().runner.client.ok('startPairing', { body: { agentId: stage().agent.id } })
         await expect.poll(async () => (await pairing()).status).toBe('qr_pending')
         phone.scan((await pairing()).qr!)
-        await expect.poll(async () => (await pairing()).status, { timeout: SLOW_MS }).toBe('linked')
+        await expect.poll(async () => (await pairing()).status, { timeout: SLOW_MS }).toBe('open')
       },
       say: (text) => void phone.sayOnPhone(text),
       sayUnheard: (text, sentAt) => void phone.sayOnPhone(text, { sentAt }),

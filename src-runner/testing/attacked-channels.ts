@@ -201,7 +201,7 @@ export async function startWhatsApp() {
       await client.ok('startPairing', { body: { agentId } })
       await expect.poll(async () => (await pairing()).status).toBe('qr_pending')
       server.scan((await pairing()).qr!)
-      await expect.poll(async () => (await pairing()).status).toBe('linked')
+      await expect.poll(async () => (await pairing()).status).toBe('open')
     },
     close: server.close,
   } satisfies AttackedService & { user: unknown }

@@ -59,7 +59,7 @@ it('leads from the demo model to an agent and a finished first job', async () =>
   await screen.findByRole('heading', { name: 'Run a first job with File guide' })
   await user.click(screen.getByRole('button', { name: 'Run job' }))
   // As a turn of a conversation, so that it is found in Chat.
-  expect(runner.callsOf('chatStream')[0]!.body).toMatchObject({ agentId: agent.id, message: job.task })
+  await waitFor(() => expect(runner.callsOf('chatStream')[0]?.body).toMatchObject({ agentId: agent.id, message: job.task }))
   await screen.findByRole('heading', { name: 'Your first job is running' })
   expect(path()).toContain(job.id)
   expect(screen.getByRole('button', { name: 'Stop' })).toBeEnabled()
