@@ -2287,7 +2287,7 @@ export type TextParams = {
   'settings.tokens.lifetimes.90': NoParams
   'settings.tokens.lifetimes.365': NoParams
   'settings.tokens.lifetimes.never': NoParams
-  'settings.tokens.freshTitle': NoParams
+  'settings.tokens.freshTitle': { name: string }
   'settings.tokens.done': NoParams
   'settings.tokens.freshOnce': NoParams
   'settings.tokens.copy': NoParams

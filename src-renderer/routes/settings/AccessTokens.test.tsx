@@ -1,4 +1,4 @@
-import { screen, within } from '@solidjs/testing-library'
+import { screen, waitFor, within } from '@solidjs/testing-library'
 import { expect, it } from 'vitest'
 import type { AccessToken, CreateToken } from '../../../src-runner/contract/tokens.ts'
 import { createFakeRunner } from '../../testing/fake-runner.ts'
@@ -59,6 +59,21 @@ it('creates a token, shows it once and copies it', async () => {
   expect(copied).toEqual([TOKEN])
   await user.click(screen.getByRole('button', { name: 'Done' }))
   expect(screen.queryByText(TOKEN)).not.toBeInTheDocument()
+})
+
+it('keeps a token that was not copied when another is created', async () => {
+  const { user } = open()
+  for (const name of ['Backup script', 'Shop']) {
+    await user.click(await screen.findByRole('button', { name: 'Create token' }))
+    const dialog = within(await screen.findByRole('dialog'))
+    await user.type(dialog.getByLabelText('Name'), name)
+    await user.click(dialog.getByRole('button', { name: 'Create token' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  }
+  const first = await screen.findByRole('region', { name: 'Your new access token “Backup script”' })
+  await user.click(within(first).getByRole('button', { name: 'Done' }))
+  expect(screen.queryByText(/“Backup script”/)).toBeNull()
+  expect(screen.getByRole('region', { name: 'Your new access token “Shop”' })).toBeVisible()
 })
 
 it('lists tokens with their last use and expiry, and revokes one after a question', async () => {

@@ -21,18 +21,19 @@ import { UnsavedGuard } from '../../ui/UnsavedGuard.tsx'
 const DAY_MS = 24 * 3_600_000
 const LIFETIMES = ['30', '90', '365', 'never'] as const
 type Lifetime = (typeof LIFETIMES)[number]
+/** A token that was just created, with the name of its record. */
+type Fresh = { name: string; token: string }
 
 export function AccessTokens() {
   const answer = useTokens()
   const [isCreating, setCreating] = createSignal(false)
-  const [fresh, setFresh] = createSignal<string | null>(null)
+  /** Each is shown until the person is done with it, even when they create another. */
+  const [fresh, setFresh] = createSignal<readonly Fresh[]>([])
   const [revoked, setRevoked] = createSignal<AccessToken | null>(null)
   const revoke = useAction('revokeToken')
   return (
     <>
-      <Show when={fresh()} keyed>
-        {(token) => <FreshToken token={token} onDone={() => setFresh(null)} />}
-      </Show>
+      <For each={fresh()}>{(one) => <FreshToken fresh={one} onDone={() => setFresh((all) => all.filter((other) => other !== one))} />}</For>
       <div id="access-tokens" class="scroll-mt-6 outline-none">
         <Panel
           title={t('settings.tokens.title')}
@@ -85,7 +86,7 @@ export function AccessTokens() {
         </Panel>
       </div>
       <Show when={isCreating()}>
-        <CreateDialog onClose={() => setCreating(false)} onCreated={setFresh} />
+        <CreateDialog onClose={() => setCreating(false)} onCreated={(one) => setFresh((all) => [...all, one])} />
       </Show>
       <ConfirmDialog
         open={revoked() !== null}
@@ -127,7 +128,7 @@ function Facts(props: { token: AccessToken }): JSX.Element {
   )
 }
 
-function CreateDialog(props: { onClose: () => void; onCreated: (token: string) => void }) {
+function CreateDialog(props: { onClose: () => void; onCreated: (fresh: Fresh) => void }) {
   const create = useAction('createToken')
   const [name, setName] = createSignal('')
   const [lifetime, setLifetime] = createSignal<Lifetime>('90')
@@ -138,8 +139,8 @@ function CreateDialog(props: { onClose: () => void; onCreated: (token: string) =
     if (problem() !== null) return
     const expiresAt = lifetime() === 'never' ? null : Date.now() + Number(lifetime()) * DAY_MS
     try {
-      const { token } = await create.run({ body: { name: name(), expiresAt } })
-      props.onCreated(token)
+      const { token, accessToken } = await create.run({ body: { name: name(), expiresAt } })
+      props.onCreated({ token, name: accessToken.name })
       props.onClose()
     } catch {
       // Shown below the fields.
@@ -182,7 +183,7 @@ function CreateDialog(props: { onClose: () => void; onCreated: (token: string) =
 }
 
 /** The token is shown only this once. */
-function FreshToken(props: { token: string; onDone: () => void }) {
+function FreshToken(props: { fresh: Fresh; onDone: () => void }) {
   const desktop = useDesktop()
   const [wasCopied, setCopied] = createSignal(false)
   const copy = async (text: string) => {
@@ -191,7 +192,7 @@ function FreshToken(props: { token: string; onDone: () => void }) {
   }
   return (
     <section
-      aria-label={t('settings.tokens.freshTitle')}
+      aria-label={t('settings.tokens.freshTitle', { name: props.fresh.name })}
       class="flex flex-col gap-3 rounded-xl border border-accent-ink bg-accent-soft p-4"
     >
       <header class="flex flex-wrap items-start gap-3">
@@ -199,7 +200,7 @@ function FreshToken(props: { token: string; onDone: () => void }) {
           <KeyRound size={17} aria-hidden="true" />
         </span>
         <div class="min-w-0 flex-1 basis-48">
-          <h2 class="text-sm font-semibold text-ink">{t('settings.tokens.freshTitle')}</h2>
+          <h2 class="text-sm font-semibold text-ink">{t('settings.tokens.freshTitle', { name: props.fresh.name })}</h2>
           <p class="text-sm text-ink-2">{t('settings.tokens.freshOnce')}</p>
         </div>
         <Button size="sm" onClick={() => props.onDone()}>
@@ -207,8 +208,8 @@ function FreshToken(props: { token: string; onDone: () => void }) {
         </Button>
       </header>
       <div class="flex flex-wrap items-center gap-2 rounded-lg border border-line bg-surface py-1.5 pr-1.5 pl-3">
-        <code class="min-w-0 flex-1 basis-64 font-mono text-xs wrap-anywhere text-ink select-all">{props.token}</code>
-        <CopyButton show="text" size="sm" text={props.token} copy={copy} label={t('settings.tokens.copy')} />
+        <code class="min-w-0 flex-1 basis-64 font-mono text-xs wrap-anywhere text-ink select-all">{props.fresh.token}</code>
+        <CopyButton show="text" size="sm" text={props.fresh.token} copy={copy} label={t('settings.tokens.copy')} />
       </div>
       <UnsavedGuard isDirty={() => !wasCopied()} title={t('settings.tokens.leaveTitle')} leave={t('settings.tokens.leaveNow')}>
         {t('settings.tokens.leaveText')}
