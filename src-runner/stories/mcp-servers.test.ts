@@ -85,6 +85,9 @@ it('refuses an address with a password, a folder that nobody may use, and an age
   const refusal = async (body: object) => (await runner.client.ask('createMcpServer', { body: { transport: REMOTE, ...body } })).body
   expect(await refusal({ transport: { kind: 'http', url: 'https://a:b@tools.example/mcp' } })).toMatchObject({ error: 'invalid_request' })
   expect(await refusal({ transport: { kind: 'http', url: 'file:///etc/passwd' } })).toMatchObject({ error: 'invalid_request' })
+  const transport = { kind: 'http' as const, url: 'https://tools.example/mcp' }
+  for (const name of ['Content-Length', 'host', 'Proxy-Authorization'])
+    expect(await refusal({ transport: { ...transport, headerNames: [name] } })).toMatchObject({ error: 'invalid_request' })
   expect(await refusal({ transport: { kind: 'stdio', command: 'x', folders: ['relative'] } })).toMatchObject({ error: 'folder_not_usable' })
   expect(await refusal({ agents: [{ agentId: '018f4e9a-7b1c-7c3d-8e4f-0123456789ab' }] })).toMatchObject({ error: 'agent_not_found' })
 })

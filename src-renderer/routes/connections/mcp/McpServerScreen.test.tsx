@@ -183,3 +183,14 @@ it('edits what runs without showing or losing a stored secret', async () => {
     }),
   )
 })
+
+it('saves an argument of several lines as it was when the arguments are not edited', async () => {
+  const args = ['-c', 'import notes\nnotes.serve()']
+  const program = { kind: 'stdio' as const, command: 'python3', envNames: [], folders: [], hosts: [], allowsUnsandboxed: false }
+  const { user, runner } = open(makeMcpServer({ transport: { ...program, args } }))
+  await user.click(await screen.findByRole('button', { name: 'Edit' }))
+  const dialog = await screen.findByRole('dialog', { name: 'Edit Notes' })
+  await user.type(within(dialog).getByLabelText('Name'), ' 2')
+  await user.click(within(dialog).getByRole('button', { name: 'Save' }))
+  await waitFor(() => expect(runner.callsOf('updateMcpServer')[0]!.body).toMatchObject({ name: 'Notes 2', transport: { args } }))
+})

@@ -12,6 +12,8 @@ export type ServerFields = {
   command: string
   /** One a line. */
   args: string
+  /** Arguments as they came. One may have several lines, so that they stay as long as `args` is not edited. */
+  givenArgs: readonly string[]
   folders: string[]
   network: 'none' | 'some' | 'any'
   hosts: string
@@ -33,6 +35,7 @@ export function createServerDraft(name: string, transport: McpTransport, secrets
     kind: transport.kind,
     command: program?.command ?? '',
     args: program?.args.join('\n') ?? '',
+    givenArgs: program?.args ?? [],
     folders: program?.folders ?? [],
     network: hosts.includes('*') ? 'any' : hosts.length > 0 ? 'some' : 'none',
     hosts: hosts.filter((host) => host !== '*').join(' '),
@@ -59,12 +62,17 @@ export function transportOf(fields: ServerFields): McpTransport {
   return {
     kind: 'stdio',
     command: fields.command.trim(),
-    args: fields.args === '' ? [] : fields.args.split('\n'),
+    args: argsOf(fields),
     envNames: names,
     folders: [...fields.folders],
     hosts: fields.network === 'any' ? ['*'] : fields.network === 'some' ? hostsIn(fields.hosts) : [],
     allowsUnsandboxed: fields.allowsUnsandboxed,
   }
+}
+
+function argsOf({ args, givenArgs }: ServerFields): string[] {
+  if (args === givenArgs.join('\n')) return [...givenArgs]
+  return args === '' ? [] : args.split('\n')
 }
 
 /** The paths among the arguments that the sandbox hides, because they are in no folder that was given. Programs' own places are seen. */
