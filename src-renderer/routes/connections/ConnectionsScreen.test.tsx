@@ -153,6 +153,23 @@ it('connects an account in the browser, and goes on by itself', async () => {
   expect(screen.queryByRole('dialog')).toBeNull()
 })
 
+it('opens no browser for a form that was closed while the runner was asked, and takes the sign-in back', async () => {
+  const authorization = makeAuthorization()
+  const asked = Promise.withResolvers<{ authorization: Authorization }>()
+  const opened: string[] = []
+  const { user, runner } = open(
+    { answers: { createAuthorization: () => asked.promise, cancelAuthorization: () => ({ authorization }) } },
+    { path: '/connections?connect=github', desktop: { openSignIn: async (id) => void opened.push(id) } },
+  )
+  await user.type(await screen.findByLabelText('Client ID'), 'mine')
+  await user.click(screen.getByRole('button', { name: 'Sign in' }))
+  await user.keyboard('{Escape}')
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  asked.resolve({ authorization })
+  await waitFor(() => expect(runner.callsOf('cancelAuthorization')).toMatchObject([{ params: { authorizationId: authorization.id } }]))
+  expect(opened).toEqual([])
+})
+
 it('says why a sign-in failed, keeps what was typed, and takes a cancelled one back', async () => {
   const authorization = makeAuthorization({ status: 'failed', problem: quote('You denied the access.') })
   let current = authorization

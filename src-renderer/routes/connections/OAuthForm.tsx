@@ -1,4 +1,4 @@
-import { createSignal, For, type JSX, Show } from 'solid-js'
+import { createSignal, For, type JSX, onCleanup, Show } from 'solid-js'
 import { createStore, type SetStoreFunction } from 'solid-js/store'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import type { Connector, ListedConnector } from '../../../src-runner/contract/connectors.ts'
@@ -74,6 +74,9 @@ export function OAuthForm(props: {
 }): JSX.Element {
   const desktop = useDesktop()
   const create = useAction('createAuthorization')
+  const cancel = useAction('cancelAuthorization')
+  let isOpen = true
+  onCleanup(() => (isOpen = false))
   const isNew = () => props.existing === undefined
   const hasDevice = () => props.connector.oauth?.deviceUrl != null || props.draft.fields.endpoints.deviceUrl.trim() !== ''
   const [wasTried, setTried] = createSignal(false)
@@ -84,6 +87,8 @@ export function OAuthForm(props: {
     const request = bodyOf(props.connector, props.draft.fields, props.existing)
     try {
       const { authorization } = await create.run({ body: request })
+      // The person closed the form meanwhile.
+      if (!isOpen) return void cancel.run({ params: { authorizationId: authorization.id } }).catch(toastError)
       props.onStarted(authorization.id)
       if (authorization.device === null) await desktop.openSignIn(authorization.id).catch(toastError)
     } catch {
