@@ -43,13 +43,16 @@ export async function exportTo(runner: RunnerEndpoint, file: string): Promise<st
  */
 export async function importFrom(runner: RunnerEndpoint, file: string, { historyOnly }: { historyOnly: boolean }): Promise<string> {
   const body = { head: await readHead(file), dryRun: false }
-  const done: string[] = []
+  const [done, notes]: [string[], string[]] = [[], []]
   if (!historyOnly) {
     const { result } = ROUTES.importSetup.answer.parse(await ask(runner, ROUTES.importSetup.path, body))
-    const { agents, triggers, schedules, rules, memories, skills } = result
+    const { agents, triggers, schedules, rules, memories, skills, rulesLeftOut, modelsUnknown } = result
     done.push(
       `${agents.length} agents, ${triggers.length} webhooks, ${schedules.length} schedules (both paused), ${rules} rules, ${memories} memories, ${skills.length} skills to look at and install`,
     )
+    if (modelsUnknown > 0) notes.push(`${modelsUnknown} agents use the default model, because theirs is not known here`)
+    if (rulesLeftOut > 0)
+      notes.push(`${rulesLeftOut} rules for everyone were left out, because they could permit more to the agents that are here`)
   }
   const sum = { jobs: 0, conversations: 0, known: 0 }
   for await (const lines of readHistory(file)) {
@@ -58,7 +61,9 @@ export async function importFrom(runner: RunnerEndpoint, file: string, { history
     for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += result[key]
   }
   const { jobs, conversations, known } = sum
-  return `imported ${[...done, `${jobs} jobs and ${conversations} conversations as records`].join(', ')}${known > 0 ? `; ${known} were here already` : ''}`
+  if (known > 0) notes.push(`${known} jobs and conversations were here already`)
+  done.push(`${jobs} jobs and ${conversations} conversations as records`)
+  return [`imported ${done.join(', ')}`, ...notes].join('; ')
 }
 
 /** The lines after the first, a few at a time: a request holds few lines, or a single long one. */

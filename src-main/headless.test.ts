@@ -312,6 +312,10 @@ describe('headless', () => {
     const other = { DECKHAND_DATA_DIR: join(folder, 'other') }
     const imported = startHeadless(other, ['import', file])
     expect([await imported.exited, imported.stdout()]).toEqual([0, expect.stringContaining('imported 1 agents')])
+    const strange = join(folder, 'strange.ndjson')
+    writeFileSync(strange, readFileSync(file, 'utf8').replaceAll('"kind":"demo"', '"kind":"openai"'))
+    const without = startHeadless({ DECKHAND_DATA_DIR: join(folder, 'third') }, ['import', strange])
+    expect([await without.exited, without.stdout()]).toEqual([0, expect.stringContaining('; 1 agents use the default model')])
     const again = startHeadless(other, ['import', '--history-only', file])
     expect([await again.exited, again.stdout()]).toEqual([0, expect.stringContaining('jobs and 0 conversations as records')])
     const refused = startHeadless(other, ['import', join(folder, 'deckhand.db')])
