@@ -52,7 +52,8 @@ export const useCancelJob = () =>
     const key = ['getJob', { params: { jobId } }]
     const before = queries.getQueryData<CallAnswer<'getJob'>>(key)
     if (before !== undefined) queries.setQueryData(key, { job: { ...before.job, cancelRequested: true } })
-    return () => void queries.setQueryData(key, before)
+    // The job may have changed meanwhile: only the runner knows its state.
+    return () => void queries.invalidateQueries({ queryKey: key })
   })
 
 /** Shows the approval as answered at once, wherever it is shown, until the runner's data replaces it. */

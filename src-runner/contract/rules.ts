@@ -13,7 +13,7 @@ export type RuleEffect = z.infer<typeof RuleEffect>
 const ruleFields = {
   effect: RuleEffect,
   /** A tool's name, `server__*` for all tools of an MCP server, or `*` for every tool. */
-  tool: z.string().min(1).max(120),
+  tool: z.string().trim().min(1).max(120),
   /**
    * Matched with the subject of the call (a path, an address, a command line). `*` is any text. null: anything. Allow rules
    * are case-sensitive; ask and deny rules are not, so that no spelling bypasses them.
