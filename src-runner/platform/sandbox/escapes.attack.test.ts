@@ -130,7 +130,23 @@ through(call(304, 265, fd, ctypes.byref(h), os.O_RDONLY))`,
   { name: 'move the working folder away', sh: 'mv "$WORK" "$WORK.moved"; rmdir "$WORK"; cd ..; mv work other; ln -s "$OUTSIDE" work' },
   {
     name: 'swap a link while writing through it',
-    sh: 'mkdir -p d; (for i in $(seq 150); do ln -sfn "$OUTSIDE" d2; mv -T d2 d3 2>/dev/null; rm -f d3; mkdir d3 2>/dev/null; rmdir d3; done) & for i in $(seq 150); do echo evil > d3/target.txt; cat d3/secret.txt; done 2>/dev/null; wait',
+    python: `
+def quietly(do, *args):
+    try: do(*args)
+    except OSError: pass
+def write():
+    with open('d3/target.txt', 'w') as f: f.write('evil')
+    print(open('d3/secret.txt').read())
+swapper = os.fork()
+if swapper == 0:
+    for _ in range(3000):
+        quietly(os.symlink, os.environ['OUTSIDE'], 'd2')
+        quietly(os.rename, 'd2', 'd3')
+        quietly(os.unlink, 'd3')
+        quietly(os.mkdir, 'd3')
+        quietly(os.rmdir, 'd3')
+    os._exit(0)
+while os.waitpid(swapper, os.WNOHANG)[0] == 0: quietly(write)`,
   },
   {
     name: 'leave a program with more rights behind',
@@ -357,7 +373,6 @@ while True:
     name: 'take all memory in one process',
     python: 'a = []\nwhile True: a.append(bytearray(20_000_000))',
     limits: { memoryBytesEach: 300_000_000 },
-    timeoutMs: 8_000,
     ends: ['exited'],
   },
   {
@@ -366,9 +381,8 @@ while True:
 for _ in range(8): os.fork()
 a = bytearray(40_000_000)
 for i in range(0, len(a), 4096): a[i] = 1
-time.sleep(30)`,
+time.sleep(600)`,
     limits: { memoryBytes: 400_000_000, processes: 400 },
-    timeoutMs: 8_000,
     ends: ['limit', 'exited'],
   },
   {
@@ -537,7 +551,7 @@ function run(attempt: Attempt, inSandbox: boolean, network = false): Promise<San
     closed: [join(rig.work, 'deep/data')],
     env: rig.env,
     network,
-    timeoutMs: attempt.timeoutMs ?? 9_000,
+    timeoutMs: attempt.timeoutMs ?? 60_000,
     keepBytes: 8_000_000,
     ...(attempt.limits === undefined ? {} : { limits: attempt.limits }),
   }).outcome
@@ -560,20 +574,15 @@ describe.skipIf(isMissing)('the sandbox', () => {
 
   it('is tried with at least sixty attempts', () => expect(attempts.length).toBeGreaterThanOrEqual(60))
 
-  it.each(attempts.filter(({ python }) => python === undefined || pythonIsHere))(
-    'holds against: $name',
-    async (attempt) => {
-      const before = await worldOutside()
-      const connections = rig.connections()
-      const outcome = await run(attempt, true)
-      expect(hasEscaped(outcome.output), outcome.output).toBe(false)
-      expect(rig.connections()).toBe(connections)
-      expect(await worldOutside()).toEqual(before)
-      expect(outcome.durationMs).toBeLessThan(10_000)
-      expect(attempt.ends ?? ['exited']).toContain(outcome.ended)
-    },
-    20_000,
-  )
+  it.each(attempts.filter(({ python }) => python === undefined || pythonIsHere))('holds against: $name', async (attempt) => {
+    const before = await worldOutside()
+    const connections = rig.connections()
+    const outcome = await run(attempt, true)
+    expect(hasEscaped(outcome.output), outcome.output).toBe(false)
+    expect(rig.connections()).toBe(connections)
+    expect(await worldOutside()).toEqual(before)
+    expect(attempt.ends ?? ['exited']).toContain(outcome.ended)
+  })
 
   const reaching = attempts.filter(({ control, python }) => control === 'connects' && (python === undefined || pythonIsHere))
   it.each(reaching)('holds with the network open against: $name', async (attempt) => {
