@@ -144,6 +144,7 @@ if swapper == 0:
         quietly(os.rename, 'd2', 'd3')
         quietly(os.unlink, 'd3')
         quietly(os.mkdir, 'd3')
+        quietly(os.unlink, 'd3/target.txt')
         quietly(os.rmdir, 'd3')
     os._exit(0)
 while os.waitpid(swapper, os.WNOHANG)[0] == 0: quietly(write)`,
