@@ -77,15 +77,19 @@ function streamsOf({ separatesErrors = false }: SandboxOptions): string {
 }
 
 /**
- * For root only: it joins a control group, and gets device files that are mounted read-only, because root could change their
- * permissions for the whole machine. It joins before the private mounts, which hide the files of the group.
+ * For root only: it joins a control group, and gets device files in a folder that is mounted read-only, because root could
+ * change their permissions for the whole machine. It joins before the private mounts, which hide the files of the group.
  */
 const JOIN_GROUPS = `while [ "$1" != -- ]; do echo $$ > "$1"; shift; done 2>/dev/null; shift
 exec "$@"`
 const SEAL_DEVICES = `mount=$1; shift
-for device in full null random tty urandom zero; do
-  "$mount" --bind /dev/$device /dev/$device && "$mount" -o remount,bind,ro /dev/$device || exit 125
-done
+"$mount" --rbind /dev /dev && "$mount" -o remount,bind,ro /dev || exit 125
+# In some containers a device is a mount of its own.
+mounts=
+while read -r _ _ _ _ path _; do
+  case $path in /dev/full | /dev/null | /dev/random | /dev/tty | /dev/urandom | /dev/zero) mounts="$mounts $path" ;; esac
+done </proc/self/mountinfo
+for path in $mounts; do "$mount" -o remount,bind,ro "$path" || exit 125; done
 exec "$@"`
 
 export async function launchInBubblewrap(setup: BubblewrapSetup, options: SandboxOptions, limits: SandboxLimits): Promise<Launch> {
