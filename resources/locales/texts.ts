@@ -3664,6 +3664,7 @@ export type TextParams = {
   'messages.mcp_tool_name_taken': NoParams
   'messages.mcp_address': NoParams
   'messages.mcp_value_missing': { name: string }
+  'messages.mcp_header_of_connection': { name: string }
   'messages.mcp_header_value': { name: string }
   'messages.mcp_value_gone': { name: string }
   'messages.mcp_paste_unknown': NoParams

@@ -8,11 +8,11 @@ export const EnvName = z
   .string()
   .max(200)
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
-/** The name of a header of HTTP, except those that belong to the connection (RFC 9110 §7.6.1) or follow from address and body. */
+/** The name of a header of HTTP. */
 export const HeaderName = z
   .string()
   .max(200)
-  .regex(/^(?!(connection|content-length|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$)[a-z0-9!#$%&'*+.^_`|~-]+$/i)
+  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/)
 /** The value of either. */
 const Secret = z.string().max(20_000)
 

@@ -46,20 +46,30 @@ function findPerson(db: Db, channelId: string, isPerson: SQL): ChannelPerson | n
   return db.select(SHOWN).from(people).where(isHere).get() ?? null
 }
 
-const MAX_KNOWN_CHATS = 100
+const MAX_KNOWN_PEOPLE = 100
+/** So that a room with many threads crowds nobody out. */
+const MAX_CHATS_EACH = 20
 
-/** The chats of people and rooms that may write to the agent, the latest first. */
+/** The chats of people and rooms that may write to the agent, who wrote last first. Of a room's threads, the newest. */
 export function listKnownChats(db: Db, channelId: string): string[] {
-  const chatId = sql<string>`coalesce(${channelConversations.chatId}, ${people.chatId})`
-  const rows = db
-    .selectDistinct({ chatId, at: people.lastMessageAt })
+  const known = db
+    .select({ id: people.id, chatId: people.chatId })
     .from(people)
-    .leftJoin(channelConversations, and(eq(channelConversations.personId, people.id), eq(channelConversations.isCurrent, true)))
     .where(and(eq(people.channelId, channelId), inArray(people.role, ['owner', 'allowed'])))
     .orderBy(desc(people.lastMessageAt))
-    .limit(MAX_KNOWN_CHATS)
+    .limit(MAX_KNOWN_PEOPLE)
     .all()
-  return rows.map((row) => row.chatId)
+  const chats = known.flatMap(({ id, chatId }) => {
+    const current = db
+      .select({ chatId: channelConversations.chatId })
+      .from(channelConversations)
+      .where(and(eq(channelConversations.personId, id), eq(channelConversations.isCurrent, true)))
+      .orderBy(desc(channelConversations.chatId))
+      .limit(MAX_CHATS_EACH)
+      .all()
+    return current.length === 0 ? [chatId] : current.map((conversation) => conversation.chatId ?? chatId)
+  })
+  return [...new Set(chats)]
 }
 
 /** The chat for private messages to this person. */

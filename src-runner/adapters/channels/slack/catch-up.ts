@@ -53,7 +53,13 @@ async function readChannel(
   if ('ok' in onTop) return onTop
   const newer = onTop.filter(({ ts }) => ts > since)
   const replied = onTop.filter(({ latest_reply: latest }) => latest !== undefined && latest > since).map(({ ts }) => ts)
-  for (const ts of [...new Set([...known, ...replied])].slice(0, MAX_THREADS)) {
+  // A thread that was read from the history tells itself whether it has news. Of the others, the newest are asked.
+  const shown = new Set(onTop.map(({ ts }) => ts))
+  const older = known
+    .filter((ts) => !shown.has(ts))
+    .sort()
+    .reverse()
+  for (const ts of [...replied, ...older].slice(0, MAX_THREADS)) {
     const replies = await readPages(reading, 'conversations.replies', { channel, ts, oldest: since }, clock)
     if (!('ok' in replies)) newer.push(...replies.filter((message) => message.ts > since && message.ts !== ts))
     else if (!isClosed(replies)) return replies

@@ -386,6 +386,24 @@ describe('Slack itself', () => {
     await expect.poll(texts).toEqual(missed)
   })
 
+  test('reads a thread with news however many threads are known, and asks no thread twice', async () => {
+    await connected()
+    const me = `<@${server.botUserId}>`
+    const threads = Array.from({ length: 30 }, (_, i) => server.mention(ANNA, GENERAL, `${me} ${i}`))
+    await expect.poll(() => texts().length).toBe(30)
+    const { position } = heard.at(-1)!
+    await connection!.close()
+    clock.advance(60_000)
+    server.mention(BEN, GENERAL, `${me} news`, { threadTs: threads.at(-1)! })
+    server.forgetEvents()
+    heard = []
+    known = threads.map((ts) => `${GENERAL.id}/${ts}`)
+    const before = callsOf('conversations.replies').length
+    connect(position)
+    await expect.poll(texts).toEqual(['news'])
+    expect(callsOf('conversations.replies').length - before).toBe(1)
+  })
+
   test('shows in a thread that a reply is being written, and not in a direct message', async () => {
     await connected()
     const ts = server.mention(ANNA, GENERAL, 'x')

@@ -12,7 +12,7 @@ import {
   updateMcpServer,
 } from '../../../domain/mcp/mcp-servers.ts'
 import { findCredentialOfMcpServer } from '../../../domain/credentials/credentials.ts'
-import { readHeaders } from '../../../domain/mcp/header-value.ts'
+import { readHeaders, requireHeaderNames } from '../../../domain/mcp/header-value.ts'
 import { acceptTools } from '../../../domain/mcp/mcp-tools.ts'
 import { NO_SECRETS, readServerSecrets, writeServerSecrets, type ServerSecrets } from '../../../domain/mcp/server-secrets.ts'
 import { deleteRulesOfTools } from '../../../domain/rules/rules.ts'
@@ -145,6 +145,7 @@ function withSecrets(
     const env = valuesFor('env', transport.envNames, given.env, stored.env)
     return { transport: { ...transport, envNames: Object.keys(env) }, secrets: { ...NO_SECRETS, env } }
   }
+  requireHeaderNames([...transport.headerNames, ...Object.keys(given.headers ?? {})])
   const headers = valuesFor('headers', transport.headerNames, readHeaders(given.headers ?? {}), stored.headers)
   return { transport: { ...transport, headerNames: Object.keys(headers) }, secrets: { ...NO_SECRETS, headers } }
 }
