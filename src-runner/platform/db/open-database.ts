@@ -215,7 +215,8 @@ function refuseUnusable(file: string): { version: number; isWhollyChecked: boole
       ? damageOf(probe, 'quick_check(3)')
       : SMALL_TABLES.flatMap((name) => damageOf(probe!, `quick_check(${name})`))
     if (found.length > 0) throw damaged(found.slice(0, 3).join('; '))
-    if (endsInTornPage(file)) throw damaged('its last page is not whole')
+    const pageBytes = probe.pragma('page_size', { simple: true }) as number
+    if (endsInTornPage({ file, bytes, pageBytes })) throw damaged('its last page is not whole')
     const difference = findSchemaDifference(probe, version)
     if (difference !== null) throw damaged(difference)
     if (!isWhollyChecked) readFirstRows(probe)

@@ -2,19 +2,14 @@ import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 
 /**
  * Whether the file ends within a page that the write-ahead log does not hold. SQLite reads the missing part as zeros, and no check of
- * it looks into the values. A page that was being copied from the log at a power cut is still in the log.
- * Offsets: sqlite.org/fileformat2.html, "The Database Header" and "WAL File Format".
+ * it looks into the values. A page that was being copied from the log at a power cut is still in the log. The database itself is not
+ * opened here: closing it would end the locks of the caller's connection.
+ * Offsets: sqlite.org/fileformat2.html, "WAL File Format".
  */
-export function endsInTornPage(file: string): boolean {
-  const { bytes, pageBytes } = read(file, (handle) => ({
-    bytes: fstatSync(handle).size,
-    pageBytes: bytesAt(handle, 16, 2).readUInt16BE(),
-  }))
-  // 65,536 does not fit into two bytes.
-  const page = pageBytes === 1 ? 65_536 : pageBytes
-  if (bytes % page === 0) return false
+export function endsInTornPage({ file, bytes, pageBytes }: { file: string; bytes: number; pageBytes: number }): boolean {
+  if (bytes % pageBytes === 0) return false
   const log = `${file}-wal`
-  return !existsSync(log) || !read(log, (handle) => holdsPage(handle, Math.ceil(bytes / page), page))
+  return !existsSync(log) || !read(log, (handle) => holdsPage(handle, Math.ceil(bytes / pageBytes), pageBytes))
 }
 
 /** Frames with another salt are left over from an earlier round of the log. */
