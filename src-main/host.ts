@@ -257,7 +257,10 @@ function openSharing({ environment, settings, signIn, vault, log, apply, network
 
 type LinkParts = { serving: Serving; supervisor: Supervisor; log: MainLog }
 
-/** Not before the runner has the data: another Deckhand may be started on the folder by mistake, and the command line must not follow it. */
+/** What the runner says of its start only after it has taken the data, besides `ready` and `port_taken`. */
+const SAID_WITH_DATA: readonly string[] = ['database_damaged', 'database_newer', 'crash_loop']
+
+/** Not before the runner had the data: another Deckhand may be started on the folder by mistake, and the command line must not follow it. */
 function keepLinkFile(dataDir: string, key: string, { serving, supervisor, log }: LinkParts): void {
   let hasData = false
   function write(): void {
@@ -271,8 +274,9 @@ function keepLinkFile(dataDir: string, key: string, { serving, supervisor, log }
     }
   }
   serving.onState(write)
-  supervisor.onState(({ state }) => {
-    if (state !== 'ready') return
+  supervisor.onState((now) => {
+    const isWith = now.state === 'ready' || now.state === 'port_taken' || (now.state === 'failed' && SAID_WITH_DATA.includes(now.code))
+    if (!isWith) return
     hasData = true
     write()
   })
