@@ -5,6 +5,7 @@ import Star from 'lucide-solid/icons/star'
 import { createMemo, createSignal, For, Match, Show, Switch } from 'solid-js'
 import type { ModelRef } from '../../../src-runner/contract/agents.ts'
 import type { Model, ModelList } from '../../../src-runner/contract/providers.ts'
+import { useMay } from '../../api/may.ts'
 import type { Loaded } from '../../api/observe.ts'
 import { problemOf } from '../../api/problem.ts'
 import { compactText, priceText } from '../../../resources/locales/numbers.ts'
@@ -109,6 +110,7 @@ export function ModelTable(props: {
 }
 
 function ModelLine(props: { model: Model; isDefault: boolean; onDefault: () => void; onPrice: () => void }) {
+  const may = useMay()
   const usd = (amount: number) => priceText(amount, locale())
   return (
     <div class="flex items-center gap-3 px-4 py-1 hover:bg-hover">
@@ -149,11 +151,16 @@ function ModelLine(props: { model: Model; isDefault: boolean; onDefault: () => v
         size="sm"
         label={t('models.list.actions', { model: props.model.label })}
         items={[
-          { label: t('models.list.makeDefault'), icon: Star, disabled: props.isDefault, onSelect: props.onDefault },
+          {
+            label: t('models.list.makeDefault'),
+            icon: Star,
+            disabled: props.isDefault || !may('updateSettings'),
+            onSelect: props.onDefault,
+          },
           {
             label: t('models.list.setPrice'),
             icon: CircleDollarSign,
-            disabled: props.model.priceOrigin === 'free',
+            disabled: props.model.priceOrigin === 'free' || !may('setModelPrice'),
             onSelect: props.onPrice,
           },
         ]}

@@ -177,6 +177,8 @@ it('searches models and keeps the search in the URL', async () => {
 it.each([
   ['2.50', 2.5],
   [' 2,5 ', 2.5],
+  ['1,250', 1250],
+  ['1 250.5', 1250.5],
   ['.5', 0.5],
   ['0', 0],
   ['', null],
@@ -244,4 +246,21 @@ it('offers nothing when a model was chosen before, or when a provider is only ch
   await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
   expect(screen.queryByRole('alertdialog')).toBeNull()
   expect(runner.callsOf('updateSettings')).toEqual([])
+})
+
+it('shows a member providers and prices, without anything to change', async () => {
+  const provider = makeProvider()
+  const runner = createFakeRunner({
+    listProviders: () => ({ providers: [provider], nextCursor: null }),
+    listModels: () => ({ models: [makeModel({ providerId: provider.id, label: 'Sonnet 5' })], problems: [], defaultModel: null }),
+  })
+  const person = { id: makeId(), name: 'Bo', role: 'member' as const, createdAt: 0 }
+  const { user } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models?add=anthropic', person })
+  await user.click(await screen.findByRole('button', { name: `Actions for ${provider.name}` }))
+  expect((await screen.findAllByRole('menuitem')).map(({ textContent }) => textContent)).toEqual(['Check now'])
+  await user.keyboard('{Escape}')
+  await user.click(await screen.findByRole('button', { name: 'Actions for Sonnet 5' }))
+  for (const item of await screen.findAllByRole('menuitem')) expect(item).toHaveAttribute('aria-disabled', 'true')
+  expect(screen.queryByRole('button', { name: 'Add provider' })).not.toBeInTheDocument()
+  expect(screen.queryByRole('dialog')).not.toBeInTheDocument()
 })

@@ -3,6 +3,7 @@ import Plus from 'lucide-solid/icons/plus'
 import { createSignal, Show } from 'solid-js'
 import { DEMO_PROVIDER_ID } from '../../../src-runner/contract/agents.ts'
 import type { Model } from '../../../src-runner/contract/providers.ts'
+import { useMay } from '../../api/may.ts'
 import { useUpdateSettings } from '../../api/mutations.ts'
 import { problemOf } from '../../api/problem.ts'
 import { useAgents, useFoundServers, useModels, useProviders, useSettings } from '../../api/queries.ts'
@@ -34,6 +35,7 @@ export function ModelsScreen() {
   const settings = useSettings()
   const change = useUpdateSettings()
   const agents = useAgents()
+  const may = useMay()
   const defaultModel = () => settings.data?.settings.defaultModel ?? null
   const setDefault = (model: NonNullable<ReturnType<typeof defaultModel>>) =>
     void change.run({ body: { defaultModel: model } }).catch(toastError)
@@ -59,9 +61,11 @@ export function ModelsScreen() {
         title={t('models.title')}
         description={t('models.about')}
         actions={
-          <Button variant="primary" icon={Plus} onClick={() => setSearch({ add: '1' })}>
-            {t('models.add')}
-          </Button>
+          <Show when={may('createProvider')}>
+            <Button variant="primary" icon={Plus} onClick={() => setSearch({ add: '1' })}>
+              {t('models.add')}
+            </Button>
+          </Show>
         }
       />
       <Show
@@ -81,11 +85,14 @@ export function ModelsScreen() {
                 class="max-w-md"
                 value={defaultModel()}
                 onValue={setDefault}
+                disabled={!may('updateSettings')}
                 placeholder={t('models.default.none')}
                 problem={settings.data !== undefined && defaultModel() === null ? t('models.default.noneWarning') : null}
               />
             </Panel>
-            <FoundServers servers={found.data?.servers ?? []} onAdded={added} />
+            <Show when={may('createProvider')}>
+              <FoundServers servers={found.data?.servers ?? []} onAdded={added} />
+            </Show>
             <ProviderList providers={listed().providers} models={models.data} onEdit={(provider) => setSearch({ edit: provider.id })} />
             <ModelTable
               models={models}
@@ -97,7 +104,7 @@ export function ModelsScreen() {
           </div>
         )}
       </Show>
-      <Show when={search.add !== undefined || edited()}>
+      <Show when={(search.add !== undefined && may('createProvider')) || (edited() && may('updateProvider'))}>
         <ProviderDialog kind={addKind()} existing={edited()} onAdded={added} onClose={closeDialog} />
       </Show>
       <LeaveDemoDialog model={offered()} agents={agentsOnDemo()} onClose={() => setOffered(null)} />

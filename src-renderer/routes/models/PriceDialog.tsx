@@ -2,18 +2,16 @@ import { createSignal, Show } from 'solid-js'
 import type { Model } from '../../../src-runner/contract/providers.ts'
 import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
-import { fieldText } from '../../../resources/locales/numbers.ts'
+import { fieldText, readNumber } from '../../../resources/locales/numbers.ts'
 import { locale, t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { FormDialog } from '../../ui/FormDialog.tsx'
 import { TextField } from '../../ui/TextField.tsx'
 
-/** Reads an amount with a point or a comma. Returns null for anything else. */
+/** Reads a price of at most a million dollars. Returns null for anything else. */
 export function readAmount(text: string): number | null {
-  const plain = text.trim().replace(',', '.')
-  if (!/^\d+(\.\d+)?$|^\.\d+$/.test(plain)) return null
-  const amount = Number(plain)
-  return amount <= 1_000_000 ? amount : null
+  const amount = readNumber(text, locale())
+  return amount >= 0 && amount <= 1_000_000 ? amount : null
 }
 
 export function PriceDialog(props: { model: Model; onClose: () => void }) {

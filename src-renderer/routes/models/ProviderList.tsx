@@ -3,6 +3,7 @@ import RefreshCw from 'lucide-solid/icons/refresh-cw'
 import Trash2 from 'lucide-solid/icons/trash'
 import { createSignal, For, Match, Show, Switch } from 'solid-js'
 import type { ModelList, Provider } from '../../../src-runner/contract/providers.ts'
+import { useMay } from '../../api/may.ts'
 import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { messageText } from '../../lib/message-text.ts'
@@ -31,6 +32,7 @@ export function ProviderList(props: {
 }
 
 function ProviderLine(props: { provider: Provider; models: ModelList | undefined; onEdit: () => void }) {
+  const may = useMay()
   const check = useAction('checkProvider')
   const remove = useAction('deleteProvider')
   const [checked, setChecked] = createSignal<{ ok: boolean; models: number; message: string } | null>(null)
@@ -93,7 +95,7 @@ function ProviderLine(props: { provider: Provider; models: ModelList | undefined
         </Show>
       </div>
       <Show when={props.provider.origin !== 'built_in'}>
-        <Show when={!check.isRunning && state()?.ok === false}>
+        <Show when={!check.isRunning && state()?.ok === false && may('updateProvider')}>
           <Button size="sm" class="max-sm:hidden" onClick={edit}>
             {t('models.providers.edit')}
           </Button>
@@ -102,9 +104,13 @@ function ProviderLine(props: { provider: Provider; models: ModelList | undefined
           label={t('models.providers.actions', { name: props.provider.name })}
           items={[
             { label: t('models.providers.check'), icon: RefreshCw, onSelect: () => void checkNow() },
-            { label: t('models.providers.edit'), icon: Pencil, onSelect: edit },
-            'separator',
-            { label: t('models.providers.remove'), icon: Trash2, tone: 'bad', onSelect: () => setRemoving(true) },
+            ...(may('updateProvider') ? [{ label: t('models.providers.edit'), icon: Pencil, onSelect: edit }] : []),
+            ...(may('deleteProvider')
+              ? ([
+                  'separator',
+                  { label: t('models.providers.remove'), icon: Trash2, tone: 'bad', onSelect: () => setRemoving(true) },
+                ] as const)
+              : []),
           ]}
         />
       </Show>

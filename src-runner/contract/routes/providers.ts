@@ -15,6 +15,7 @@ export const providerRoutes = {
     shows: ['providers'],
   }),
   createProvider: post('/api/providers', {
+    ownerOnly: true,
     reach: 'machine',
     summary: 'Add a provider. The key is stored in the vault.',
     body: CreateProvider,
@@ -23,6 +24,7 @@ export const providerRoutes = {
     errors: ['vault_unavailable'],
   }),
   updateProvider: patch('/api/providers/:providerId', {
+    ownerOnly: true,
     reach: 'machine',
     summary: 'Change a provider or its key.',
     params: providerParams,
@@ -35,6 +37,7 @@ export const providerRoutes = {
     errors: ['provider_not_found', 'provider_read_only', 'vault_unavailable'],
   }),
   deleteProvider: del('/api/providers/:providerId', {
+    ownerOnly: true,
     reach: 'machine',
     summary: 'Remove a provider and its key. Refused while an agent uses it.',
     params: providerParams,
@@ -61,6 +64,7 @@ export const providerRoutes = {
     shows: ['models'],
   }),
   setModelPrice: post('/api/models/price', {
+    ownerOnly: true,
     reach: 'machine',
     summary: 'Set an own price for a model, or null to use the known one.',
     body: z.object({ model: ModelRef, price: Price.nullable() }),
