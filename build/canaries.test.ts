@@ -311,13 +311,14 @@ describe('more than 40 secrets in every slot', () => {
     expect((await call('/api/auth/sign-up', { link, name: 'anna', password })).status).toBe(201)
     await hear(call('/api/auth/sign-in/username', { username: 'anna', password: canary('wrong password') }).then((answer) => answer.text()))
     const signedIn = await call('/api/auth/sign-in/username', { username: 'anna', password })
-    const { token } = (await signedIn.json()) as { token: string }
+    const { token, pageKey } = (await signedIn.json()) as { token: string; pageKey: string }
     secrets['session'] = token
+    secrets['page key'] = pageKey
     await hear(fetch(`${dashboardUrl}/api/jobs`, { headers: { authorization: `Bearer ${token}` } }).then((answer) => answer.text()))
 
     const [cookie] = signedIn.headers.getSetCookie()[0]!.split(';')
     secrets['cookie'] = cookie!.slice(cookie!.indexOf('=') + 1)
-    const headers = { 'content-type': 'application/json', cookie: cookie! }
+    const headers = { 'content-type': 'application/json', cookie: cookie!, 'x-deckhand-page': pageKey }
     const invited = await fetch(`${dashboardUrl}/api/auth/invitations`, { method: 'POST', headers, body: '{"role":"member"}' })
     const { link: invitation } = (await invited.json()) as { link: string }
     expect(invited.status).toBe(201)

@@ -313,7 +313,8 @@ describe.runIf(process.platform === 'linux')('sharing on the network', () => {
       const cookie = welcome.headers['set-cookie']![0]!
       expect(cookie).toMatch(/^__Host-deckhand[^;]+; .*Path=\/; HttpOnly; SameSite=Strict; Secure$/)
       const [named] = cookie.split(';') as [string]
-      const signedIn = { host: headers.host, cookie: named, 'sec-fetch-site': 'same-origin' }
+      const { pageKey } = JSON.parse(welcome.text) as { pageKey: string }
+      const signedIn = { host: headers.host, cookie: named, 'sec-fetch-site': 'same-origin', 'x-deckhand-page': pageKey }
       expect(await askTls(dashboard, '/api/jobs', signedIn, { agent })).toMatchObject({ status: 200 })
       expect(await askTls(dashboard, '/api/jobs', signedIn, { agent })).toMatchObject({ status: 200, isReused: true })
       // A cookie that was set or read without encryption is worth nothing with it.

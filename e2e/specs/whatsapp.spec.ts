@@ -110,7 +110,8 @@ test.describe('on another device of the network', () => {
     const phone = await signInOnPhone(deckhand, elsewhere.openTab)
     const pairing = () =>
       phone.evaluate(async (agentId) => {
-        const response = await fetch(`/api/messenger/pairing?agentId=${agentId}`)
+        const headers = { 'x-deckhand-page': localStorage.getItem('deckhand.page-key')! }
+        const response = await fetch(`/api/messenger/pairing?agentId=${agentId}`, { headers })
         return (await response.json()) as { qr: string | null; code: string | null }
       }, agent.id)
     const { origin } = new URL(phone.url())

@@ -57,6 +57,9 @@ export const Invitation = z.object({
 })
 export type Invitation = z.infer<typeof Invitation>
 
+/** What a page sends beside the cookie of its session, in the header `x-deckhand-page`. */
+const PageKey = z.string()
+
 export const SignInState = z.object({
   /** Without an owner, only a setup link or the app's window can create an account. */
   hasOwner: z.boolean(),
@@ -77,7 +80,7 @@ export const AUTH_ROUTES = {
     access: 'public',
     summary: 'Sign in. The session comes as a cookie; clients that are no browsers get its token too.',
     body: z.object({ username: z.string().min(1).max(200), password: Password }),
-    answer: z.object({ person: Person, token: z.string().optional() }),
+    answer: z.object({ person: Person, pageKey: PageKey, token: z.string().optional() }),
     errors: ['sign_in_failed', 'too_many_guesses'],
   }),
   checkLink: post('/api/auth/link', {
@@ -92,7 +95,7 @@ export const AUTH_ROUTES = {
     summary: 'Create an account with a setup link or an invitation, and sign in.',
     body: z.object({ link: LinkToken, name: PersonName, password: NewPassword }),
     status: 201,
-    answer: z.object({ person: Person }),
+    answer: z.object({ person: Person, pageKey: PageKey }),
     errors: ['link_not_valid', 'name_taken'],
   }),
   signOut: post('/api/auth/sign-out', {
@@ -101,10 +104,10 @@ export const AUTH_ROUTES = {
     answer: Nothing,
   }),
   changePassword: post('/api/auth/change-password', {
-    summary: 'Change the own password. All other devices are signed out.',
+    summary: 'Change the own password. All other devices are signed out, and this one gets a new session.',
     body: z.object({ currentPassword: Password, newPassword: NewPassword }),
-    answer: Nothing,
-    errors: ['wrong_password', 'too_many_guesses'],
+    answer: z.object({ pageKey: PageKey }),
+    errors: ['wrong_password', 'sign_in_failed', 'too_many_guesses'],
   }),
   createOwner: post('/api/auth/owner', {
     summary: "Create the first account. Only in the app's own window.",

@@ -54,15 +54,20 @@ export function createAccess({ authMode, secret, signIn, browserProof }: AccessD
       return isOverOpenHttp(request) && isByPerson ? browserProof.keyFor(request.header('cookie')) : null
     },
 
-    /** null: nobody signed in. Rejects if the accounts cannot be opened. */
-    async callerOf(request: DashboardRequest): Promise<Caller | null> {
+    /**
+     * null: nobody signed in. Rejects if the accounts cannot be opened. `hasLink`: a one-time link proves that the request comes
+     * from a page of Deckhand, which has no way to send its key with a form.
+     */
+    async callerOf(request: DashboardRequest, { hasLink = false } = {}): Promise<Caller | null> {
       if (request.via === 'window') return { kind: 'window' }
       if (authMode() === 'local-trust' || hasBearer(request.authorizations, secret())) return { kind: 'program' }
       // A cookie does not excuse a wrong bearer token.
       if (authMode() !== 'local-auth' || request.authorizations.length > 0) return null
       const cookie = cookiesOf(request)
       const signedIn = cookie === undefined ? null : await (await signIn.accounts()).sessionOf(cookie)
-      return signedIn && { kind: 'person', ...signedIn }
+      if (signedIn === null) return null
+      if (!hasLink && !isSame(request.header(PAGE_KEY_HEADER) ?? '', signedIn.pageKey)) return null
+      return { kind: 'person', ...signedIn }
     },
   }
 }

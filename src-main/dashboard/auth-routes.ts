@@ -25,17 +25,18 @@ type Answer<N extends AuthRouteName> = { answer: z.input<AuthRoutes[N]['answer']
 type Handlers = { [N in AuthRouteName]: (ask: Ask<N>) => Promise<Answer<N> | Refused<ErrorCode>> | Answer<N> | Refused<ErrorCode> }
 
 const OK = { answer: { ok: true as const } }
+const NOBODY = { person: null, cookies: [] }
 
 const HANDLERS: Handlers = {
-  async getSignIn({ accounts, client }) {
-    const { person, cookies } = await accounts.refresh(client)
+  async getSignIn({ accounts, caller, client }) {
+    const { person, cookies } = caller?.kind === 'person' ? await accounts.refresh(client) : NOBODY
     return { answer: { person, hasOwner: accounts.hasOwner(), damagedFile: accounts.damagedFile }, cookies }
   },
   async signIn({ accounts, body, client, isScript }) {
     const welcome = await accounts.signIn(body.username, body.password, client)
     if ('refused' in welcome) return welcome
-    const { person, token, cookies } = welcome
-    return { answer: isScript ? { person, token } : { person }, cookies }
+    const { person, pageKey, token, cookies } = welcome
+    return { answer: isScript ? { person, pageKey, token } : { person, pageKey }, cookies }
   },
   checkLink: ({ accounts, body }) => {
     const link = accounts.checkLink(body.link)
@@ -43,13 +44,14 @@ const HANDLERS: Handlers = {
   },
   async signUp({ accounts, body: { link, ...person }, client }) {
     const welcome = await accounts.signUp(link, person, client)
-    return 'refused' in welcome ? welcome : { answer: { person: welcome.person }, cookies: welcome.cookies }
+    if ('refused' in welcome) return welcome
+    return { answer: { person: welcome.person, pageKey: welcome.pageKey }, cookies: welcome.cookies }
   },
   signOut: async ({ accounts, client }) => ({ ...OK, ...(await accounts.signOut(client)) }),
   async changePassword({ accounts, body, caller, client }) {
     if (caller?.kind !== 'person') return { refused: 'unauthorized' }
     const changed = await accounts.changePassword(body, caller.person, client)
-    return 'refused' in changed ? changed : { ...OK, ...changed }
+    return 'refused' in changed ? changed : { answer: { pageKey: changed.pageKey }, cookies: changed.cookies }
   },
   async createOwner({ accounts, body, caller }) {
     if (caller?.kind !== 'window') return { refused: 'not_found' }

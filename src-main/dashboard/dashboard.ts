@@ -77,16 +77,16 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
   })
 
   /** Who asks for a sign-in at a service, or why they may not. */
-  async function mayStart(request: DashboardRequest): Promise<Caller | ErrorCode> {
+  async function mayStart(request: DashboardRequest, hasLink: boolean): Promise<Caller | ErrorCode> {
     if (access.needsLink(request)) return 'link_required'
-    const caller = await access.callerOf(request)
+    const caller = await access.callerOf(request, { hasLink })
     if (caller === null) return 'unauthorized'
     return mayCall(caller, ROUTE_TABLE.createAuthorization) ? caller : 'owner_only'
   }
 
   async function respondOAuth(request: DashboardRequest, path: string): Promise<DashboardResponse | null> {
     try {
-      return await oauth.respond(request, path, () => mayStart(request))
+      return await oauth.respond(request, path, (hasLink) => mayStart(request, hasLink))
     } catch (error) {
       log.error({ error: messageOf(error) }, 'the sign-in at a service failed')
       return error instanceof VaultError ? explained('vault_unavailable', error) : refusal('accounts_unavailable')

@@ -76,9 +76,10 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** A browser: it keeps the cookie, and sends what browsers send. */
+/** A browser with our page: it keeps the cookie and the page's key, and sends what browsers send. */
 function browser() {
   let cookie = ''
+  let pageKey = ''
   return {
     get cookie() {
       return cookie
@@ -88,7 +89,7 @@ function browser() {
         method,
         headers: {
           'sec-fetch-site': 'same-origin',
-          ...(cookie === '' ? {} : { cookie }),
+          ...(cookie === '' ? {} : { cookie, 'x-deckhand-page': pageKey }),
           ...(body === undefined ? {} : { 'content-type': 'application/json', origin: server.url }),
           ...headers,
         },
@@ -96,10 +97,12 @@ function browser() {
       })
       const given = response.headers.getSetCookie()[0]
       if (given !== undefined) cookie = given.includes('Max-Age=0') ? '' : given.split(';')[0]!
+      if (given !== undefined && cookie !== '' && path !== '/api/auth/get-session') pageKey = await pageKeyOf(response)
       return response
     },
   }
 }
+const pageKeyOf = async (response: Response) => ((await response.clone().json()) as { pageKey: string }).pageKey
 type Browser = ReturnType<typeof browser>
 const json = async (response: Promise<Response>) => (await response).json() as Promise<Record<string, unknown>>
 const windowCall = (method: string, path: string, body?: unknown) =>
@@ -130,10 +133,26 @@ describe('signing in', () => {
     expect(response.headers.getSetCookie()[0]).toMatch(/; HttpOnly; SameSite=Strict$/)
     expect(await response.json()).toEqual({
       person: { id: expect.any(String), name: 'anna', role: 'owner', createdAt: expect.any(Number) },
+      pageKey: expect.stringMatching(/^[\w-]{43}$/),
     })
     expect(await json(anna.call('GET', '/api/auth/get-session'))).toMatchObject({ hasOwner: true, person: { name: 'anna' } })
     expect((await anna.call('GET', '/api/jobs')).status).toBe(200)
     expect(seen).toEqual(['GET /api/jobs'])
+  })
+
+  it('needs the key of the page too, because other servers of this host receive the cookie', async () => {
+    const anna = await owner()
+    const { cookie } = anna
+    const strangers = await member(anna)
+    const theirKey = await pageKeyOf(await strangers.call('POST', '/api/auth/sign-in/username', { username: 'ben', password: PASSWORD }))
+    for (const key of [undefined, '', cookie.split('=')[1]!, theirKey]) {
+      const headers = { cookie, ...(key === undefined ? {} : { 'x-deckhand-page': key }) }
+      expect((await browser().call('GET', '/api/jobs', undefined, headers)).status).toBe(401)
+      expect((await browser().call('POST', '/api/auth/change-password', {}, headers)).status).toBe(401)
+      expect(await json(browser().call('GET', '/api/auth/get-session', undefined, headers))).toMatchObject({ person: null })
+    }
+    expect(seen).toEqual([])
+    expect((await anna.call('GET', '/api/jobs')).status).toBe(200)
   })
 
   it('gives a script the token of its session', async () => {
@@ -263,7 +282,14 @@ describe('a member', () => {
     const ben = await member(anna)
     const kept = ([...Object.values(ROUTES), ...Object.values(AUTH_ROUTES)] as Route[]).filter(({ ownerOnly }) => ownerOnly)
     expect(kept.map(({ path }) => path)).toEqual(
-      expect.arrayContaining(['/api/auth/people', '/api/rules', '/api/sample-folder', '/api/public-address', '/api/backups']),
+      expect.arrayContaining([
+        '/api/auth/people',
+        '/api/rules',
+        '/api/sample-folder',
+        '/api/public-address',
+        '/api/backups',
+        '/api/models/price',
+      ]),
     )
     for (const { method, path } of kept) {
       const response = await ben.call(method, path.replace(/:\w+/g, ID), method === 'GET' || method === 'DELETE' ? undefined : {})

@@ -208,11 +208,12 @@ describe('signing in at a service', () => {
         headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', origin: server.url },
         body: JSON.stringify({ username: 'Ada', password: 'correct horse battery' }),
       })
-      return cookieOf(answer)
+      return { cookie: cookieOf(answer), 'x-deckhand-page': ((await answer.json()) as { pageKey: string }).pageKey }
     }
     expect((await start(client(), { headers: fromOwnPage() })).status).toBe(401)
     const session = await enter()
-    const headers = { ...fromOwnPage(), cookie: session }
+    expect((await start(client(), { headers: { ...fromOwnPage(), cookie: session.cookie } })).status).toBe(401)
+    const headers = { ...fromOwnPage(), ...session }
     const [first, second] = [await start(client(), { headers }), await start(client(), { headers })]
     expect((await come(await notes.agree(first.headers.get('location')!), cookieOf(first))).status).toBe(303)
     const back = await notes.agree(second.headers.get('location')!)
@@ -222,7 +223,7 @@ describe('signing in at a service', () => {
       body: '{}',
     })
     const other = await enter()
-    expect((await come(back, `${cookieOf(second)}; ${other}`)).status).toBe(400)
+    expect((await come(back, `${cookieOf(second)}; ${other.cookie}`)).status).toBe(400)
     expect(await accounts()).toHaveLength(1)
     expect(notes.of('/token')).toHaveLength(1)
   })

@@ -10,8 +10,8 @@ import { json, refusal, text, type DashboardResponse } from '../dashboard/respon
 import { CONNECT_SCRIPT, connectedPage, connectPage, failedPage, type PageSpeech } from './pages.ts'
 import { createSignInCookie, endSignInCookie, readSignInCookie, SIGN_IN_LIVES_MS, type SignInState } from './sign-in-cookie.ts'
 
-/** Who sends a request, or why they may not sign in at services. */
-type MayStart = () => Promise<Caller | ErrorCode>
+/** Who sends a request, or why they may not sign in at services. `hasLink`: it has a valid one-time link. */
+type MayStart = (hasLink: boolean) => Promise<Caller | ErrorCode>
 
 type Answer<Body> = { status: number; body: Body | ErrorBody }
 
@@ -61,7 +61,7 @@ export function createOAuth(deps: OAuthDeps) {
     const token = fields.get('token')
     const isByLink = token !== null && given !== null && deps.tokens.take(`sign_in:${given}`, token)
     if (token !== null && !isByLink) return failed(request, 'link_required')
-    const known = await mayStart()
+    const known = await mayStart(isByLink)
     // A link of Deckhand opens in any browser, also in one where nobody has signed in.
     const caller: Caller | ErrorCode = isByLink && typeof known === 'string' ? { kind: 'program' } : known
     if (typeof caller === 'string') return failed(request, caller)
@@ -158,7 +158,7 @@ export function createOAuth(deps: OAuthDeps) {
   /** For a page in a browser: the same link. Its own form could not lead to a service, because its policy keeps forms here. */
   async function makeLink(request: DashboardRequest, mayStart: MayStart): Promise<DashboardResponse> {
     if (!isPlainJson(request)) return refusal('unsupported_media_type', 'Send the body as application/json.')
-    const caller = await mayStart()
+    const caller = await mayStart(false)
     if (typeof caller === 'string') return refusal(caller)
     const id = authorizationOf(await readBody(request.body))
     const url = id === null ? null : await linkTo(id)

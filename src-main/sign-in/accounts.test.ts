@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Person } from '../contract/auth-api.ts'
 import { QUICK_HASHING } from '../testing/quick-hashing.ts'
 import { openAccounts, type Accounts } from './accounts.ts'
 import { SLOW_HASHING, type Client, type PasswordHashing } from './auth-sessions.ts'
@@ -102,6 +103,19 @@ describe('accounts', () => {
     expect(accounts.listPeople().map(({ name }) => name)).toEqual([owner!.name, 'ben'])
   })
 
+  it('take their invitations along when they are no owners any more, or when their password is reset', async () => {
+    const anna = (await accounts.createOwner({ name: 'anna', password: PASSWORD })) as Person
+    const { person: ben } = await invited('ben', 'owner')
+    const annas = accounts.invite('owner', anna)
+    const bens = [accounts.invite('owner', ben)]
+    accounts.changeRole(ben.id, 'member')
+    accounts.changeRole(ben.id, 'owner')
+    bens.push(accounts.invite('owner', ben))
+    await accounts.resetPassword(ben.id, 'another good password')
+    for (const { link } of bens) expect(accounts.checkLink(link)).toBeNull()
+    expect(accounts.listInvitations()).toEqual([annas.invitation])
+  })
+
   it('always keep one owner', async () => {
     const anna = (await accounts.createOwner({ name: 'anna', password: PASSWORD })) as { id: string }
     expect(accounts.changeRole(anna.id, 'member')).toEqual({ refused: 'last_owner' })
@@ -188,6 +202,28 @@ describe('sessions', () => {
     const sqlite = new Sqlite(join(dataDir, 'auth.db'), { readonly: true })
     expect(sqlite.prepare('SELECT token FROM session').all()).not.toContainEqual({ token: token.split('.')[0] })
     sqlite.close()
+  })
+
+  it('do not begin with a password that was replaced while it was checked, neither by signing in nor by changing it', async () => {
+    const anna = (await accounts.createOwner({ name: 'anna', password: PASSWORD })) as Person
+    let resets = 0
+    const slow: PasswordHashing = {
+      hash: QUICK_HASHING.hash,
+      async verify(given) {
+        hashing = QUICK_HASHING
+        const isRight = await QUICK_HASHING.verify(given)
+        await accounts.resetPassword(anna.id, `password of reset ${++resets}`)
+        return isRight
+      },
+    }
+    const { cookie } = await signIn('anna')
+    hashing = slow
+    await expect(signIn('anna')).rejects.toThrow('sign_in_failed')
+    hashing = slow
+    const change = { currentPassword: 'password of reset 1', newPassword: 'a password of the thief' }
+    expect(await accounts.changePassword(change, anna, from('192.0.2.1', cookie))).toEqual({ refused: 'wrong_password' })
+    expect(accounts.listDevices({ personId: null, thisDevice: null })).toEqual([])
+    await signIn('anna', 'password of reset 2')
   })
 
   it('end when the person is removed', async () => {

@@ -31,7 +31,6 @@ export async function openAccounts({ dataDir, secret, now, passwords = SLOW_HASH
   const links = createLinks(db, now)
   const sessions = await createSessions({ db, people, secret, now, passwords, ended: listeners.tell })
   const { hasOwner } = people
-  const { hashPassword } = sessions
 
   const linkFor = (token: string) => {
     const link = links.find(token)
@@ -93,7 +92,7 @@ export async function openAccounts({ dataDir, secret, now, passwords = SLOW_HASH
     ): Promise<Welcome | Refused<'link_not_valid' | 'name_taken' | 'sign_in_failed'>> {
       // Before the costly hash, and again in the transaction.
       if (linkFor(token) === null) return { refused: 'link_not_valid' }
-      const hash = await hashPassword(password)
+      const hash = await passwords.hash(password)
       const refused = db.transaction(() => {
         const link = linkFor(token)
         if (link === null) return 'link_not_valid'
@@ -106,23 +105,37 @@ export async function openAccounts({ dataDir, secret, now, passwords = SLOW_HASH
 
     /** The first account, created by a person at the machine. */
     async createOwner({ name, password }: NewPerson): Promise<Person | Refused<'owner_exists' | 'name_taken'>> {
-      const hash = await hashPassword(password)
+      const hash = await passwords.hash(password)
       return db.transaction(() => {
         if (hasOwner()) return { refused: 'owner_exists' }
         return people.add(name, hash, 'owner') ? people.find(name)! : { refused: 'name_taken' }
       })
     },
 
+    /** By the person themselves. Ends all their sessions and begins a new one. */
     changePassword: (asked: { currentPassword: string; newPassword: string }, person: Person, client: Client) =>
-      guess(person.name, client, () => sessions.changePassword(asked, client)),
+      guess(person.name, client, async (): Promise<Welcome | Refused<'wrong_password' | 'sign_in_failed'>> => {
+        const { currentPassword, newPassword } = asked
+        const hash = people.passwordHash(person.id)
+        if (hash === null || !(await passwords.verify({ hash, password: currentPassword }))) return { refused: 'wrong_password' }
+        const newHash = await passwords.hash(newPassword)
+        const isReplaced = change(() => {
+          // A reset in the meantime wins.
+          if (people.passwordHash(person.id) !== hash) return false
+          people.replacePassword(person.id, newHash)
+          return true
+        })
+        return isReplaced ? sessions.begin(person.name, newPassword, client) : { refused: 'wrong_password' }
+      }),
 
-    /** For somebody at the machine. All devices of the person are signed out, and their access tokens do not count any more. */
+    /** For somebody at the machine. All devices of the person are signed out, their access tokens and invitations are revoked. */
     async resetPassword(personId: string, password: string): Promise<Refused<'person_not_found'> | null> {
-      const hash = await hashPassword(password)
+      const hash = await passwords.hash(password)
       return change(() => {
         const found = people.get(personId)
         if (found === null) return { refused: 'person_not_found' as const }
         people.replacePassword(personId, hash)
+        people.revokeWhatTheyGaveOut(personId)
         guesses.forget(nameKey(found.person.name))
         return null
       })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { and, eq } from 'drizzle-orm'
 import type { Person, Role } from '../contract/auth-api.ts'
 import type { AuthDatabase } from './auth-database.ts'
-import { account, session, user } from './auth-tables.ts'
+import { account, invitation, session, user } from './auth-tables.ts'
 
 /** What a person got wrong. */
 export type Refused<Code extends string> = { refused: Code; retryAfterMs?: number }
@@ -14,6 +14,8 @@ export function createPeople(db: AuthDatabase['db'], now: () => number) {
   const rowOf = (id: string) => db.select().from(user).where(eq(user.id, id)).get()
   const owners = () => db.select({ id: user.id }).from(user).where(eq(user.role, 'owner')).all()
   const isOnlyOwner = (id: string) => owners().every((owner) => owner.id === id)
+  const passwordOf = (id: string) => and(eq(account.userId, id), eq(account.providerId, 'credential'))
+  const withdrawInvitationsOf = (id: string) => db.delete(invitation).where(eq(invitation.invitedBy, id)).run()
 
   /** By the name with which they sign in. */
   function find(name: string): Person | null {
@@ -33,6 +35,11 @@ export function createPeople(db: AuthDatabase['db'], now: () => number) {
     get(id: string): { person: Person; tokensSince: number } | null {
       const found = rowOf(id)
       return found === undefined ? null : { person: personOf(found), tokensSince: found.tokensSince?.getTime() ?? 0 }
+    },
+
+    /** null: there is no such person. */
+    passwordHash(id: string): string | null {
+      return db.select({ password: account.password }).from(account).where(passwordOf(id)).get()?.password ?? null
     },
 
     list(): Person[] {
@@ -61,18 +68,26 @@ export function createPeople(db: AuthDatabase['db'], now: () => number) {
         .set({ role, updatedAt: new Date(now()) })
         .where(eq(user.id, id))
         .run()
+      if (role !== 'owner') withdrawInvitationsOf(id)
       return personOf(rowOf(id)!)
     },
 
-    /** Signs the person out everywhere, too. Their access tokens do not count any more. */
+    /** Signs the person out everywhere, too. */
     replacePassword(id: string, passwordHash: string): void {
-      const at = new Date(now())
       db.update(account)
-        .set({ password: passwordHash, updatedAt: at })
-        .where(and(eq(account.userId, id), eq(account.providerId, 'credential')))
+        .set({ password: passwordHash, updatedAt: new Date(now()) })
+        .where(passwordOf(id))
         .run()
       db.delete(session).where(eq(session.userId, id)).run()
-      db.update(user).set({ tokensSince: at }).where(eq(user.id, id)).run()
+    },
+
+    /** The person's access tokens do not count any more, and their invitations are withdrawn. */
+    revokeWhatTheyGaveOut(id: string): void {
+      db.update(user)
+        .set({ tokensSince: new Date(now()) })
+        .where(eq(user.id, id))
+        .run()
+      withdrawInvitationsOf(id)
     },
 
     remove(id: string): Refused<'person_not_found' | 'last_owner'> | null {

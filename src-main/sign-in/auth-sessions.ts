@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import { betterAuth } from 'better-auth/minimal'
 import { drizzleAdapter } from 'better-auth/adapters/drizzle'
 import { hashPassword, verifyPassword } from 'better-auth/crypto'
@@ -19,7 +19,11 @@ const SEEN_MS = 60_000
 const ADDRESS_HEADER = 'x-socket-address'
 const SESSION_COOKIE = 'deckhand.session_token'
 
-export type SignedIn = { person: Person; deviceId: string }
+/**
+ * `pageKey`: a browser sends the cookie to every port of this host, so other servers of the machine can read it. The page also
+ * sends this key, which it keeps in storage of its own origin, and which cannot be made from the cookie.
+ */
+export type SignedIn = { person: Person; deviceId: string; pageKey: string }
 /** Where a request comes from. `address` is the socket's: headers about it can be made up. */
 export type Client = { address: string; userAgent: string; cookie: string | undefined }
 /** Hashing is costly on purpose, so tests that are not about it have one that is not. */
@@ -31,12 +35,12 @@ export type PasswordHashing = {
 export const SLOW_HASHING: PasswordHashing = { hash: hashPassword, verify: verifyPassword }
 
 /** `cookies`: Set-Cookie values for the browser. `token`: the session's. */
-export type Welcome = { person: Person; cookies: string[]; token: string }
+export type Welcome = { person: Person; cookies: string[]; token: string; pageKey: string }
 
 export type SessionDeps = {
   db: AuthDatabase['db']
-  people: Pick<People, 'get'>
-  /** Signs the cookies. At least 32 characters. */
+  people: Pick<People, 'find' | 'get' | 'passwordHash'>
+  /** Signs cookies and page keys. At least 32 characters. */
   secret: string
   now: () => number
   passwords: PasswordHashing
@@ -50,6 +54,7 @@ export async function createSessions(deps: SessionDeps) {
   const { user, session } = tables
   const { api, $context } = configureLibrary(deps)
   await $context
+  const pageKeyOf = (token: string) => createHmac('sha256', deps.secret).update(`page ${token}`).digest('base64url')
 
   async function sessionOf(cookie: string | undefined): Promise<SignedIn | null> {
     if (cookie === undefined) return null
@@ -61,7 +66,8 @@ export async function createSessions(deps: SessionDeps) {
         .set({ updatedAt: new Date(at) })
         .where(eq(session.id, found.session.id))
         .run()
-    return { person: personOf(found.user as typeof found.user & { role: Role }), deviceId: found.session.id }
+    const person = personOf(found.user as typeof found.user & { role: Role })
+    return { person, deviceId: found.session.id, pageKey: pageKeyOf(found.session.token) }
   }
 
   function end(deviceId: string): boolean {
@@ -71,7 +77,6 @@ export async function createSessions(deps: SessionDeps) {
   }
 
   return {
-    hashPassword: deps.passwords.hash,
     sessionOf,
 
     /** The session of a token as `token` of a welcome and the cookie carry it: with its signature, which auth.db does not hold. */
@@ -81,12 +86,19 @@ export async function createSessions(deps: SessionDeps) {
     },
 
     async begin(name: string, password: string, client: Client): Promise<Welcome | Refused<'sign_in_failed'>> {
+      const hashOf = () => people.passwordHash(people.find(name)?.id ?? '')
+      const hash = hashOf()
       const asked = { body: { username: name, password }, headers: headersOf(client), returnHeaders: true } as const
       const answer = await api.signInUsername(asked).catch((error: unknown) => {
         if (error instanceof APIError && error.status === 'UNAUTHORIZED') return null
         throw error
       })
       if (answer === null) return { refused: 'sign_in_failed' }
+      // The password was replaced while the old one was being checked.
+      if (hashOf() !== hash) {
+        db.delete(session).where(eq(session.token, answer.response.token)).run()
+        return { refused: 'sign_in_failed' }
+      }
       // A browser that signs in again leaves no device behind.
       const before = await sessionOf(client.cookie)
       if (before !== null) end(before.deviceId)
@@ -94,7 +106,8 @@ export async function createSessions(deps: SessionDeps) {
         .where(lte(session.expiresAt, new Date(now())))
         .run()
       const cookies = answer.headers.getSetCookie()
-      return { person: people.get(answer.response.user.id)!.person, cookies, token: signedTokenOf(cookies) }
+      const { person } = people.get(answer.response.user.id)!
+      return { person, cookies, token: signedTokenOf(cookies), pageKey: pageKeyOf(answer.response.token) }
     },
 
     /** The state of a browser's session, and cookies that prolong it. */
@@ -108,22 +121,6 @@ export async function createSessions(deps: SessionDeps) {
       const { headers } = await api.signOut({ headers: headersOf(client), returnHeaders: true })
       ended()
       return { cookies: headers.getSetCookie() }
-    },
-
-    /** Ends all other sessions of the person. */
-    async changePassword(
-      change: { currentPassword: string; newPassword: string },
-      client: Client,
-    ): Promise<{ cookies: string[] } | Refused<'wrong_password'>> {
-      try {
-        const body = { ...change, revokeOtherSessions: true }
-        const { headers } = await api.changePassword({ body, headers: headersOf(client), returnHeaders: true })
-        ended()
-        return { cookies: headers.getSetCookie() }
-      } catch (error) {
-        if (error instanceof APIError && error.body?.code === 'INVALID_PASSWORD') return { refused: 'wrong_password' }
-        throw error
-      }
     },
 
     listDevices(of: { personId: string | null; thisDevice: string | null }): Device[] {

@@ -1,13 +1,22 @@
 import { BROWSER_PATH, PAGE_KEY_HEADER, PAGE_KEY_META } from '../../src-main/contract/browser-api.ts'
 
-/** The storage of this tab only, so that no other page of this browser can read the key. */
 const STORED_AS = 'deckhand.page-key'
 const LINK = /^#open=([\w.-]+)$/
 
-/** What a page in a browser sends with every request. Empty in the app's window. */
+/**
+ * What a page in a browser sends with every request. Empty in the app's window. The key of a browser that was opened with a link
+ * is in the storage of its tab, so that no other page can read it. That of a person who signed in serves all tabs.
+ */
 export function pageKeyHeaders(): Record<string, string> {
-  const key = sessionStorage.getItem(STORED_AS)
+  const key = sessionStorage.getItem(STORED_AS) ?? localStorage.getItem(STORED_AS)
   return key === null ? {} : { [PAGE_KEY_HEADER]: key }
+}
+
+/** Keeps the key of a session that has just begun, and returns the answer that brought it. */
+export function keepPageKey<A extends { pageKey: string }>(answer: A): A {
+  sessionStorage.removeItem(STORED_AS)
+  localStorage.setItem(STORED_AS, answer.pageKey)
+  return answer
 }
 
 /**
@@ -25,7 +34,11 @@ export async function openBrowser(): Promise<'open' | 'sign_in' | 'closed' | 'us
   // Not this kind of access, or no server: the screens say what is wrong.
   if (answer === null || !answer.ok) return 'open'
   const { isOpened, needsSignIn } = (await answer.json()) as { isOpened: boolean; needsSignIn: boolean }
-  if (needsSignIn) return 'sign_in'
+  if (needsSignIn) {
+    // It is from before people had to sign in here, and would come first.
+    sessionStorage.removeItem(STORED_AS)
+    return 'sign_in'
+  }
   return isOpened ? 'open' : isUsed ? 'used' : 'closed'
 }
 

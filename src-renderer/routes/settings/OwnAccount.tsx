@@ -1,5 +1,6 @@
 import { createSignal, Show } from 'solid-js'
 import { MIN_PASSWORD_CHARS, type Person } from '../../../src-main/contract/auth-api.ts'
+import { keepPageKey } from '../../api/browser-access.ts'
 import { useAction } from '../../api/mutations.ts'
 import { issueOf, sentenceOf } from '../../api/problem.ts'
 import { useSession } from '../../api/SessionProvider.tsx'
@@ -49,7 +50,7 @@ function PasswordDialog(props: { onClose: () => void }) {
     setTried(true)
     if (current() === '' || isShort()) return
     try {
-      await change.run({ body: { currentPassword: current(), newPassword: next() } })
+      keepPageKey(await change.run({ body: { currentPassword: current(), newPassword: next() } }))
       toast({ tone: 'ok', text: t('settings.people.passwordChanged') })
       props.onClose()
     } catch {

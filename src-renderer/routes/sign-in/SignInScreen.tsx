@@ -1,5 +1,6 @@
 import { createResource, createSignal, type JSX, Match, Show, Switch } from 'solid-js'
 import { MIN_PASSWORD_CHARS } from '../../../src-main/contract/auth-api.ts'
+import { keepPageKey } from '../../api/browser-access.ts'
 import { isNoSuchThing, issueOf, problemOf, sentenceOf } from '../../api/problem.ts'
 import { type SignedOut, useSession } from '../../api/SessionProvider.tsx'
 import { t } from '../../lib/language.ts'
@@ -56,7 +57,7 @@ function SignInForm() {
       <Head title={t('signIn.title')} />
       <Credentials
         submit={t('signIn.submit')}
-        send={(username, password) => session.client.call('signIn', { body: { username, password } })}
+        send={(username, password) => session.client.call('signIn', { body: { username, password } }).then(keepPageKey)}
       />
     </>
   )
@@ -100,7 +101,7 @@ function Invited(props: { link: string }) {
             <Credentials
               isNew
               submit={t('signIn.create')}
-              send={(name, password) => session.client.call('signUp', { body: { link: props.link, name, password } })}
+              send={(name, password) => session.client.call('signUp', { body: { link: props.link, name, password } }).then(keepPageKey)}
             />
             <Show when={session.person()}>
               <Button variant="ghost" onClick={dropLink}>
