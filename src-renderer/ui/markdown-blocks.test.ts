@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { Lexer } from 'marked'
+import { describe, expect, it, vi } from 'vitest'
 import { createMarkdownBlocks, type MarkdownBlock } from './markdown-blocks.ts'
 
 function blocksOf(text: string): readonly MarkdownBlock[] {
@@ -42,6 +43,40 @@ describe('blocks of a finished text', () => {
   it('shows task list boxes as text', () => {
     expect(htmlOf('- [x] done\n- [ ] open')).toMatch(/☑ .*done[\s\S]*☐ .*open/)
     expect(htmlOf('- [x] done')).not.toContain('<input')
+  })
+
+  it('reads a list in a quotation that follows text of a list', () => {
+    const html = htmlOf('- See the rule:\n  > 2. Users must agree\n  (from the docs)')
+    expect(html).toMatch(/<li>See the rule:\s*<blockquote>\s*<ol start="2">\s*<li>Users must agree\s+\(from the docs\)<\/li>/)
+  })
+
+  it('takes no other number than 1 for a list in the middle of a paragraph of an item', () => {
+    expect(htmlOf('- one\n  2. two')).toBe('<ul>\n<li>one\n2. two</li>\n</ul>')
+  })
+
+  it('shows a text that cannot be parsed as it is', () => {
+    const lex = vi.spyOn(Lexer.prototype, 'lex').mockImplementation(() => {
+      throw new TypeError('a bug of marked')
+    })
+    try {
+      expect(htmlOf('**a**\n<i>b</i>')).toBe('<p>**a**<br>&lt;i&gt;b&lt;/i&gt;</p>')
+    } finally {
+      lex.mockRestore()
+    }
+  })
+
+  it('parses lists and quotations in each other', () => {
+    const lex = vi.spyOn(Lexer.prototype, 'lex')
+    const lines = fc.constantFrom('- a\n', '> a\n', '2. a\n', '> - a\n', '  > 2. a\n', '  - > a\n', '  a\n', 'a\n', '\n', '---\n')
+    try {
+      fc.assert(
+        fc.property(fc.array(lines, { maxLength: 10 }), (all) => void blocksOf(all.join(''))),
+        { numRuns: 1000 },
+      )
+      expect(lex.mock.results.filter(({ type }) => type === 'throw')).toEqual([])
+    } finally {
+      lex.mockRestore()
+    }
   })
 })
 

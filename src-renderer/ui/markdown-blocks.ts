@@ -85,7 +85,14 @@ const marked = new Marked({
   gfm: true,
   tokenizer: {
     blockquote(src) {
-      return readNested(() => Tokenizer.prototype.blockquote.call(this, src))
+      // marked reads the last list of a quotation twice. The second time it would take the text before the quotation for the text
+      // before the list, which most numbers cannot interrupt, find no list, and throw.
+      const { state } = this.lexer
+      const { lastToken } = state
+      state.lastToken = undefined
+      const quotation = readNested(() => Tokenizer.prototype.blockquote.call(this, src))
+      state.lastToken = lastToken
+      return quotation
     },
     list(src) {
       return readNested(() => Tokenizer.prototype.list.call(this, src))
@@ -160,8 +167,14 @@ function blockOf(token: Token): MarkdownBlock | null {
 function lex(text: string, links: Links): { tokens: Token[]; links: Links } {
   const lexer = new Lexer(marked.defaults)
   lexer.tokens.links = { ...links }
-  const tokens = lexer.lex(text)
-  return { tokens, links: lexer.tokens.links }
+  try {
+    const tokens = lexer.lex(text)
+    return { tokens, links: lexer.tokens.links }
+  } catch {
+    // A bug of marked must not make a conversation unreadable. HTML is shown as text.
+    const plain: Tokens.HTML = { type: 'html', raw: text, text, block: true, pre: false }
+    return { tokens: [plain], links }
+  }
 }
 
 function isSame(a: MarkdownBlock | undefined, b: MarkdownBlock): boolean {
