@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compactText, fieldText, moneyText, priceText, readNumber } from './numbers.ts'
+import { compactText, countText, fieldText, moneyText, priceText, readNumber } from './numbers.ts'
 
 describe('numbers', () => {
   it('formats money for the language of the person', () => {
@@ -18,6 +18,13 @@ describe('numbers', () => {
     expect(fieldText(null, 'de')).toBe('')
   })
 
+  it.each(['en', 'de', 'de-AT', 'de-CH', 'en-IN'])('reads what it writes in %s', (locale) => {
+    for (const value of [0.125, 1234.5, 10_000]) {
+      expect(readNumber(fieldText(value, locale), locale)).toBe(value)
+      expect(readNumber(countText(value, locale), locale)).toBe(value)
+    }
+  })
+
   it.each([
     ['10.000', 'de', 10_000],
     ['10,000', 'en', 10_000],
@@ -29,6 +36,21 @@ describe('numbers', () => {
     ['1.5', 'de', 1.5],
     ['10.00', 'de', 10],
     ['1.000.00', 'de', Number.NaN],
+    ['10.000', 'de-AT', 10_000],
+    ['10\u00a0000,5', 'de-AT', 10_000.5],
+    ['1 234 567', 'de', 1_234_567],
+    ['1\u202f234.5', 'en', 1234.5],
+    ["10'000", 'de-CH', 10_000],
+    ['1’234’567.5', 'de-CH', 1_234_567.5],
+    ['10,000', 'de-CH', 10_000],
+    ['1.5', 'de-CH', 1.5],
+    ['1 5', 'de', Number.NaN],
+    ['0 125', 'en', Number.NaN],
+    ['1e5', 'en', Number.NaN],
+    ['0x10', 'en', Number.NaN],
+    ['-2,5', 'de', -2.5],
+    ['.5', 'en', 0.5],
+    ['', 'en', Number.NaN],
   ])('reads %s as a person writes it in %s', (text, locale, value) => {
     expect(readNumber(text, locale)).toBe(value)
   })

@@ -90,20 +90,28 @@ export function fieldText(value: number | null | undefined, locale: string): str
   )
 }
 
-/** Numbers with groups of digits, by the sign between the groups. */
+/** Numbers with points or commas between groups of digits, by the decimal sign. */
 const GROUPED: Record<string, RegExp> = {
-  '.': /^[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?$/,
-  ',': /^[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$/,
+  ',': /^[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?$/,
+  '.': /^[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$/,
 }
+const GROUPED_BY_GAPS = /^[1-9]\d{0,2}(?:[\s'‘’ʼ]\d{3})+(?:[.,]\d+)?$/
+const DECIMAL = /^-?(?:\d+\.?\d*|\.\d+)$/
 
 /**
- * What a person wrote into a field, with groups of digits as the language writes them ("10,000"). Otherwise a comma is a decimal
- * point to many people. NaN: no number.
+ * What a person wrote into a field, with groups of digits as their country writes them ("10,000", "10 000", "10’000"). Otherwise a
+ * comma is a decimal point to many people. NaN: no number.
  */
 export function readNumber(text: string, locale: string): number {
   const format = cachedFormat(`count ${locale}`, () => new Intl.NumberFormat(locale))
-  const sign = format.formatToParts(10_000).find(({ type }) => type === 'group')?.value ?? ''
-  const written = text.trim()
-  const plain = (GROUPED[sign]?.test(written) ? written.replaceAll(sign, '') : written).replace(',', '.')
-  return plain === '' ? Number.NaN : Number(plain)
+  const decimalSign = format.formatToParts(1.5).find(({ type }) => type === 'decimal')?.value ?? '.'
+  const plain = withoutGroups(text.trim(), decimalSign).replace(',', '.')
+  return DECIMAL.test(plain) ? Number(plain) : Number.NaN
+}
+
+function withoutGroups(written: string, decimalSign: string): string {
+  if (GROUPED_BY_GAPS.test(written)) return written.replaceAll(/[^\d.,]/g, '')
+  // By the decimal sign: where groups are written with spaces, people also write points.
+  if (GROUPED[decimalSign]?.test(written)) return written.replaceAll(decimalSign === ',' ? '.' : ',', '')
+  return written
 }
