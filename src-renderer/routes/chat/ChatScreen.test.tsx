@@ -210,6 +210,50 @@ describe('a new chat', () => {
     expect(await composer()).toHaveValue('Hello\n\nAnd more')
   })
 
+  /** A chat that the person can leave. Its message waits for the runner until the test lets it go or refuses it. */
+  async function sendAndLeave() {
+    const space = createWorkspace()
+    const sending = Promise.withResolvers<void>()
+    const start = createHeldStream()
+    space.runner.streamFrames('chatStream', [start])
+    const fetch: FakeRunner['fetch'] = async (target, init) => {
+      if (target === '/api/chat/stream') await sending.promise
+      return space.runner.fetch(target, init)
+    }
+    const Page = () => (
+      <>
+        <A href="/models">Away</A>
+        <ChatScreen />
+      </>
+    )
+    const Elsewhere = () => <A href="/chat">Back</A>
+    const view = renderScreen(Page, { route: ROUTE, path: '/chat', runner: { ...space.runner, fetch }, more: { '/models': Elsewhere } })
+    await view.user.type(await composer(), 'Hello{Enter}')
+    await view.user.click(screen.getByRole('link', { name: 'Away' }))
+    return { space, view, sending, start, back: await screen.findByRole('link', { name: 'Back' }) }
+  }
+
+  it('puts a message into the field when sending fails after the person came back', async () => {
+    const { view, sending, back } = await sendAndLeave()
+    await view.user.click(back)
+    await view.user.type(await composer(), 'And more')
+    sending.reject(new TypeError('Failed to fetch'))
+    await waitFor(async () => expect(await composer()).toHaveValue('Hello\n\nAnd more'))
+    await view.user.type(await composer(), '!')
+    expect(await composer()).toHaveValue('Hello\n\nAnd more!')
+  })
+
+  it('does not pull the person back who left while it was being opened', async () => {
+    const { space, view, sending, start } = await sendAndLeave()
+    sending.resolve()
+    const conversationId = space.begin('Hello')
+    start.send({ type: 'start', jobId: space.addTurn(conversationId, 'Hello', RUNNING).id, conversationId })
+    start.send({ type: 'delta', seq: 1, text: 'Hi' })
+    await waitFor(() => expect(space.runner.callsOf('chatStream')).toHaveLength(1))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(view.path()).toBe('/models')
+  })
+
   it('starts a new line with Shift+Enter, and keeps a draft while another conversation is open', async () => {
     const space = createWorkspace()
     const other = space.begin('Other')

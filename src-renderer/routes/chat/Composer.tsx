@@ -33,12 +33,7 @@ export type ComposerProps = {
 export function Composer(props: ComposerProps) {
   const [text, setText] = createSignal('')
   let area: HTMLTextAreaElement | undefined
-  createEffect(
-    on(
-      () => props.conversationId,
-      (id) => setText(readDraft(id)),
-    ),
-  )
+  createEffect(() => setText(readDraft(props.conversationId)))
   // Opening a chat focuses its field, wherever it was opened from.
   createEffect(
     on(

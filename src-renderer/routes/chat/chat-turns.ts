@@ -1,3 +1,4 @@
+import { createSignal } from 'solid-js'
 import type { Message } from '../../../src-runner/contract/conversations.ts'
 import { isTerminal, type JobSummary } from '../../../src-runner/contract/jobs.ts'
 
@@ -79,8 +80,11 @@ export function isUnderWay(turn: Pick<ChatTurn, 'job' | 'sent'>): boolean {
 
 /** Each conversation keeps its draft while the window is open. */
 const DRAFT = 'deckhand.draft.'
+const [draftChange, announceDraftChange] = createSignal(undefined, { equals: false })
 
+/** Reactive: a message that could not be sent gets into the draft while its field is shown. */
 export function readDraft(conversationId: string | null): string {
+  draftChange()
   return sessionStorage.getItem(`${DRAFT}${conversationId ?? 'new'}`) ?? ''
 }
 
@@ -88,4 +92,5 @@ export function keepDraft(conversationId: string | null, text: string): void {
   const key = `${DRAFT}${conversationId ?? 'new'}`
   if (text === '') sessionStorage.removeItem(key)
   else sessionStorage.setItem(key, text)
+  announceDraftChange()
 }

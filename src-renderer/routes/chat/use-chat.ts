@@ -37,7 +37,7 @@ export function useChat(conversationId: Accessor<string | null>, onOpened: (conv
     try {
       const begun = await streams.start({ agentId: turn.agentId, message: turn.text, conversationId: turn.conversationId ?? undefined })
       change(turn.localId, begun)
-      if (isNew(turn) && conversationId() === null) onOpened(begun.conversationId)
+      if (!isLeft && isNew(turn) && conversationId() === null) onOpened(begun.conversationId)
     } catch (thrown) {
       if (isLeft) putIntoField(turn)
       else change(turn.localId, { problem: thrown })
