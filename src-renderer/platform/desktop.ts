@@ -86,9 +86,11 @@ async function writeClipboard(text: string): Promise<void> {
   area.value = text
   area.style.position = 'fixed'
   area.style.opacity = '0'
-  // A dialog takes the focus back from whatever is outside of it, and then nothing is selected.
-  const place = focused?.closest('[role="dialog"], [role="alertdialog"]') ?? document.body
+  // A dialog or menu takes the focus back from whatever is outside of it, and then nothing is selected.
+  const place = focused?.closest('[role="dialog"], [role="alertdialog"], [role="menu"]') ?? document.body
   place.append(area)
+  // Not every browser moves the focus for `select`.
+  area.focus()
   area.select()
   const isCopied = document.execCommand('copy')
   area.remove()

@@ -1,6 +1,7 @@
 import { screen, waitFor } from '@solidjs/testing-library'
 import { createSignal } from 'solid-js'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createBrowserDesktop } from '../platform/desktop.ts'
 import { renderPart } from '../testing/render.tsx'
 import { Button } from './Button.tsx'
 import { Checkbox } from './Checkbox.tsx'
@@ -230,6 +231,29 @@ describe('choices', () => {
     await screen.findByRole('menu')
     await user.keyboard('{ArrowDown}{Enter}')
     expect(onSelect).toHaveBeenCalledOnce()
+  })
+
+  it('Menu lets an action copy over plain http, where there is no clipboard API', async () => {
+    let copied: string | undefined
+    document.execCommand = () => {
+      const area = document.activeElement
+      if (area instanceof HTMLTextAreaElement) copied = area.value.slice(area.selectionStart, area.selectionEnd)
+      return true
+    }
+    onTestFinished(() => {
+      Reflect.deleteProperty(navigator, 'clipboard')
+      Reflect.deleteProperty(document, 'execCommand')
+    })
+    const copy = () => void createBrowserDesktop().copyText('the link')
+    const { user } = renderPart(() => <Menu label="Actions for Notes" items={[{ label: 'Copy link', onSelect: copy }]} />)
+    // After the setup of user events, which puts a clipboard there.
+    Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })
+    await user.tab()
+    await user.keyboard('{Enter}')
+    await screen.findByRole('menu')
+    await user.keyboard('{Enter}')
+    expect(copied).toBe('the link')
+    await waitFor(() => expect(screen.getByRole('button', { name: 'Actions for Notes' })).toHaveFocus())
   })
 
   it('Switch has its name and toggles with Space', async () => {
