@@ -52,8 +52,14 @@ export const useCancelJob = () =>
     const key = ['getJob', { params: { jobId } }]
     const before = queries.getQueryData<CallAnswer<'getJob'>>(key)
     if (before !== undefined) queries.setQueryData(key, { job: { ...before.job, cancelRequested: true } })
-    // The job may have changed meanwhile: only the runner knows its state.
-    return () => void queries.invalidateQueries({ queryKey: key })
+    return () => {
+      // In what is held now, as the job may have changed meanwhile. A runner that cannot be reached does not say that it goes on.
+      queries.setQueryData<CallAnswer<'getJob'>>(
+        key,
+        (held) => held && before && { job: { ...held.job, cancelRequested: before.job.cancelRequested } },
+      )
+      void queries.invalidateQueries({ queryKey: key })
+    }
   })
 
 /** Shows the approval as answered at once, wherever it is shown, until the runner's data replaces it. */

@@ -140,28 +140,40 @@ describe('queries', () => {
     expect(screen.getByRole('button', { name: 'more' })).toBeDisabled()
   })
 
-  it('show a job as stopping at once, and undo it when it was refused', async () => {
-    const job = makeJob({ status: 'running' })
-    let refuse: (() => void) | undefined
-    const runner = createFakeRunner({
-      getJob: () => ({ job }),
-      cancelJob: () => new Promise((resolve) => (refuse = () => resolve(new Refusal('job_already_finished')))),
-    })
-    const Part = () => {
-      const held = useJob(() => job.id)
-      const cancel = useCancelJob()
-      return (
-        <button type="button" onClick={() => void cancel.run({ params: { jobId: job.id } }).catch(() => undefined)}>
-          {held.data?.job.cancelRequested ? 'stopping' : 'stop'}
-        </button>
-      )
+  describe('of a job that is to be stopped', () => {
+    async function openStopping() {
+      const job = makeJob({ status: 'running' })
+      const refusal = Promise.withResolvers<Refusal>()
+      const runner = createFakeRunner({ getJob: () => ({ job }), cancelJob: () => refusal.promise })
+      const Part = () => {
+        const held = useJob(() => job.id)
+        const cancel = useCancelJob()
+        return (
+          <button type="button" onClick={() => void cancel.run({ params: { jobId: job.id } }).catch(() => undefined)}>
+            {held.data?.job.status} {held.data?.job.cancelRequested ? 'stopping' : 'stop'}
+          </button>
+        )
+      }
+      const { user } = renderScreen(Part, { runner })
+      await waitFor(() => expect(runner.callsOf('getJob').length).toBeGreaterThan(1))
+      await user.click(await screen.findByText('running stop'))
+      await screen.findByText('running stopping')
+      return { job, runner, refuse: () => refusal.resolve(new Refusal('job_already_finished')) }
     }
-    const { user } = renderScreen(Part, { runner })
-    await waitFor(() => expect(runner.callsOf('getJob').length).toBeGreaterThan(1))
-    await user.click(await screen.findByText('stop'))
-    await screen.findByText('stopping')
-    refuse!()
-    await screen.findByText('stop')
+
+    it('show it as stopping at once, and read it again when that was refused', async () => {
+      const { job, runner, refuse } = await openStopping()
+      runner.answer({ getJob: () => ({ job: { ...job, status: 'completed' } }) })
+      refuse()
+      await screen.findByText('completed stop')
+    })
+
+    it('show it as running again when neither stopping nor reading it works', async () => {
+      const { runner, refuse } = await openStopping()
+      runner.answer({ getJob: () => new Refusal('internal') })
+      refuse()
+      await screen.findByText('running stop')
+    })
   })
 
   it('know the progress of a running job until it ends', async () => {
