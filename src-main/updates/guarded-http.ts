@@ -28,6 +28,8 @@ export type Limits = {
 export class GuardedHttp extends ElectronHttpExecutor {
   /** Why the last request was refused: electron-updater replaces some errors by its own. */
   problem: UpdateError | null = null
+  /** Whether the last request returned a description that we signed. Which path is a description's is the server's choice. */
+  gaveSigned = false
   /** What the file that is being downloaded weighs; 0: none is. */
   fileBytes = 0
   readonly #limits: Limits
@@ -41,6 +43,7 @@ export class GuardedHttp extends ElectronHttpExecutor {
   }
 
   override async request(...[options, token, data]: Parameters<ElectronHttpExecutor['request']>): Promise<string | null> {
+    this.gaveSigned = false
     const text = await super.request({ ...options }, token, data)
     if (!/\.yml(\?|$)/.test(options.path ?? '')) return text
     const path = options.path!.replace(/\.yml(?=\?|$)/, '.yml.sig')
@@ -49,6 +52,7 @@ export class GuardedHttp extends ElectronHttpExecutor {
       throw error
     })
     if (!this.#isSigned(text ?? '', signature ?? '')) throw this.#note('signature', 'the description of the release is not signed by us')
+    this.gaveSigned = true
     return text
   }
 

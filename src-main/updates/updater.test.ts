@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { mountSmallDisk } from '../../src-runner/testing/small-disk.ts'
 import { silentLog } from '../log/log.ts'
 import { descriptionName, startUpdateServer, type PublishOptions, type UpdateServer } from '../testing/update-server.ts'
-import { localFeed } from './feed.ts'
+import { localFeed, type UpdateFeed } from './feed.ts'
 import type { UpdateSource } from './update-source.ts'
 import { createUpdater, type UpdaterDeps } from './updater.ts'
 
@@ -46,6 +46,24 @@ function open(change: Partial<UpdaterDeps> = {}): UpdateSource {
     ...change,
   })
 }
+
+/** A host like GitHub that calls its newest release `tag`. `redirects`: paths below the releases, and where they lead. */
+function hostLikeGitHub(tag: string, redirects: Record<string, string> = {}): UpdateFeed {
+  const { host } = new URL(server.url)
+  const link = `<link href="http://${host}/ann/deckhand/releases/tag/v1.3.0"/>`
+  server.answer('ann/deckhand/releases.atom', (_request, response) => response.end(`<feed><entry>${link}</entry></feed>`))
+  server.answer('api/v3/repos/ann/deckhand/releases/latest', (_request, response) => response.end(JSON.stringify({ tag_name: tag })))
+  for (const [path, name] of Object.entries(redirects)) {
+    const location = server.url + name
+    server.answer(`ann/deckhand/releases/${path}`, (_request, response) => response.writeHead(302, { location }).end())
+  }
+  const provider = { provider: 'github', owner: 'ann', repo: 'deckhand', protocol: 'http', host } as const
+  return { ...localFeed(server), provider }
+}
+
+/** The description and its signature, where a tag puts them. */
+const describedAt = (folderOfTag: string, channel?: 'beta') =>
+  Object.fromEntries(['', '.sig'].map((end) => [`download/${folderOfTag}/${descriptionName()}${end}`, `${descriptionName(channel)}${end}`]))
 
 const pending = () => (existsSync(join(folder, 'cache')) ? readdirSync(join(folder, 'cache'), { recursive: true }).map(String) : [])
 const appImageName = (version: string) => `Deckhand-${version}-linux-${process.arch}.AppImage`
@@ -128,6 +146,35 @@ describe.skipIf(process.platform !== 'linux')('an update from a real server', ()
     server.publish('1.3.0', NEW)
     server.answer(descriptionName(), (_request, response) => response.end(JSON.stringify({ version: '9.0.0', files: [] })))
     await expect(open().check('stable')).rejects.toMatchObject({ code: 'signature' })
+  })
+
+  it('is found at a host like GitHub', async () => {
+    server.publish('1.3.0', NEW)
+    const feed = hostLikeGitHub('v1.3.0', describedAt('v1.3.0'))
+    expect(await open({ feed }).check('stable')).toMatchObject({ version: '1.3.0', file: appImageName('1.3.0') })
+  })
+
+  it.each([
+    ['v9.9.9/notes.txt#', 'download/v9.9.9/notes.txt'],
+    ['v9.9.9/notes.txt?', 'download/v9.9.9/notes.txt'],
+    ['../newest#', 'newest'],
+  ])('is refused if its tag leads to a description that nobody signed: %s', async (tag, path) => {
+    server.publish('1.3.0', NEW, { signedBy: 'nobody' })
+    const feed = hostLikeGitHub(tag, { [path]: descriptionName() })
+    await expect(open({ feed }).check('stable')).rejects.toMatchObject({ code: 'signature' })
+  })
+
+  it('is refused if its tag is no version', async () => {
+    server.publish('1.3.0', NEW)
+    const feed = hostLikeGitHub('nightly', describedAt('nightly'))
+    await expect(open({ feed }).check('stable')).rejects.toMatchObject({ code: 'invalid' })
+  })
+
+  it('is refused if it is a signed beta that is offered as a stable version', async () => {
+    server.publish('1.4.0-beta.2', NEW, { channel: 'beta' })
+    const feed = hostLikeGitHub('v1.4.0', describedAt('v1.4.0', 'beta'))
+    await expect(open({ feed }).check('stable')).rejects.toMatchObject({ code: 'invalid' })
+    expect((await open({ feed: localFeed(server) }).check('beta'))?.version).toBe('1.4.0-beta.2')
   })
 
   it('is discarded if the file is another one than was signed', async () => {

@@ -14,7 +14,7 @@ const METADATA_BYTES = 1024 * 1024
 /** More than any installer of ours, less than would fill a disk. */
 const FILE_BYTES = 1024 * 1024 * 1024
 
-/** What a signed description may say. Names only: an address in it would lead elsewhere. */
+/** What a signed description may say, and the tag of its release. Names only: an address in it would lead elsewhere. */
 const Description = z.object({
   version: z.string().regex(/^\d+\.\d+\.\d+(-[\w.]+)?$/),
   files: z
@@ -28,6 +28,11 @@ const Description = z.object({
     .min(1)
     .max(50),
   releaseNotes: z.unknown().optional(),
+  /** GitHub only: what the host calls the release. */
+  tag: z
+    .string()
+    .regex(/^v?\d+\.\d+\.\d+(-[\w.]+)?$/)
+    .optional(),
 })
 
 const EXTENSIONS: Record<InstallKind, RegExp> = {
@@ -107,6 +112,9 @@ export function createUpdater(deps: UpdaterDeps): UpdateSource {
       const result = await updater.checkForUpdates().catch((error: unknown) => {
         throw http.problem ?? problemOf(error)
       })
+      // The description is what electron-updater asks for last.
+      if (result !== null && !http.gaveSigned)
+        throw new UpdateError('signature', 'the description of the release is at an address without a signature')
       if (result === null || !result.isUpdateAvailable) {
         found = null
         return null
@@ -114,6 +122,7 @@ export function createUpdater(deps: UpdaterDeps): UpdateSource {
       const parsed = Description.safeParse(result.updateInfo)
       if (!parsed.success) throw new UpdateError('invalid', `the description of the release is invalid: ${parsed.error.message}`)
       const { version, files, releaseNotes } = parsed.data
+      if (version.includes('-') && channel !== 'beta') throw new UpdateError('invalid', `the stable channel offers a beta (${version})`)
       const fitting = files.filter(({ url }) => EXTENSIONS[kind].test(url))
       const file = fitting.find(({ url }) => url.includes(process.arch)) ?? fitting[0]
       if (file === undefined) throw new UpdateError('invalid', `the release has no file for this system (${kind})`)
