@@ -16,8 +16,8 @@ const UNSAFE = new Set(
 /** Throws a StartError if a packaged app is started with such an argument. It then has opened nothing, and asked no other instance. */
 export function refuseUnsafeArguments(args: readonly string[]): void {
   for (const arg of args) {
-    // Chromium on Windows also takes `/name`.
-    const name = /^(?:--?|\/)([a-z-]+)(?:=|$)/i.exec(arg)?.[1]?.toLowerCase()
+    // Chromium trims an argument, and on Windows also takes `/name`.
+    const name = /^(?:--?|\/)([a-z-]+)(?:=|$)/i.exec(arg.trim())?.[1]?.toLowerCase()
     if (name === undefined || !UNSAFE.has(name)) continue
     const why = name === 'no-sandbox' ? '. Deckhand does not run as root, and needs a system that lets Chromium use its sandbox' : ''
     throw new StartError(2, `an installed Deckhand does not take the argument --${name}${why}`)

@@ -60,6 +60,8 @@ describe('the arguments of an installed app', () => {
     '--js-flags=--expose-gc',
     '--renderer-cmd-prefix=xterm -e gdb',
     '--load-extension=/tmp/x',
+    ' --inspect',
+    '\t--remote-debugging-port=9222',
   ])('may not be %s', (arg) => {
     expect(() => refuseUnsafeArguments(['/opt/Deckhand/deckhand', 'deckhand://open/chat', arg])).toThrow(/does not take the argument/)
   })
