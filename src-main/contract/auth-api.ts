@@ -65,7 +65,7 @@ export const SignInState = z.object({
   hasOwner: z.boolean(),
   /** null: nobody is signed in, or this is the app's own window, which needs no sign-in. */
   person: Person.nullable(),
-  /** The accounts were damaged. The file is kept here. */
+  /** The accounts were damaged. The file is kept here. null also for members, and for everybody who is not signed in. */
   damagedFile: z.string().nullable(),
 })
 export type SignInState = z.infer<typeof SignInState>

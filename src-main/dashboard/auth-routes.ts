@@ -30,7 +30,9 @@ const NOBODY = { person: null, cookies: [] }
 const HANDLERS: Handlers = {
   async getSignIn({ accounts, caller, client }) {
     const { person, cookies } = caller?.kind === 'person' ? await accounts.refresh(client) : NOBODY
-    return { answer: { person, hasOwner: accounts.hasOwner(), damagedFile: accounts.damagedFile }, cookies }
+    // It is a path of this machine.
+    const damagedFile = caller !== null && ownOnly(caller) === null ? accounts.damagedFile : null
+    return { answer: { person, hasOwner: accounts.hasOwner(), damagedFile }, cookies }
   },
   async signIn({ accounts, body, client, isScript }) {
     const welcome = await accounts.signIn(body.username, body.password, client)

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -274,6 +274,19 @@ describe('the first account', () => {
     expect((await browser().call('POST', '/api/auth/sign-up', { link, name: 'eve', password: PASSWORD })).status).toBe(410)
     expect((await windowCall('POST', '/api/auth/owner', { name: 'eve', password: PASSWORD })).status).toBe(409)
   })
+})
+
+it('says where a damaged file of accounts is only to the window, programs with the secret and owners', async () => {
+  writeFileSync(join(folder, 'auth.db'), 'not a database '.repeat(500))
+  const damaged = expect.stringContaining(join(folder, 'auth.db.damaged-'))
+  const anna = await owner()
+  const ben = await member(anna)
+  const askWith = (one: Browser, headers?: Record<string, string>) => json(one.call('GET', '/api/auth/get-session', undefined, headers))
+  expect(await json(windowCall('GET', '/api/auth/get-session'))).toMatchObject({ damagedFile: damaged })
+  expect(await askWith(browser(), { authorization: `Bearer ${SECRET}` })).toMatchObject({ damagedFile: damaged })
+  expect(await askWith(anna)).toMatchObject({ damagedFile: damaged })
+  expect(await askWith(ben)).toMatchObject({ person: { name: 'ben' }, damagedFile: null })
+  expect(await askWith(browser())).toEqual({ hasOwner: true, person: null, damagedFile: null })
 })
 
 describe('a member', () => {
