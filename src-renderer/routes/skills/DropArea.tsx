@@ -9,6 +9,8 @@ import { toast } from '../../ui/Toasts.tsx'
 export function DropArea(props: { onFile: (file: File) => void }): JSX.Element {
   const [isOver, setOver] = createSignal(false)
   const [isReading, setReading] = createSignal(false)
+  /** What is dropped later takes the place of a folder that is still read. */
+  let lastDrop = 0
   const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true
   const onDragOver = (event: DragEvent) => {
     if (!hasFiles(event)) return
@@ -27,19 +29,25 @@ export function DropArea(props: { onFile: (file: File) => void }): JSX.Element {
     // Both are empty once this has returned.
     const entry = items?.[0]?.webkitGetAsEntry() ?? null
     if (entry?.isDirectory === true) void takeFolder(entry as FileSystemDirectoryEntry)
-    else if (files[0] !== undefined) props.onFile(files[0])
+    else if (files[0] !== undefined) {
+      lastDrop++
+      setReading(false)
+      props.onFile(files[0])
+    }
   }
   const takeFolder = async (folder: FileSystemDirectoryEntry) => {
-    if (isReading()) return
+    const own = ++lastDrop
     setReading(true)
     try {
-      props.onFile(await zipFolder(folder, { ...SKILL_LIMITS, leftOut: NO_SKILL_FILES }))
+      const file = await zipFolder(folder, { ...SKILL_LIMITS, leftOut: NO_SKILL_FILES })
+      if (own === lastDrop) props.onFile(file)
     } catch (thrown) {
+      if (own !== lastDrop) return
       const most = { size: bytesText(SKILL_LIMITS.bytes, locale()), count: SKILL_LIMITS.files }
       const text = thrown instanceof FolderTooLarge ? t('skills.folderTooLarge', most) : t('skills.folderUnreadable')
       toast({ tone: 'bad', text })
     } finally {
-      setReading(false)
+      if (own === lastDrop) setReading(false)
     }
   }
   onMount(() => {

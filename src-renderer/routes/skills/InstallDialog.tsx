@@ -1,5 +1,5 @@
 import { useNavigate } from '@solidjs/router'
-import { createEffect, createSignal, type JSX, Match, on, Switch } from 'solid-js'
+import { batch, createEffect, createSignal, type JSX, Match, on, Switch } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { type FoundSkill, SKILL_LIMITS, type SkillOrigin, type SkillPreview } from '../../../src-runner/contract/skills.ts'
 import { bytesText } from '../../../resources/locales/numbers.ts'
@@ -34,36 +34,44 @@ export function InstallDialog(props: {
   const [review, setReview] = createSignal<{ origin: SkillOrigin; preview: SkillPreview } | null>(null)
   const [tooLarge, setTooLarge] = createSignal<string | null>(null)
 
+  const [isReading, setReading] = createSignal(false)
+  const [error, setError] = createSignal<unknown>(null)
   let lastRead = 0
 
-  const look = async (origin: SkillOrigin) => {
+  /** Runs `work`, which returns how to show what it has read. Only the last one is shown, whatever order they end in. */
+  const readAndShow = async (work: () => Promise<() => void>) => {
     const own = ++lastRead
     setTooLarge(null)
-    browse.reset()
+    setError(null)
+    setReading(true)
+    const show = await work().catch((thrown: unknown) => () => setError(thrown))
+    if (own !== lastRead) return
+    batch(() => {
+      setReading(false)
+      show()
+    })
+  }
+  const readOne = async (origin: SkillOrigin) => {
     try {
       const { preview } = await read.run({ body: origin })
-      if (own === lastRead) setReview({ origin, preview })
+      return () => void setReview({ origin, preview })
     } catch (thrown) {
-      if (own === lastRead && thrown instanceof ApiError && thrown.detail?.code === 'skill_several') await lookThrough(origin)
+      if (thrown instanceof ApiError && thrown.detail?.code === 'skill_several') return readSeveral(origin)
+      throw thrown
     }
   }
-  const lookThrough = async (origin: SkillOrigin) => {
-    const own = ++lastRead
-    read.reset()
-    try {
-      const { skills } = await browse.run({ body: origin })
-      if (own === lastRead) setSeveral({ origin, found: skills })
-    } catch {
-      // Shown under the field.
-    }
+  const readSeveral = async (origin: SkillOrigin) => {
+    const { skills } = await browse.run({ body: origin })
+    return () => void setSeveral({ origin, found: skills })
   }
-  const lookInFile = async (file: File) => {
-    if (file.size > SKILL_LIMITS.packedBytes) {
-      setTooLarge(t('skills.install.tooLarge', { size: bytesText(SKILL_LIMITS.packedBytes, locale()) }))
-      return
-    }
-    await look({ upload: { fileName: file.name, base64: await readBase64(file) } })
+  const readFile = async (file: File) => {
+    if (file.size > SKILL_LIMITS.packedBytes)
+      return () => void setTooLarge(t('skills.install.tooLarge', { size: bytesText(SKILL_LIMITS.packedBytes, locale()) }))
+    return readOne({ upload: { fileName: file.name, base64: await readBase64(file) } })
   }
+  const look = (origin: SkillOrigin) => void readAndShow(() => readOne(origin))
+  const lookThrough = (origin: SkillOrigin) => void readAndShow(() => readSeveral(origin))
+  const lookInFile = (file: File) => void readAndShow(() => readFile(file))
   createEffect(
     on(
       () => props.opens,
@@ -72,17 +80,12 @@ export function InstallDialog(props: {
         // A file that is dropped on the open dialog takes the place of what it shows.
         setReview(null)
         setSeveral(null)
-        if (opens instanceof File) void lookInFile(opens)
-        else void ('skill' in opens ? look({ source: opens.skill }) : lookThrough({ source: opens.catalogue }))
+        if (opens instanceof File) lookInFile(opens)
+        else if ('skill' in opens) look({ source: opens.skill })
+        else lookThrough({ source: opens.catalogue })
       },
     ),
   )
-  const isReading = () => read.isRunning || browse.isRunning
-  const error = () => {
-    const thrown = read.error ?? browse.error
-    // The list of them comes next.
-    return thrown instanceof ApiError && thrown.detail?.code === 'skill_several' ? null : thrown
-  }
   return (
     <Switch>
       <Match when={review()}>
@@ -109,9 +112,9 @@ export function InstallDialog(props: {
             found={one().found}
             isReading={isReading()}
             error={error()}
-            onChoose={(found) => void look(originOf(one().origin, found))}
+            onChoose={(found) => look(originOf(one().origin, found))}
             onBack={() => {
-              read.reset()
+              setError(null)
               setSeveral(null)
             }}
             onClose={props.onClose}
@@ -123,15 +126,14 @@ export function InstallDialog(props: {
           source={source()}
           onSource={(next) => {
             setTooLarge(null)
-            read.reset()
-            browse.reset()
+            setError(null)
             setSource(next)
           }}
           isReading={isReading()}
           problem={tooLarge()}
           error={error()}
-          onLook={(place) => void look({ source: place })}
-          onFile={(file) => void lookInFile(file)}
+          onLook={(place) => look({ source: place })}
+          onFile={lookInFile}
           onClose={props.onClose}
         />
       </Match>

@@ -1,6 +1,6 @@
 import { fireEvent, screen, waitFor, within } from '@solidjs/testing-library'
 import { unzipSync } from 'fflate'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import type { FoundSkill, Skill } from '../../../src-runner/contract/skills.ts'
 import { type Answers, createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen, type RenderOptions } from '../../testing/render.tsx'
@@ -238,6 +238,70 @@ it('reads a file that was dropped on the open dialog, also while it reads anothe
   expect(screen.getByText(/fast\.zip/)).toBeVisible()
 })
 
+it('shows the file that was dropped last, even if the browser reads it first', async () => {
+  const { runner } = open([], { previewSkill: ({ body }) => ({ preview: makeSkillPreview({ source: body.upload!.fileName }) }) })
+  await screen.findByText(/A skill is a folder with instructions/)
+  const slowRead = Promise.withResolvers<void>()
+  const { readAsDataURL } = FileReader.prototype
+  vi.spyOn(FileReader.prototype, 'readAsDataURL').mockImplementation(function (this: FileReader, file) {
+    void ((file as File).name === 'slow.zip' ? slowRead.promise : Promise.resolve()).then(() => readAsDataURL.call(this, file))
+  })
+  onTestFinished(() => void vi.restoreAllMocks())
+  const drop = (name: string) => fireEvent.drop(document.body, { dataTransfer: { types: ['Files'], files: [new File(['PK'], name)] } })
+  drop('slow.zip')
+  drop('fast.zip')
+  expect(await screen.findByText(/fast\.zip/)).toBeVisible()
+  slowRead.resolve()
+  await waitFor(() => expect(runner.callsOf('previewSkill')).toHaveLength(2))
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(screen.getByText(/fast\.zip/)).toBeVisible()
+})
+
+it('does not show why an earlier file could not be read', async () => {
+  const slow = Promise.withResolvers<Refusal>()
+  const { user } = open([], {
+    previewSkill: ({ body }) =>
+      body.upload!.fileName === 'slow.zip' ? slow.promise : { preview: makeSkillPreview({ source: body.upload!.fileName }) },
+  })
+  await screen.findByText(/A skill is a folder with instructions/)
+  const drop = (name: string) => fireEvent.drop(document.body, { dataTransfer: { types: ['Files'], files: [new File(['PK'], name)] } })
+  drop('slow.zip')
+  drop('fast.zip')
+  await screen.findByText(/fast\.zip/)
+  slow.resolve(new Refusal('preview_failed', undefined, undefined, quote('It is no archive.')))
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  await user.click(screen.getByRole('button', { name: 'Back' }))
+  await screen.findByLabelText('Source')
+  expect(screen.queryByText('It is no archive.')).toBeNull()
+})
+
+it('reads a catalogue once, also when a file was dropped on it and closed', async () => {
+  const catalogue = (slug: string) => ({
+    slug,
+    name: slug,
+    publisher: slug,
+    description: { en: 'Documents.', de: 'Dokumente.' },
+    source: `https://github.com/${slug}/skills`,
+    url: `https://github.com/${slug}/skills`,
+  })
+  const { user, runner, path } = open(
+    [],
+    {
+      listSkillCatalogues: () => ({ catalogues: [catalogue('anthropic')] }),
+      browseSkills: () => ({ skills: [found({ folder: 'a', name: 'shells' }), found({ folder: 'b' })] }),
+      previewSkill: ({ body }) => ({ preview: makeSkillPreview({ source: body.upload!.fileName }) }),
+    },
+    { path: '/skills?catalogue=anthropic' },
+  )
+  await screen.findByRole('button', { name: /^shells/ })
+  fireEvent.drop(document.body, { dataTransfer: { types: ['Files'], files: [new File(['PK'], 'dropped.zip')] } })
+  await screen.findByText(/dropped\.zip/)
+  await user.keyboard('{Escape}')
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  await waitFor(() => expect(path()).toBe('/skills'))
+  expect(runner.callsOf('browseSkills')).toHaveLength(1)
+})
+
 /** As the browser gives it: some entries at a time. */
 function droppedFolder(path: string, content: Record<string, string>, perRead = 1): FileSystemDirectoryEntry {
   const names = [...new Set(Object.keys(content).map((file) => file.split('/')[0]!))]
@@ -269,6 +333,25 @@ it('reads a folder that was dropped on the window as an archive of it, without w
   const { fileName, base64 } = runner.callsOf('previewSkill')[0]!.body.upload!
   const files = unzipSync(Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0)))
   expect([fileName, Object.keys(files).sort()]).toEqual(['shells.zip', ['shells/SKILL.md', 'shells/docs/a.md', 'shells/docs/b.md']])
+})
+
+it('forgets a dropped folder that is still read when a file is dropped', async () => {
+  const { runner } = open([], { previewSkill: ({ body }) => ({ preview: makeSkillPreview({ source: body.upload!.fileName }) }) })
+  await screen.findByText(/A skill is a folder with instructions/)
+  let go!: () => void
+  const slow = droppedFolder('/slow', { 'SKILL.md': '---\n' })
+  const createReader = () => {
+    const reader = slow.createReader()
+    return { readEntries: (done: (some: FileSystemEntry[]) => void) => void (go = () => reader.readEntries(done)) }
+  }
+  dropFolder({ ...slow, createReader } as FileSystemDirectoryEntry)
+  fireEvent.drop(document.body, { dataTransfer: { types: ['Files'], files: [new File(['PK'], 'fast.zip')] } })
+  expect(await screen.findByText(/fast\.zip/)).toBeVisible()
+  go()
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  go()
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(runner.callsOf('previewSkill').map(({ body }) => body.upload!.fileName)).toEqual(['fast.zip'])
 })
 
 it('says that a dropped folder is too large, and sends nothing', async () => {

@@ -39,14 +39,22 @@ export function SkillsScreen(): JSX.Element {
     setDropped(null)
     setSearch({ install: undefined, source: undefined, catalogue: undefined, agent: undefined }, { replace: true })
   }
-  /** What the dialog reads at once. undefined: it waits for the person. null: it is not known yet. */
-  const opens = () => {
-    if (dropped() !== null) return dropped()!
+  const drop = (file: File) => {
+    setDropped(file)
+    // Otherwise the dialog would read the catalogue again as soon as the file is gone.
+    if (search.catalogue !== undefined) setSearch({ catalogue: undefined }, { replace: true })
+  }
+  /** undefined: none is open, or it does not exist. null: not known yet. */
+  const catalogueSource = createMemo(() => {
     if (search.catalogue === undefined) return undefined
     const { data } = catalogues
-    const source = data?.catalogues.find(({ slug }) => slug === search.catalogue)?.source
-    return data === undefined ? null : source === undefined ? undefined : { catalogue: source }
-  }
+    return data === undefined ? null : data.catalogues.find(({ slug }) => slug === search.catalogue)?.source
+  })
+  /** What the dialog reads at once, and again only if it changes. undefined: it waits for the person. null: it is not known yet. */
+  const opens = createMemo(() => {
+    const source = catalogueSource()
+    return dropped() ?? (typeof source === 'string' ? { catalogue: source } : source)
+  })
   const isOpen = () => (search.install !== undefined || search.catalogue !== undefined || dropped() !== null) && opens() !== null
   return (
     <Screen width="medium">
@@ -107,7 +115,7 @@ export function SkillsScreen(): JSX.Element {
       <div class="mt-8">
         <Catalogues onOpen={(slug) => setSearch({ catalogue: slug })} />
       </div>
-      <DropArea onFile={setDropped} />
+      <DropArea onFile={drop} />
       <Show when={isOpen() && agents.data}>
         {(loaded) => (
           <InstallDialog
