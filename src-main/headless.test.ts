@@ -1,13 +1,16 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { unzipSync } from 'fflate'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { findFreePort } from '../src-runner/testing/free-port.ts'
 import { startModelServer } from '../src-runner/testing/model-servers/model-server.ts'
+import { writeLinkFile } from './settings/link-file.ts'
+import { openAccounts } from './sign-in/accounts.ts'
 
 /** The program that ships (vitest builds it first): real processes, real database, real ports. */
 const PROGRAM = fileURLToPath(new URL('../out/main/headless.js', import.meta.url))
@@ -206,6 +209,19 @@ describe('headless', () => {
     program.child.kill('SIGTERM')
     expect(await program.exited).toBe(0)
     expect(await ask('reset-password')).not.toBe(password)
+  })
+
+  it('prints a new password even if the running Deckhand cannot be told of it', async () => {
+    const accounts = await openAccounts({ dataDir: folder, secret: SECRET, now: Date.now })
+    await accounts.createOwner({ name: 'Ada', password: 'correct horse battery' })
+    accounts.close()
+    const running = createServer(({ method }, response) => response.writeHead(method === 'POST' ? 500 : 200).end())
+    await new Promise<void>((resolve) => running.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void running.close())
+    writeLinkFile(folder, { url: `http://127.0.0.1:${(running.address() as AddressInfo).port}`, key: SECRET })
+    const command = startHeadless({}, ['reset-password'])
+    expect([await command.exited, command.stderr()]).toEqual([1, expect.stringContaining('the running Deckhand refused: 500')])
+    expect(command.stdout()).toMatch(/^([a-z2-9]{5}-){3}[a-z2-9]{5}\n$/)
   })
 
   it('writes its secret to no log, and stops on Ctrl-C', async () => {

@@ -185,9 +185,9 @@ async function resetPassword({ dataDir }: Environment, name: string | null): Pro
     }
     const password = createPassword()
     await accounts.resetPassword(person.id, password)
-    await tellRunning(dataDir, 'accounts_changed')
     process.stderr.write(`deckhand: ${person.name} is signed out everywhere and signs in with this password:\n`)
     await new Promise<void>((resolve) => process.stdout.write(`${password}\n`, () => resolve()))
+    await tellRunning(dataDir, 'accounts_changed')
   } finally {
     accounts.close()
   }
