@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import { durationText, relativeTime } from './time.ts'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { durationText, relativeTime, startOfDay, startOfDayBefore } from './time.ts'
 
 const S = 1000
 const M = 60 * S
@@ -39,4 +39,20 @@ describe('time', () => {
   it('uses the decimal point of the language', () => {
     expect(durationText(420, 'de')).toBe('0,4s')
   })
+})
+
+// On this day the clock went from 00:00 to 01:00.
+it.each([
+  ['America/Havana', '2024-03-10', '-04:00'],
+  ['Asia/Beirut', '2024-03-31', '+03:00'],
+])('knows the start of days around a clock change at midnight in %s', (zone, changeDay, offset) => {
+  vi.stubEnv('TZ', zone)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const noon = Date.parse(`${changeDay}T12:00${offset}`)
+  const DAY = 86_400_000
+  const start = Date.parse(`${changeDay}T01:00${offset}`)
+  expect(startOfDay(noon)).toBe(start)
+  expect(startOfDayBefore(noon + DAY, 1)).toBe(start)
+  expect(startOfDayBefore(noon + DAY, 0)).toBe(start + 23 * 3_600_000)
+  expect(startOfDayBefore(noon, 1)).toBe(start - DAY)
 })

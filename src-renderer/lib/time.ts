@@ -69,7 +69,8 @@ export function startOfDay(now: number): number {
 /** The same of the day that is so many days before. A day is not always 24 hours long. */
 export function startOfDayBefore(now: number, days: number): number {
   const day = new Date(now)
-  day.setHours(0, 0, 0, 0)
   day.setDate(day.getDate() - days)
+  // Last: where clocks change at midnight, some days begin at one.
+  day.setHours(0, 0, 0, 0)
   return day.getTime()
 }

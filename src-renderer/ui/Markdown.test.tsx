@@ -70,8 +70,15 @@ describe('Markdown of a model', () => {
   it.each([
     ['characters', 'y'.repeat(400_001)],
     ['lines', '\ny'.repeat(20_000)],
+    ['lines of an old Mac', '\ry'.repeat(20_000)],
+    ['lines of Windows', '\r\ny'.repeat(20_000)],
   ])('shows a text of very many %s as it is', (_, rest) => {
     const { container } = show(`**x** ${rest}`)
     expect(container.querySelector('strong')).toBeNull()
+  })
+
+  it('counts a line of Windows once', () => {
+    const { container } = show(`**x** ${'\r\n'.repeat(15_000)}`)
+    expect(container.querySelector('strong')).not.toBeNull()
   })
 })

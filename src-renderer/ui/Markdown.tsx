@@ -21,8 +21,9 @@ const MAX_MARKDOWN_LINES = 20_000
 
 function isTooLong(text: string): boolean {
   if (text.length > MAX_MARKDOWN_CHARS) return true
+  const lineEnd = /\r\n?|\n/g
   let lines = 1
-  for (let at = text.indexOf('\n'); at !== -1 && lines <= MAX_MARKDOWN_LINES; at = text.indexOf('\n', at + 1)) lines++
+  while (lines <= MAX_MARKDOWN_LINES && lineEnd.test(text)) lines++
   return lines > MAX_MARKDOWN_LINES
 }
 
