@@ -262,6 +262,7 @@ export type TextParams = {
   'home.away.since': { when: string }
   'home.away.seen': NoParams
   'home.away.cost': { cost: string }
+  'home.away.costPartlyPriced': { cost: string }
   'home.away.runNow': NoParams
   'home.away.runNowFor': { name: string }
   'home.away.started': { name: string }

@@ -310,7 +310,7 @@ describe('after a week away', () => {
     runner.answer({ sumUpSchedules: () => summaryOf([caughtUp], false) })
     renderScreen(HomeScreen, { runner })
     const panel = await away()
-    expect(within(panel).getByText('$0.40 + unpriced in total')).toBeVisible()
+    expect(within(panel).getByText('$0.40 in total, plus unpriced')).toBeVisible()
     expect(within(panel).getByTitle(/without a known price/)).toHaveTextContent('+ unpriced')
   })
 

@@ -33,9 +33,9 @@ export function WhileAway(props: { from: number }): JSX.Element {
   const left = () => (summary.data?.count ?? 0) - shown().length
   const costText = () => {
     const usd = (summary.data?.costUsd ?? 0) + costOf(posted.items)
-    const money = moneyText(usd, locale())
-    if (summary.data?.priced !== false && arePriced(posted.items)) return money
-    return usd > 0 ? `${money} + ${t('common.unpriced')}` : t('common.unpriced')
+    const isPriced = summary.data?.priced !== false && arePriced(posted.items)
+    if (!isPriced && usd === 0) return t('home.away.cost', { cost: t('common.unpriced') })
+    return t(isPriced ? 'home.away.cost' : 'home.away.costPartlyPriced', { cost: moneyText(usd, locale()) })
   }
   return (
     <Show when={schedules().length > 0 || posted.items.length > 0}>
@@ -52,7 +52,7 @@ export function WhileAway(props: { from: number }): JSX.Element {
         >
           <div class="flex flex-wrap items-center gap-x-6 gap-y-1 border-b border-line px-4 pt-1 pb-3 text-md">
             <TallyLine tallies={all()} class="min-w-0 flex-1" />
-            <span class="text-sm text-ink-2">{t('home.away.cost', { cost: costText() })}</span>
+            <span class="text-sm text-ink-2">{costText()}</span>
           </div>
           <ul class="py-1">
             <KeyedFor each={shown()} keyOf={(one) => one.scheduleId}>
