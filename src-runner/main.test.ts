@@ -203,6 +203,28 @@ describe('the runner process', () => {
       squatter.close()
     })
 
+    it('ends when its port is taken while it moves to a host on which it cannot listen', async () => {
+      const squat = `
+        import { Server } from 'node:net'
+        const { close } = Server.prototype
+        Server.prototype.close = function (...given) {
+          const { port } = this.address()
+          const closed = close.apply(this, given)
+          Server.prototype.close = close
+          new Server().listen(port, '127.0.0.1')
+          return closed
+        }`
+      const { send, heard, exited, said } = await started({}, ['--import', `data:text/javascript,${encodeURIComponent(squat)}`])
+      const { port } = await heard('ready')
+      const access = { authMode: 'local-auth' as const, workerSecret: SECRET, origins: [], hosts: [] }
+      send({ type: 'set_access', access: { ...access, host: '192.0.2.1' } })
+      expect(await heard('failed')).toMatchObject({
+        code: 'port_taken',
+        message: { code: 'start_port_taken', params: { port: String(port), host: '127.0.0.1' } },
+      })
+      expect([await exited, said.filter(({ type }) => type === 'access_set')]).toEqual([3, []])
+    })
+
     it('drops invalid messages', async () => {
       const { client, send, heard } = await started()
       for (const bad of [

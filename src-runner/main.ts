@@ -5,6 +5,7 @@ import { DatabaseRefused } from './platform/db/database-errors.ts'
 import type { Message } from './contract/messages.ts'
 import type { Access, FromRunner, RunnerConfig, ToRunner } from './contract/port.ts'
 import { ConfigRefused, readRunnerEnvironment } from './adapters/host/environment.ts'
+import { ListenerLost } from './adapters/http/server.ts'
 import { findHostChannel, type HostChannel } from './adapters/host/host-channel.ts'
 import { createHostTrash, findSystemTrash } from './adapters/host/host-trash.ts'
 import { createHostUsers } from './adapters/host/host-users.ts'
@@ -52,6 +53,16 @@ function runUnderHost(host: HostChannel): void {
     })()
   }
 
+  function fail(error: unknown, config: RunnerConfig): void {
+    stopping ??= (async () => {
+      const failure = describeFailure(error, config)
+      started?.log.error({ error }, englishText(failure.message))
+      await host.send({ type: 'failed', ...failure })
+      await started?.stop(0)
+      process.exit(exitCodeOf(failure))
+    })()
+  }
+
   async function begin(config: RunnerConfig): Promise<void> {
     try {
       started = createLoggedRunner({
@@ -69,20 +80,22 @@ function runUnderHost(host: HostChannel): void {
       await host.send({ type: 'ready', ...address })
       systemClock.every(HEARTBEAT_MS, () => void host.send({ type: 'heartbeat', at: systemClock.now() }))
     } catch (error) {
-      const failure = describeFailure(error, config)
-      started?.log.error({ error }, englishText(failure.message))
-      await host.send({ type: 'failed', ...failure })
-      await started?.log.close()
-      process.exit(exitCodeOf(failure))
+      fail(error, config)
     }
   }
 
-  async function changeAccess({ runner, log, hide }: LoggedRunner, access: Access): Promise<void> {
+  async function changeAccess({ runner, config, log, hide }: LoggedRunner, access: Access): Promise<void> {
     hide(access.workerSecret)
     if (access.tls) hide(access.tls.key)
-    const problem = await runner.changeAccess(access).then(() => null, problemOf)
-    if (problem !== null) log.error({ problem }, 'the access could not be changed')
-    await host.send({ type: 'access_set', problem })
+    try {
+      await runner.changeAccess(access)
+      await host.send({ type: 'access_set', problem: null })
+    } catch (error) {
+      if (error instanceof ListenerLost) return fail(error, config)
+      const problem = problemOf(error)
+      log.error({ problem }, 'the access could not be changed')
+      await host.send({ type: 'access_set', problem })
+    }
   }
 
   function receive(message: ToRunner): void {
@@ -188,6 +201,7 @@ function createLoggedRunner({ config, vault, trash, resolveUser, toStderr, onFat
   const runner = createRunner({ config, clock, vault: createScrubbingVault(vault, scrubber), log, trash, resolveUser })
   return {
     runner,
+    config,
     log,
     /** Scrubs a secret from the log. */
     hide: (secret: string) => scrubber.add(secret),
@@ -198,7 +212,9 @@ function createLoggedRunner({ config, vault, trash, resolveUser, toStderr, onFat
   }
 }
 
-function describeFailure(error: unknown, { host, port, dataDir }: RunnerConfig): Failure {
+function describeFailure(error: unknown, config: Pick<RunnerConfig, 'host' | 'port' | 'dataDir'>): Failure {
+  const { host, port, dataDir } = config
+  if (error instanceof ListenerLost) return describeFailure(error.cause, { dataDir, ...error.address })
   if (error instanceof ConfigRefused) return { code: 'config_invalid', message: quote(error.message) }
   if (error instanceof DatabaseRefused) return { code: error.code, message: error.why }
   switch ((error as NodeJS.ErrnoException).code) {

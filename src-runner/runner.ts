@@ -21,7 +21,10 @@ export type Runner = HostCommands & {
   start(): Promise<Address>
   /** Waits for a start in progress, refuses requests, gives jobs `graceMs` to reach a safe point, closes the database. */
   stop(options: { graceMs: number }): Promise<void>
-  /** Resolves when every new request is judged by `access`. Rejects if it is unsafe or its host cannot be listened on. */
+  /**
+   * Resolves when every new request is judged by `access`. Rejects if it is unsafe or its host cannot be listened on; with
+   * ListenerLost if the runner must end, because it listens nowhere any more.
+   */
   changeAccess(access: Access): Promise<void>
   /** The language of agents' messages to chats. */
   changeLanguage(language: Language): void

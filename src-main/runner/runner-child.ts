@@ -61,7 +61,7 @@ export type RunnerChild = {
   /** null: not ready yet, stopping, or gone. */
   endpoint(): RunnerEndpoint | null
   send(message: ToRunner): void
-  /** Resolves with null when the runner judges requests by `access`, or with why it does not listen on the new host. */
+  /** Resolves with null when the runner judges requests by `access`, or with why it does not listen on the new host or ends. */
   changeAccess(access: Access): Promise<Message | null>
   /** Resolves when the process is gone: by itself within `graceMs`, or killed after it. */
   stop(graceMs: number): Promise<void>
@@ -111,6 +111,9 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
         return becomeReady(received)
       case 'failed':
         refusal = received
+        // Another program may listen where the runner did.
+        endpoint = null
+        accessSet?.resolve(received.message)
         log.error({ code: received.code, why: received.message }, `the runner ${wasReady ? 'ends' : 'cannot start'}`)
         timers.add(setTimeout(() => child.kill(), timings.refusalLimitMs))
         return
@@ -154,7 +157,7 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
     child.send({ type: 'set_access', access })
     const problem = await accessSet.promise
     accessSet = null
-    if (!stopping) endpoint = { url, host, port, secret: access.workerSecret }
+    if (!stopping && refusal === null) endpoint = { url, host, port, secret: access.workerSecret }
     return problem
   }
 

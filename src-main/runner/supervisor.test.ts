@@ -231,6 +231,15 @@ describe('a changed access', () => {
     })
     expect(spawned).toHaveLength(1)
   })
+
+  it('removes the endpoint if the runner listens nowhere any more, and names the taken port', async () => {
+    const { supervisor, spawned, states } = supervise({ loseListener: true }, { timings: { refusalLimitMs: 100 } })
+    await supervisor.start()
+    expect(await supervisor.changeAccess()).toEqual({ code: 'quoted', params: { words: 'refused: port_taken' } })
+    expect(supervisor.endpoint()).toBeNull()
+    await expect.poll(() => states.map((s) => s.state), { interval: 5 }).toEqual(['starting', 'ready', 'port_taken'])
+    expect([supervisor.endpoint(), spawned.length]).toEqual([null, 1])
+  })
 })
 
 describe('a crash', () => {

@@ -5,15 +5,18 @@
 import { createServer } from 'node:http'
 import { type FromRunner, ToRunner } from '../../src-runner/contract/port.ts'
 
+type Refusal = Extract<FromRunner, { type: 'failed' }>
 type Fixture = {
   exitAtStart?: number
-  refuse?: Extract<FromRunner, { type: 'failed' }>['code']
+  refuse?: Refusal['code']
   ignoreStop?: boolean
   askVault?: boolean
   /** A path. */
   askTrash?: string
   babble?: boolean
   tellEnvironment?: boolean
+  /** At a change of the access: says that the port is taken, and stays until it is killed. */
+  loseListener?: boolean
 }
 const fixture = JSON.parse(process.env['FIXTURE'] ?? '{}') as Fixture
 const say = (message: FromRunner) => process.send!(message)
@@ -31,6 +34,7 @@ process.on('message', (raw) => {
   if (message.type === 'start') return start(message.config)
   if (message.type === 'ping') return say({ type: 'pong', nonce: message.nonce })
   if (message.type === 'set_access') {
+    if (fixture.loseListener) return say(refusal('port_taken'))
     notification(JSON.stringify(message.access))
     return say({ type: 'access_set', problem: null })
   }
@@ -71,7 +75,11 @@ function start(config: Extract<ToRunner, { type: 'start' }>['config']): void {
   })
 }
 
-function refuse(code: Extract<FromRunner, { type: 'failed' }>['code']): void {
-  say({ type: 'failed', code, message: { code: 'quoted', params: { words: `refused: ${code}` } } })
+function refuse(code: Refusal['code']): void {
+  say(refusal(code))
   process.disconnect()
+}
+
+function refusal(code: Refusal['code']): Refusal {
+  return { type: 'failed', code, message: { code: 'quoted', params: { words: `refused: ${code}` } } }
 }

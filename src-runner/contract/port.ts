@@ -88,7 +88,10 @@ export const ToRunner = z.discriminatedUnion('type', [
   z.object({ type: z.literal('start'), config: RunnerConfig }),
   z.object({ type: z.literal('stop'), graceMs: z.number().int().nonnegative() }),
   z.object({ type: z.literal('ping'), nonce: z.string() }),
-  /** Answered by `access_set`. Jobs go on; streams end, and every request is judged by the new access. */
+  /**
+   * Answered by `access_set`, or by `failed` if the runner listens nowhere any more. Jobs go on; streams end, and every request is
+   * judged by the new access.
+   */
   z.object({ type: z.literal('set_access'), access: Access }),
   z.object({
     type: z.literal('vault.answer'),

@@ -30,6 +30,17 @@ export type LimitedCallers = {
   confine: Confine
 }
 
+/** The server listens nowhere any more. `cause` is the system's error for the address where it did before. */
+export class ListenerLost extends Error {
+  override readonly name = 'ListenerLost'
+  readonly address: { host: string; port: number }
+
+  constructor(address: { host: string; port: number }, cause: unknown) {
+    super(`cannot listen on port ${address.port} of ${address.host} again`, { cause })
+    this.address = address
+  }
+}
+
 export type HttpServerDeps = Pick<Services, 'clock' | 'log'> & {
   handlers: Handlers
   /** Both are read for every request. */
@@ -150,7 +161,7 @@ export function createHttpServer(deps: HttpServerDeps) {
     },
     /**
      * Listens on another address of the same port. Open connections stay. If that fails, listens where it did before and
-     * rejects with the system's error.
+     * rejects with the system's error, or with ListenerLost if another program has taken the port in between.
      */
     async changeHost(host: string): Promise<void> {
       const { address, port } = app.server.address() as AddressInfo
@@ -158,7 +169,9 @@ export function createHttpServer(deps: HttpServerDeps) {
       try {
         await listenOn(app.server, host, port)
       } catch (error) {
-        await listenOn(app.server, address, port)
+        await listenOn(app.server, address, port).catch((cause: unknown) => {
+          throw new ListenerLost({ host: address, port }, cause)
+        })
         throw error
       }
     },
