@@ -7,11 +7,12 @@ import { connect, createServer } from 'node:net'
 import { hostname, networkInterfaces, tmpdir, type NetworkInterfaceInfo } from 'node:os'
 import { join } from 'node:path'
 import { checkServerIdentity, type PeerCertificate } from 'node:tls'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Host, HostOptions } from './host.ts'
 import { readLinkFile } from './settings/link-file.ts'
-import { startHost } from './testing/start-host.ts'
+import { createTestHost, startHost } from './testing/start-host.ts'
 
+const ANY_PORTS = { RUNNER_PORT: '0', DASHBOARD_PORT: '0' }
 const OWNER = { name: 'Ann', password: 'a password that is long enough' }
 /** Every address of this machine, and one of loopback at which nobody listens unless the server listens everywhere. */
 const ADDRESSES = [
@@ -44,8 +45,7 @@ describe.runIf(process.platform === 'linux')('sharing on the network', () => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   })
 
-  const start = (env: Record<string, string> = {}, network?: HostOptions['network']) =>
-    startHost(folder, { RUNNER_PORT: '0', DASHBOARD_PORT: '0', ...env }, network)
+  const start = (env: Record<string, string> = {}, network?: HostOptions['network']) => startHost(folder, { ...ANY_PORTS, ...env }, network)
 
   const ports = () => {
     const dashboard = host.dashboardState()
@@ -357,16 +357,37 @@ describe.runIf(process.platform === 'linux')('sharing on the network', () => {
   })
 })
 
-it('is still found by the command line after another start on its data was refused', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'deckhand-host-'))
-  const ports = { RUNNER_PORT: '0', DASHBOARD_PORT: '0' }
-  const host = await startHost(folder, ports)
+const newFolder = () => mkdtempSync(join(tmpdir(), 'deckhand-host-'))
+
+/** A host that the test stops at its end, with its folder. It starts nothing. */
+function openHost(folder: string, env: Record<string, string> = {}): Host {
+  const host = createTestHost(folder, { ...ANY_PORTS, ...env })
   onTestFinished(async () => {
     await host.stop()
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   })
+  return host
+}
+
+it('is still found by the command line after another start on its data was refused', async () => {
+  const folder = newFolder()
+  const host = openHost(folder)
+  await host.startServer()
+  await host.supervisor.start()
   const link = readLinkFile(folder)
-  await expect(startHost(folder, ports)).rejects.toThrow('the runner is failed')
+  await expect(startHost(folder, ANY_PORTS)).rejects.toThrow('the runner is failed')
   expect(readLinkFile(folder)).toEqual(link)
   expect(host.browserLink()).toContain(link?.url)
+})
+
+it('starts the runner with the secret that replaced another one while the dashboard was starting', async () => {
+  const host = openHost(newFolder(), { AUTH_MODE: 'bearer-token' })
+  await host.workerSecret()
+  // The new secret is there before the dashboard listens.
+  vi.spyOn(host.vault, 'set').mockResolvedValue()
+  const starting = [host.startServer(), host.supervisor.start()]
+  const replaced = await host.rotateSecret()
+  await Promise.all(starting)
+  const answer = await fetch(`${host.supervisor.endpoint()!.url}/api/jobs`, { headers: { authorization: `Bearer ${replaced}` } })
+  expect(answer.status).toBe(200)
 })

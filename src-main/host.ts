@@ -121,11 +121,14 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
   }
 
   async function configure(safeMode: boolean): Promise<RunnerConfig> {
-    const workerSecret = await secret.read()
+    // The dashboard asks for it as soon as it listens.
+    await secret.read()
     // Loading the accounts takes a second or more, which the first API client would wait.
     if (authMode() === 'bearer-token') signIn.hasOwner().catch(() => {})
     // The runner needs the dashboard's origins, which contain its port.
     await serving.settled()
+    // Again: it may have been replaced meanwhile.
+    const workerSecret = await secret.read()
     return {
       ...configOf(environment, sharing, serving.server()),
       workerSecret,

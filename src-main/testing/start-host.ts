@@ -7,9 +7,9 @@ const path = (to: string) => fileURLToPath(new URL(to, import.meta.url))
 const ENTRY = path('../../out/main/runner.js')
 const CODE_CACHE = path('../../node_modules/.cache/node')
 
-/** A host without a page on the data in `folder`, with both of its servers. Rejects unless the runner becomes ready. */
-export async function startHost(folder: string, env: Record<string, string>, network?: HostOptions['network']): Promise<Host> {
-  const host = createHost({
+/** A host without a page on the data in `folder`. It starts nothing. */
+export function createTestHost(folder: string, env: Record<string, string>, network?: HostOptions['network']): Host {
+  return createHost({
     appVersion: '0.0.0',
     environment: readEnvironment({
       env: { DECKHAND_DATA_DIR: folder, DECKHAND_VAULT: 'file', ...env },
@@ -22,6 +22,11 @@ export async function startHost(folder: string, env: Record<string, string>, net
     network,
     spawn: createForkedRunner({ entry: ENTRY, codeCache: CODE_CACHE, env: { PATH: process.env['PATH'], HOME: folder, SHELL: '/bin/sh' } }),
   })
+}
+
+/** The same with both of its servers. Rejects unless the runner becomes ready. */
+export async function startHost(...given: Parameters<typeof createTestHost>): Promise<Host> {
+  const host = createTestHost(...given)
   await host.startServer()
   const { state } = await host.supervisor.start()
   if (state === 'ready') return host
