@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { X509Certificate } from 'node:crypto'
 import { Agent, request, type IncomingMessage } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { hostname, networkInterfaces, tmpdir, type NetworkInterfaceInfo } from 'node:os'
 import { join } from 'node:path'
 import { checkServerIdentity, type PeerCertificate } from 'node:tls'
@@ -390,4 +390,24 @@ it('starts the runner with the secret that replaced another one while the dashbo
   await Promise.all(starting)
   const answer = await fetch(`${host.supervisor.endpoint()!.url}/api/jobs`, { headers: { authorization: `Bearer ${replaced}` } })
   expect(answer.status).toBe(200)
+})
+
+it('is found by the command line while another program has the port of the runner', async () => {
+  const squatter = createServer().listen(0, '127.0.0.1')
+  await once(squatter, 'listening')
+  onTestFinished(() => void squatter.close())
+  const folder = newFolder()
+  const host = openHost(folder, { RUNNER_PORT: String((squatter.address() as AddressInfo).port) })
+  await host.startServer()
+  expect(await host.supervisor.start()).toMatchObject({ state: 'port_taken' })
+  expect(host.browserLink()).toContain(readLinkFile(folder)?.url)
+})
+
+it('is found by the command line while its database is damaged', async () => {
+  const folder = newFolder()
+  writeFileSync(join(folder, 'deckhand.db'), 'not a database '.repeat(500))
+  const host = openHost(folder)
+  await host.startServer()
+  expect(await host.supervisor.start()).toMatchObject({ state: 'failed', code: 'database_damaged' })
+  expect(host.browserLink()).toContain(readLinkFile(folder)?.url)
 })
