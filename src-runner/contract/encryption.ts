@@ -89,14 +89,16 @@ function pemOf(key: string): string {
   return `-----BEGIN PRIVATE KEY-----\n${key.replace(/.{64}/g, '$&\n').trimEnd()}\n-----END PRIVATE KEY-----\n`
 }
 
+type Ends = { remoteAddress?: string | undefined; localAddress?: string | undefined }
+
 /** A connection without TLS that did not stay on this machine. */
-export function isPlainFromNetwork(connection: {
-  encrypted?: boolean
-  remoteAddress?: string | undefined
-  localAddress?: string | undefined
-}): boolean {
-  const { encrypted, remoteAddress, localAddress } = connection
-  return encrypted !== true && !(isLoopback(remoteAddress) && isLoopback(localAddress))
+export function isPlainFromNetwork(connection: Ends & { encrypted?: boolean }): boolean {
+  return connection.encrypted !== true && isFromNetwork(connection)
+}
+
+/** Not over loopback. Also true for a connection of this machine to its address in the network. */
+export function isFromNetwork({ remoteAddress, localAddress }: Ends): boolean {
+  return !(isLoopback(remoteAddress) && isLoopback(localAddress))
 }
 
 function isLoopback(address = ''): boolean {

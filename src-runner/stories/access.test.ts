@@ -1,10 +1,12 @@
 import { Agent, request } from 'node:http'
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Access } from '../contract/port.ts'
+import { MAX_FROM_ADDRESS } from '../platform/net/connection-limit.ts'
 import { canActAsOtherAccount, OTHER_ACCOUNT } from '../testing/other-account.ts'
 import { createTestRunner, TEST_SECRET, type TestRunner } from '../testing/create-test-runner.ts'
 
@@ -13,6 +15,9 @@ const LOCAL: Access = { host: '127.0.0.1', authMode: 'local-trust', workerSecret
 const SHARED: Access = { ...LOCAL, host: '0.0.0.0', authMode: 'local-auth' }
 /** Leads to this machine, but not to a server that is bound to 127.0.0.1. */
 const ANOTHER_ADDRESS = '127.0.0.2'
+const IN_NETWORK = Object.values(networkInterfaces())
+  .flat()
+  .find((address) => address?.family === 'IPv4' && !address.internal)?.address
 
 describe('changing the access while the runner runs', () => {
   let test: TestRunner
@@ -111,6 +116,24 @@ describe('changing the access while the runner runs', () => {
     expect(await ask('/api/jobs')).toMatchObject({ status: 401 })
     expect(await ask('/api/jobs', TEST_SECRET)).toMatchObject({ status: 200 })
     squatter.close()
+  })
+
+  it.runIf(IN_NETWORK !== undefined)('lets an address of the network hold some connections, and never all of them', async () => {
+    await test.runner.changeAccess(SHARED)
+    const sockets: Socket[] = []
+    /** Whether it stays open. */
+    const open = async () => {
+      const socket = connect(test.port, IN_NETWORK).on('error', () => {})
+      sockets.push(socket)
+      socket.write('GET /api/jobs HTTP/1.1\r\nHost: localhost\r\n\r\n')
+      return Promise.race([once(socket, 'data').then(() => true), once(socket, 'close').then(() => false)])
+    }
+    const accepted = await Promise.all(Array.from({ length: MAX_FROM_ADDRESS }, open))
+    expect([accepted.every(Boolean), await open()]).toEqual([true, false])
+    expect(await ask('/api/jobs', TEST_SECRET)).toMatchObject({ status: 200 })
+    sockets[0]!.destroy()
+    await expect.poll(open).toBe(true)
+    for (const socket of sockets) socket.destroy()
   })
 
   it('never opens the runner to the network without a secret', async () => {

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { respondToBrokenRequest, fixedBody, JSON_TYPE } from '../../platform/net/fixed-responses.ts'
 import { respondUnread } from '../../platform/net/unread-body.ts'
+import { limitConnectionsFromNetwork } from '../../platform/net/connection-limit.ts'
 import { acceptTlsOn, createNodeServer, type Deadlines } from '../../platform/net/node-http.ts'
 import type { Services } from '../../platform/services.ts'
 import { ERROR_STATUS, type ErrorCode } from '../../contract/errors.ts'
@@ -78,6 +79,7 @@ export function createHttpServer(deps: HttpServerDeps) {
   })
 
   const tls = acceptTlsOn(app.server)
+  limitConnectionsFromNetwork(app.server)
   app.removeAllContentTypeParsers()
   const asBuffer = { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES } as const
   app.addContentTypeParser('application/json', asBuffer, async (_request: FastifyRequest, bytes: Buffer) => parseJson(bytes))

@@ -1,7 +1,10 @@
+import { once } from 'node:events'
 import { Agent } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { transact } from '../../platform/db/database.ts'
 import { createEventHub } from '../../platform/events/event-hub.ts'
+import { MAX_CONNECTIONS } from '../../platform/net/connection-limit.ts'
 import { createMachineTime } from '../../platform/time/machine-time.ts'
 import { silentLog } from '../../lib/log.ts'
 import { createMemoryVault } from '../../lib/vault.ts'
@@ -80,6 +83,22 @@ describe('the webhook server', () => {
     }
     const kept = () => (webhooks.flush(), rig.db.prepare('SELECT outcome, status, times FROM webhook_refusals').all())
     await expect.poll(kept).toEqual([{ outcome: 'incomplete', status: 408, times: 1 }])
+  })
+
+  it('holds a limited number of connections, and accepts others when some have ended', async () => {
+    const sockets: Socket[] = []
+    /** Whether it stays open. */
+    const open = async () => {
+      const socket = connect(listener.port, '127.0.0.1').on('error', () => {})
+      sockets.push(socket)
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+      return Promise.race([once(socket, 'data').then(() => true), once(socket, 'close').then(() => false)])
+    }
+    const accepted = await Promise.all(Array.from({ length: MAX_CONNECTIONS }, open))
+    expect([accepted.every(Boolean), await open()]).toEqual([true, false])
+    sockets[0]!.destroy()
+    await expect.poll(open).toBe(true)
+    for (const socket of sockets) socket.destroy()
   })
 
   it('finishes deliveries under way when it closes, and accepts no new ones', async () => {

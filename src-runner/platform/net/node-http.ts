@@ -1,6 +1,7 @@
 import type { RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { acceptTls, type TlsFront } from '../../contract/encryption.ts'
+import { MAX_CONNECTIONS } from './connection-limit.ts'
 
 /**
  * Node's HTTP module without its ESM exports. `import 'node:http'` reads all exports, and one of them (WebSocket) loads
@@ -21,7 +22,9 @@ export function createNodeServer(listener: RequestListener, deadlines: Deadlines
     connectionsCheckingInterval: deadlines.checkEveryMs,
     keepAliveTimeout: 72_000,
   }
-  return http.createServer(options, listener)
+  const server = http.createServer(options, listener)
+  server.maxConnections = MAX_CONNECTIONS
+  return server
 }
 
 /** Lets a server of `createNodeServer` speak HTTPS too. The module for it is loaded with the first certificate. */
