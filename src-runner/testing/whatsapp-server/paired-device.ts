@@ -8,6 +8,7 @@ import type { WhatsAppDeps } from '../../adapters/channels/whatsapp/connection.t
 import { createWhatsAppDriver } from '../../adapters/channels/whatsapp/whatsapp.ts'
 import { createOutbound } from '../../platform/net/outbound.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { silentLog, type Log } from '../../lib/log.ts'
 import { inEnglish } from '../../lib/messages.ts'
 import type { DeviceBundle } from './signal-party.ts'
 import { startWhatsAppServer, type WhatsAppServer } from './whatsapp-server.ts'
@@ -45,7 +46,7 @@ async function pairOnce(clock: Clock): Promise<Paired> {
 const testServerOf = ({ url, rootKey }: WhatsAppServer) => ({ url, rootKey: Buffer.from(rootKey).toString('hex') })
 
 /** A local WhatsApp with a person, the device of an account that is linked to it, and the driver that connects it. */
-export async function startPairedDevice(clock: Clock, channelId = 'channel') {
+export async function startPairedDevice(clock: Clock, channelId = 'channel', log: Log = silentLog) {
   const { key, entries, bundle } = await (paired ??= pairOnce(clock))
   const server = await startWhatsAppServer(bundle)
   const dataDir = mkdtempSync(join(tmpdir(), 'deckhand-whatsapp-'))
@@ -54,6 +55,7 @@ export async function startPairedDevice(clock: Clock, channelId = 'channel') {
     dataDir,
     fetch: outbound.fetch,
     clock,
+    log,
     speech: () => inEnglish,
     random: () => 0.5,
     testServer: testServerOf(server),

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createHandClock } from '../../../testing/hand-clock.ts'
+import { silentLog } from '../../../lib/log.ts'
 import { inEnglish } from '../../../lib/messages.ts'
 import { connect } from './connection.ts'
 import { createKey, createLinkState, linkStateFile } from './link-state.ts'
@@ -21,7 +22,7 @@ test.each([
   mkdirSync(file + suffix)
   const statuses: string[] = []
   const connection = connect(
-    { dataDir, fetch: () => expect.unreachable(), clock, speech: () => inEnglish, random: () => 0.5, testServer: null },
+    { dataDir, fetch: () => expect.unreachable(), clock, log: silentLog, speech: () => inEnglish, random: () => 0.5, testServer: null },
     { channelId: 'channel', token, appToken: null, baseUrl: null },
     {
       incoming: () => expect.unreachable(),

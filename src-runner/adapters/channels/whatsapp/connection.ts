@@ -1,5 +1,6 @@
 import type { OutboundFetch } from '../../../platform/net/outbound.ts'
 import type { Clock } from '../../../lib/clock.ts'
+import type { Log } from '../../../lib/log.ts'
 import { createMessage, type Speech } from '../../../lib/messages.ts'
 import type { ChannelAccess } from '../../../domain/channels/channel-access.ts'
 import type { Connection, RunnerOfChannel } from '../channel.ts'
@@ -16,6 +17,7 @@ export type WhatsAppDeps = {
   dataDir: string
   fetch: OutboundFetch
   clock: Clock
+  log: Log
   speech: Speech
   /** Uniform in [0, 1): spreads retries. */
   random: () => number
@@ -52,6 +54,15 @@ export function connect(deps: WhatsAppDeps, access: ChannelAccess, runner: Runne
     }
   }
 
+  /** The service accepts these keys no more, so a file that cannot be deleted stops nothing. */
+  function deleteKeys(): void {
+    try {
+      deleteLinkState(file)
+    } catch (error) {
+      deps.log.warn({ error, channelId: access.channelId }, 'could not delete the keys of an unlinked account')
+    }
+  }
+
   async function run(): Promise<void> {
     const state = await openState()
     try {
@@ -78,7 +89,7 @@ export function connect(deps: WhatsAppDeps, access: ChannelAccess, runner: Runne
         signal,
       )
       reported.status('logged_out', failure.problem)
-      if (failure.isUnlinked) deleteLinkState(file)
+      if (failure.isUnlinked) deleteKeys()
     } finally {
       state?.close()
     }

@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { silenceConsole } from '../../../platform/log/create-log.ts'
@@ -66,6 +66,7 @@ describe('WhatsApp itself', () => {
   let statuses: { status: string; problem: string }[]
   let trips: number
   let known: string[]
+  let logged: string[]
   let onOther: (incoming: Incoming) => void
   /** Called before a message is stored. */
   let keep: (message: IncomingMessage) => Promise<void>
@@ -80,7 +81,8 @@ describe('WhatsApp itself', () => {
     keep = async () => {}
     known = []
     onOther = () => {}
-    device = await startPairedDevice(clock)
+    logged = []
+    device = await startPairedDevice(clock, 'channel', { ...silentLog, warn: (_fields, text) => void logged.push(text) })
   })
   afterEach(async () => {
     await connection?.close()
@@ -431,6 +433,15 @@ describe('WhatsApp itself', () => {
       device.server.downgrade()
       await expect.poll(status).toBe('logged_out')
       expect(statuses.at(-1)!.problem).toMatch(/Link it again/)
+    })
+
+    test('by an unlinking ends it, even if the keys cannot be deleted', async () => {
+      await open()
+      mkdirSync(`${device.file}.part`)
+      device.server.streamError(401)
+      await connection!.ended
+      expect(status()).toBe('logged_out')
+      expect(logged).toEqual(['could not delete the keys of an unlinked account'])
     })
 
     test.each([500, 503, 428])('with %i is tried again', async (code) => {
