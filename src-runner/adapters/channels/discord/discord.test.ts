@@ -314,6 +314,21 @@ describe('Discord itself', () => {
       expect(statuses).toEqual([expect.stringMatching(/^failing: .* did not answer in time\.$/)])
     })
 
+    test('that greets late is given the next session as late', async () => {
+      server.gateway.greetWith('{"op":11}')
+      connect()
+      await server.until(() => server.gateway.connections.length === 1)
+      server.gateway.greetWith(null)
+      clock.advance(4000)
+      server.gateway.sendText('{"op":10,"d":{"heartbeat_interval":41250}}')
+      await server.until(server.gateway.isReady)
+      server.gateway.invalidate(false)
+      await passPause(IDENTIFY_MS)
+      await server.until(() => server.gateway.identifies.length === 2)
+      const [first, second] = server.gateway.identifies
+      expect(second!.at - first!.at).toBe(IDENTIFY_MS)
+    })
+
     test('is given fewer sessions than the service allows', async () => {
       server.sessionsLeft = { remaining: 0, resetAfterMs: 1_234_567 }
       connect()

@@ -30,6 +30,8 @@ export type GatewayDeps = {
   server: Message | string
   intents: number
   isOfService: (address: string) => boolean
+  /** A session is about to begin. */
+  onIdentify(): void
   /** null: the session was resumed, and all missed events have arrived. */
   onReady(ready: Ready | null): void
   onEvent(type: string, data: unknown): void
@@ -66,7 +68,7 @@ export async function runGateway(
   closing: AbortSignal,
 ): Promise<GatewayEnd> {
   closing.throwIfAborted()
-  const { clock, random, token, server, intents, onReady, onEvent, onRoundTrip } = deps
+  const { clock, random, token, server, intents, onIdentify, onReady, onEvent, onRoundTrip } = deps
   const ended = Promise.withResolvers<GatewayEnd>()
   const timers: (() => void)[] = []
   let current = session
@@ -101,9 +103,9 @@ export async function runGateway(
       if (!isOver) timers.push(clock.every(everyMs, beat))
     })
     timers.push(first)
-    if (current === null)
-      send(OP.identify, { token, intents, properties: { os: process.platform, browser: 'deckhand', device: 'deckhand' } })
-    else send(OP.resume, { token, session_id: current.id, seq: current.sequence })
+    if (current !== null) return send(OP.resume, { token, session_id: current.id, seq: current.sequence })
+    onIdentify()
+    send(OP.identify, { token, intents, properties: { os: process.platform, browser: 'deckhand', device: 'deckhand' } })
   }
 
   function dispatch(type: string, d: unknown): void {

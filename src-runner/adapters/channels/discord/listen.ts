@@ -54,11 +54,11 @@ export async function listen(deps: ListenDeps, position: string | null): Promise
     health.set('connecting', null)
   }
 
-  function openGateway(address: string, session: GatewaySession | null): Promise<GatewayEnd> {
+  function openGateway(address: string, session: GatewaySession | null, onIdentify: () => void): Promise<GatewayEnd> {
     const intents = INTENTS.guildMessages | INTENTS.directMessages | (mayReadContent ? INTENTS.messageContent : 0)
     const { token, baseUrl } = deps.access
     const { onEvent } = inbox
-    const events = { onReady, onEvent, onRoundTrip: deps.runner.roundTrip }
+    const events = { onIdentify, onReady, onEvent, onRoundTrip: deps.runner.roundTrip }
     const gateway = { ...deps, token, intents, server: deps.api.server, isOfService: (url: string) => isOfService(url, baseUrl) }
     return runGateway({ ...gateway, ...events }, address, session, signal)
   }
@@ -82,7 +82,7 @@ export async function listen(deps: ListenDeps, position: string | null): Promise
 }
 
 type Staying = {
-  openGateway(address: string, session: GatewaySession | null): Promise<GatewayEnd>
+  openGateway(address: string, session: GatewaySession | null, onIdentify: () => void): Promise<GatewayEnd>
   onEnd(end: GatewayEnd): void
   onProblem(problem: Message): void
 }
@@ -90,12 +90,12 @@ type Staying = {
 /** Connects again and again. Resolves with the reason when the service refuses the token. */
 async function stayConnected(deps: ListenDeps, { openGateway, onEnd, onProblem }: Staying): Promise<Message> {
   const { clock, random, closing } = deps
-  const findAddress = createAddressFinder(deps)
+  const begins = createSessionBegins(deps)
   let session: GatewaySession | null = null
   for (let failures = 0; ; failures++) {
     const startedAt = clock.monotonic()
-    const found: { address: string } | Trouble = session === null ? await findAddress() : { address: session.url }
-    const end: GatewayEnd | Trouble = 'address' in found ? await openGateway(found.address, session) : found
+    const found: { address: string } | Trouble = session === null ? await begins.findAddress() : { address: session.url }
+    const end: GatewayEnd | Trouble = 'address' in found ? await openGateway(found.address, session, begins.note) : found
     closing.throwIfAborted()
     if ('kind' in end ? end.kind === 'token' : end.reason === 'token') return end.problem
     if (clock.monotonic() - startedAt >= STEADY_MS) failures = 0
@@ -115,10 +115,12 @@ async function stayConnected(deps: ListenDeps, { openGateway, onEnd, onProblem }
   }
 }
 
-/** Asks where to begin a session, at most as often as the service lets sessions begin. */
-function createAddressFinder({ api, access, clock, closing }: ListenDeps): () => Promise<{ address: string } | Trouble> {
+/** Where to begin a session, at most as often as the service lets sessions begin. */
+function createSessionBegins({ api, access, clock, closing }: ListenDeps) {
   let lastAt: number | null = null
-  return async () => {
+  const note = () => void (lastAt = clock.monotonic())
+
+  async function findAddress(): Promise<{ address: string } | Trouble> {
     const waitMs = lastAt === null ? 0 : lastAt + IDENTIFY_EVERY_MS - clock.monotonic()
     if (waitMs > 0) await clock.sleep(waitMs, closing)
     const result = await api.call('GET', '/gateway/bot', { signal: closing })
@@ -132,9 +134,12 @@ function createAddressFinder({ api, access, clock, closing }: ListenDeps): () =>
       const resetMs = Number(limit['reset_after'])
       return trouble('slow_down', createMessage('chat_slow_down', { server }), { retryAfterMs: resetMs > 0 ? resetMs : null })
     }
-    lastAt = clock.monotonic()
+    note()
     return { address: url }
   }
+
+  /** `note`: a session begins now, which may be long after its address was found. */
+  return { findAddress, note }
 }
 
 /** Shows the commands in the menu of every chat. Returns false if it should be tried again. */
