@@ -198,7 +198,8 @@ type Deadlines = { requestTimeout: number; headersTimeout: number; connectionsCh
 const DEFAULT_DEADLINES: Deadlines = { requestTimeout: 30_000, headersTimeout: 15_000, connectionsCheckingInterval: 5_000 }
 
 function createHttpServer(listener: Route, deadlines: Deadlines): Server {
-  return process.getBuiltinModule('node:http').createServer(deadlines, listener)
+  // The gate refuses a missing Host with a body; Node would send none.
+  return process.getBuiltinModule('node:http').createServer({ ...deadlines, requireHostHeader: false }, listener)
 }
 
 async function respondOverHttp(dashboard: Dashboard, request: IncomingMessage, response: ServerResponse, log: Log): Promise<void> {
