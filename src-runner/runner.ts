@@ -6,6 +6,7 @@ import type { Access, Notification, RunningReport } from './contract/port.ts'
 import { refuseUnsafeConfig } from './adapters/host/environment.ts'
 import type { HostCommands } from './adapters/host/host-commands.ts'
 import { systemClock } from './lib/clock.ts'
+import { messageOf } from './lib/errors.ts'
 import { createAdapters } from './composition/adapters.ts'
 import { createAgents } from './composition/agents.ts'
 import { createConnections } from './composition/connections.ts'
@@ -81,7 +82,10 @@ export function createRunner(deps: RunnerDeps): Runner {
     if (!config.safeMode) adapters.skills.start()
     void adapters.programs.scan()
     void adapters.mcp.sweep()
-    if (!config.safeMode) void adapters.codeKeeper.recover()
+    if (!config.safeMode)
+      adapters.codeKeeper
+        .recover()
+        .catch((error: unknown) => log.warn({ err: error }, `what coding programs left could not be read: ${messageOf(error)}`))
     adapters.http.useTls(config.tls ?? null)
     const address = await adapters.http.listen(config.host, config.port)
     log.info({ ...address, bootId, rescued, authMode: config.authMode, safeMode: config.safeMode }, 'the runner is ready')

@@ -8,3 +8,14 @@ export function canActAsOtherAccount(): boolean {
   if (process.platform !== 'linux' || process.getuid!() !== 0) return false
   return spawnSync(process.execPath, ['-e', ''], OTHER_ACCOUNT).status === 0
 }
+
+/** Root may change files that their modes close. */
+export async function asPlainAccount(work: () => Promise<void>): Promise<void> {
+  if (process.getuid?.() !== 0) return work()
+  process.seteuid!(OTHER_ACCOUNT.uid)
+  try {
+    await work()
+  } finally {
+    process.seteuid!(0)
+  }
+}

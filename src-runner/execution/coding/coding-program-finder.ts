@@ -1,5 +1,6 @@
-import { readdir, rm } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { removeFolder } from '../../platform/programs/remove-folder.ts'
 import { CodingCli } from '../../contract/coding-programs.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { findSignIn, isLogin, listLogins, outsideEnvironment, prepareCodingHome, runsInSandbox } from '../../agent/coding/coding-home.ts'
@@ -74,7 +75,7 @@ export function createCodingProgramFinder({ clock, dataDir, home, listProgramFol
       }
     },
     listLogins: async () => [...new Set([...given, ...(await listLogins(person))])],
-    forget: (jobId) => rm(homeOf(jobId), { recursive: true, force: true }),
+    forget: (jobId) => removeFolder(homeOf(jobId)),
     async listHomes() {
       const names = await readdir(homes).catch((): string[] => [])
       return names.flatMap((name) => (name.endsWith(HOME) ? name.slice(0, -HOME.length) : []))

@@ -72,12 +72,21 @@ export function createWorkKeeper({ db, git, clock, log, programs, codingPrograms
     if ((await whenOver(jobId)) !== null && findCodingTurn(db, jobId)?.savedAt === null) await save(jobId)
   }
 
+  /** A home that cannot be deleted stays until the next start, and keeps neither this job's work nor other homes waiting. */
+  async function forget(jobId: string): Promise<void> {
+    try {
+      await codingPrograms.forget(jobId)
+    } catch (error) {
+      log.warn({ err: error, jobId }, `the home of a coding program could not be deleted: ${messageOf(error)}`)
+    }
+  }
+
   /** After a job has ended. */
   async function tidy(jobId: string): Promise<void> {
     try {
       await inTurn(jobId, async () => {
         await whenOver(jobId)
-        await codingPrograms.forget(jobId)
+        await forget(jobId)
         await saveOnce(jobId)
       })
     } catch (error) {
@@ -106,7 +115,7 @@ export function createWorkKeeper({ db, git, clock, log, programs, codingPrograms
       for (const jobId of await codingPrograms.listHomes()) {
         if (isStopped) return
         const status = findCodeTask(db, jobId)?.jobStatus
-        if (status === undefined || isTerminal(status)) await codingPrograms.forget(jobId)
+        if (status === undefined || isTerminal(status)) await forget(jobId)
       }
       if (isStopped) return
       for (const jobId of listUnsavedTasks(db)) tidySoon(jobId)

@@ -1,5 +1,6 @@
-import { chmod, mkdir, readdir, realpath, rm } from 'node:fs/promises'
+import { mkdir, readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
+import { removeFolder } from '../../platform/programs/remove-folder.ts'
 
 export type ServerFolders = ReturnType<typeof createServerFolders>
 
@@ -7,16 +8,7 @@ export type ServerFolders = ReturnType<typeof createServerFolders>
 export function createServerFolders(dataDir: string) {
   const root = join(dataDir, 'mcp')
 
-  async function remove(name: string): Promise<void> {
-    const folder = join(root, name)
-    try {
-      await rm(folder, { recursive: true, force: true })
-    } catch {
-      // Some programs make their caches read-only.
-      await makeWritable(folder)
-      await rm(folder, { recursive: true, force: true })
-    }
-  }
+  const remove = (name: string) => removeFolder(join(root, name))
 
   return {
     async open(serverId: string): Promise<string> {
@@ -35,10 +27,4 @@ export function createServerFolders(dataDir: string) {
       for (const name of names) if (!kept.has(name)) await remove(name)
     },
   }
-}
-
-/** Follows no link: links are not folders here. */
-async function makeWritable(folder: string): Promise<void> {
-  await chmod(folder, 0o700)
-  for (const entry of await readdir(folder, { withFileTypes: true })) if (entry.isDirectory()) await makeWritable(join(folder, entry.name))
 }
