@@ -26,6 +26,8 @@ type ModelJob = {
   agent: string
   conversation: string | null
   schedule: string | null
+  /** The job that delegated this one. */
+  parent: string | null
   status: JobStatus
   claim: number
   crashes: number
@@ -36,6 +38,7 @@ type ModelJob = {
   turns: number
   toolCalls: number
   cost: number
+  childrenCost: number
   said: string[]
   result: string | null
   error: string | null
@@ -64,11 +67,13 @@ const STEPS = {
   fail: settleWith({ kind: 'failed', error: 'model_unavailable', message: quote('It does not answer.') }),
   giveUp: settleWith({ kind: 'cancelled' }),
   ask: settleWith({ kind: 'waiting', status: 'awaiting_approval' }),
-  delegate: settleWith({ kind: 'waiting', status: 'awaiting_child' }),
+  delegate,
+  awaitChild: settleWith({ kind: 'waiting', status: 'awaiting_child' }),
   release: settleWith({ kind: 'released' }),
   postpone: settleWith({ kind: 'postponed', waitMs: 0, message: quote('Nobody answers.'), notifiesOwner: true }),
   wake,
   cancel,
+  cancelAllOfAgent,
   forceCancel,
   retry,
   crash,
@@ -87,6 +92,7 @@ const WEIGHTS: Partial<Record<StepName, number>> = {
   toolResult: 3,
   wake: 4,
   ask: 3,
+  delegate: 6,
   cancel: 2,
   crash: 2,
   completeWithReply: 3,
@@ -162,7 +168,29 @@ function enqueue(walk: Walk, a: number, b: number): void {
   addJob(walk, job.id, agent, job.conversationId, schedule)
 }
 
-function addJob(walk: Walk, id: string, agent: string, conversation: string | null, schedule: string | null): void {
+/** A running attempt hands work to another agent, and goes on. */
+function delegate(walk: Walk, a: number, b: number): void {
+  const callId = `call_${walk.jobs.length}`
+  const agent = walk.agents[b % AGENTS]!
+  let child = ''
+  const job = attempt(walk, a, (tx, claim) => {
+    walk.rig.store.recordToolStarted(tx, claim, { callId, name: 'delegate' })
+    const links = { parentJobId: claim.jobId, parentCallId: callId }
+    child = walk.rig.store.enqueue(tx, { agentId: agent, channel: 'delegation', task: `Part ${b}`, ...links }).id
+  })
+  if (job === null) return
+  Object.assign(job, { steps: job.steps + 1, lastSign: walk.rig.clock.now() })
+  addJob(walk, child, agent, null, null, job.id)
+}
+
+function addJob(
+  walk: Walk,
+  id: string,
+  agent: string,
+  conversation: string | null,
+  schedule: string | null,
+  parent: string | null = null,
+): void {
   if (conversation !== null && !walk.conversations.includes(conversation)) walk.conversations.push(conversation)
   const { seq } = walk.rig.db.prepare<{ seq: number }>('SELECT seq FROM agent_jobs WHERE id = ?').get(id)!
   walk.jobs.push({
@@ -171,6 +199,7 @@ function addJob(walk: Walk, id: string, agent: string, conversation: string | nu
     agent,
     conversation,
     schedule,
+    parent,
     status: 'pending',
     claim: 0,
     crashes: 0,
@@ -181,6 +210,7 @@ function addJob(walk: Walk, id: string, agent: string, conversation: string | nu
     turns: 0,
     toolCalls: 0,
     cost: 0,
+    childrenCost: 0,
     said: [],
     result: null,
     error: null,
@@ -254,6 +284,7 @@ function countReply(walk: Walk, job: ModelJob, text: string): void {
   job.steps++
   job.turns++
   job.cost += 150
+  for (let above = parentOf(walk, job); above !== undefined; above = parentOf(walk, above)) above.childrenCost += 150
   job.crashes = 0
   job.lastSign = walk.rig.clock.now()
   if (text !== '') job.said.push(text)
@@ -280,7 +311,7 @@ function toolResult(walk: Walk, a: number, b: number): void {
 function settleWith(outcome: AttemptOutcome) {
   return (walk: Walk, a: number) => {
     const job = attempt(walk, a, (tx, claim) => walk.rig.store.settle(tx, claim, outcome))
-    if (job !== null) settled(job, outcome)
+    if (job !== null) settled(walk, job, outcome)
   }
 }
 
@@ -290,21 +321,40 @@ function completeWithReply(walk: Walk, a: number): void {
   )
   if (job === null) return
   countReply(walk, job, 'the answer')
-  settled(job, { kind: 'completed', text: 'the answer' })
+  settled(walk, job, { kind: 'completed', text: 'the answer' })
 }
 
-function settled(job: ModelJob, outcome: AttemptOutcome): void {
-  if (outcome.kind === 'completed') end(job, 'completed', outcome.text)
-  else if (outcome.kind === 'cancelled' || job.stopAsked) end(job, 'cancelled')
-  else if (outcome.kind === 'failed') end(job, 'failed', null, outcome.error)
+function settled(walk: Walk, job: ModelJob, outcome: AttemptOutcome): void {
+  if (outcome.kind === 'completed') end(walk, job, 'completed', outcome.text)
+  else if (outcome.kind === 'cancelled' || job.stopAsked) end(walk, job, 'cancelled')
+  else if (outcome.kind === 'failed') end(walk, job, 'failed', null, outcome.error)
   else if (outcome.kind === 'released') Object.assign(job, { status: 'pending', woken: false })
   else if (outcome.kind === 'postponed') Object.assign(job, { status: 'pending', woken: false, crashes: 0 })
   else Object.assign(job, { status: job.woken ? 'pending' : outcome.status, woken: false, crashes: 0 })
 }
 
-function end(job: ModelJob, status: JobStatus, text: string | null = null, error: string | null = null): void {
+/** The children of a job end with it, and its parent hears of the end. */
+function end(walk: Walk, job: ModelJob, status: JobStatus, text: string | null = null, error: string | null = null): void {
   const kept = job.said.length > 0 ? job.said.join('\n\n') : null
   Object.assign(job, { status, result: text ?? kept, error, woken: false })
+  for (const child of walk.jobs.filter((one) => one.parent === job.id)) stop(walk, child)
+  const parent = parentOf(walk, job)
+  if (parent !== undefined) wakeUp(parent)
+}
+
+function stop(walk: Walk, job: ModelJob): void {
+  if (isTerminal(job.status)) return
+  job.stopAsked = true
+  if (job.status !== 'running') end(walk, job, 'cancelled')
+}
+
+function wakeUp(job: ModelJob): void {
+  if (job.status === 'awaiting_approval' || job.status === 'awaiting_child') job.status = 'pending'
+  else if (job.status === 'running') job.woken = true
+}
+
+function parentOf(walk: Walk, job: ModelJob): ModelJob | undefined {
+  return walk.jobs.find((one) => one.id === job.parent)
 }
 
 function wake(walk: Walk, a: number): void {
@@ -313,8 +363,7 @@ function wake(walk: Walk, a: number): void {
   const waits = job.status === 'awaiting_approval' || job.status === 'awaiting_child'
   const answer = write(walk, (tx) => walk.rig.store.wake(tx, job.id))
   assert.equal(answer, waits ? 'woken' : job.status === 'running' ? 'marked' : 'ignored')
-  if (waits) job.status = 'pending'
-  else if (job.status === 'running') job.woken = true
+  wakeUp(job)
 }
 
 function cancel(walk: Walk, a: number): void {
@@ -325,8 +374,14 @@ function cancel(walk: Walk, a: number): void {
     return
   }
   write(walk, (tx) => walk.rig.store.cancel(tx, job.id))
-  job.stopAsked = true
-  if (job.status !== 'running') end(job, 'cancelled')
+  stop(walk, job)
+}
+
+function cancelAllOfAgent(walk: Walk, a: number, b: number): void {
+  if (a % 2 !== 0) return
+  const agentId = walk.agents[b % AGENTS]!
+  write(walk, (tx) => walk.rig.store.cancelAllOf(tx, { agentId }))
+  for (const job of walk.jobs.filter((one) => one.agent === agentId)) stop(walk, job)
 }
 
 function forceCancel(walk: Walk, a: number): void {
@@ -337,7 +392,7 @@ function forceCancel(walk: Walk, a: number): void {
     write(walk, (tx) => walk.rig.store.forceCancel(tx, job.id)),
     due,
   )
-  if (due) end(job, 'cancelled')
+  if (due) end(walk, job, 'cancelled')
 }
 
 function retry(walk: Walk, a: number): void {
@@ -356,12 +411,14 @@ function retry(walk: Walk, a: number): void {
 function crash(walk: Walk): void {
   boot(walk)
   const expected = { pending: [] as string[], cancelled: [] as string[], failed: [] as string[] }
-  for (const job of walk.jobs.filter((one) => one.status === 'running')) {
+  // A job that ends stops its children, which are younger.
+  for (const job of walk.jobs) {
+    if (job.status !== 'running') continue
     if (job.stopAsked) {
-      end(job, 'cancelled')
+      end(walk, job, 'cancelled')
       expected.cancelled.push(job.id)
     } else if (job.crashes >= 1) {
-      end(job, 'failed', null, 'crash_loop')
+      end(walk, job, 'failed', null, 'crash_loop')
       expected.failed.push(job.id)
     } else {
       Object.assign(job, { status: 'pending', crashes: job.crashes + 1, woken: false })
@@ -394,7 +451,7 @@ function watch(walk: Walk): void {
     failed,
     silent.map((job) => job.id),
   )
-  for (const job of silent) end(job, 'failed', null, 'stuck')
+  for (const job of silent) end(walk, job, 'failed', null, 'stuck')
 }
 
 function removeConversation(walk: Walk, a: number): void {
@@ -404,10 +461,7 @@ function removeConversation(walk: Walk, a: number): void {
   write(walk, (tx) => deleteConversation(tx, { jobs: walk.rig.store }, id))
   walk.conversations.splice(walk.conversations.indexOf(id), 1)
   for (const job of walk.jobs.filter((one) => one.conversation === id)) {
-    if (!isTerminal(job.status)) {
-      job.stopAsked = true
-      if (job.status !== 'running') end(job, 'cancelled')
-    }
+    stop(walk, job)
     job.conversation = null
   }
 }
@@ -436,6 +490,7 @@ type Row = {
   turns: number
   tool_calls: number
   cost_micros: number
+  children_cost_micros: number
   error: string | null
   finished_at: number | null
   heartbeat_at: number | null
@@ -473,6 +528,7 @@ function compareRow(job: ModelJob, row: Row): void {
     row.turns,
     row.tool_calls,
     row.cost_micros,
+    row.children_cost_micros,
     row.error,
     row.conversation_id,
     row.result,
@@ -489,6 +545,7 @@ function compareRow(job: ModelJob, row: Row): void {
     job.turns,
     job.toolCalls,
     job.cost,
+    job.childrenCost,
     job.error,
     job.conversation,
     job.result,
@@ -496,7 +553,8 @@ function compareRow(job: ModelJob, row: Row): void {
   ]
   assert.equal(JSON.stringify(found), JSON.stringify(expected))
   if (!isTerminal(job.status)) return
-  const { conversation_id: _mayGo, ...rest } = row
+  // The conversation may be deleted, and a child may still be running.
+  const { conversation_id: _mayGo, children_cost_micros: _mayGrow, ...rest } = row
   const frozen = JSON.stringify(rest)
   job.frozen ??= frozen
   assert.equal(frozen, job.frozen, 'a finished job never changes')

@@ -437,6 +437,15 @@ describe('stopping', () => {
     expect(() => write((tx) => rig.store.retry(tx, pending.id))).toThrow(expect.objectContaining({ code: 'agent_not_found' }))
   })
 
+  test('stops the jobs of a deleted agent that wait for other jobs of it', () => {
+    const { id } = enqueue()
+    const held = claim(id)
+    const child = enqueue({ channel: 'delegation', parentJobId: id, parentCallId: 'call_1' }).id
+    settle(held, { kind: 'waiting', status: 'awaiting_child' })
+    write((tx) => deleteAgent(tx, { clock: rig.clock, jobs: rig.store }, agentId))
+    expect([job(id).status, job(child).status]).toEqual(['cancelled', 'cancelled'])
+  })
+
   test('stops the turns of a deleted conversation, whose jobs stay', () => {
     const done = enqueue({ channel: 'chat' })
     complete(claim(done.id))
@@ -476,6 +485,26 @@ describe('after a crash', () => {
       expect(job(id).status).toBe(expected)
     }
     expect(job(id)).toMatchObject({ error: 'crash_loop' })
+  })
+
+  test.each([
+    ['was being stopped', 'cancelled'],
+    ['crashed the process twice', 'failed'],
+  ])('ends the child of a job that %s while both were running', (_how, end) => {
+    const { id } = enqueue()
+    if (end === 'failed') {
+      claim(id)
+      rig.reboot()
+      write((tx) => rig.store.rescue(tx))
+    }
+    claim(id)
+    const child = enqueue({ channel: 'delegation', parentJobId: id, parentCallId: 'call_1' }).id
+    const held = claim(child)
+    recordReply(held, replyOf('Half of it.'))
+    if (end === 'cancelled') write((tx) => rig.store.cancel(tx, id))
+    rig.reboot()
+    write((tx) => rig.store.rescue(tx))
+    expect([job(id).status, job(child).status]).toEqual([end, 'cancelled'])
   })
 
   test('does not fail a job that makes progress each time', () => {

@@ -1,6 +1,6 @@
 import type { Message } from '../../contract/messages.ts'
 import { createMessage } from '../../lib/messages.ts'
-import { and, eq, isNotNull, lt, ne, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, lt, ne, sql, type SQL } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
 import type { JobErrorCode } from '../../contract/errors.ts'
@@ -86,8 +86,7 @@ export function cancelJob(tx: Tx, deps: JobDeps, jobId: string): Job {
 /** Stops everything unfinished of an agent or of a conversation. */
 export function cancelJobsOf(tx: Tx, deps: JobDeps, owner: { agentId: string } | { conversationId: string }): void {
   const isOfOwner = 'agentId' in owner ? eq(jobs.agentId, owner.agentId) : eq(jobs.conversationId, owner.conversationId)
-  const open = selectOpen(tx).where(and(isOfOwner, IS_UNFINISHED)).all()
-  for (const job of open) stopJob(tx, deps, job)
+  forEachOpen(tx, and(isOfOwner, IS_UNFINISHED)!, (job) => stopJob(tx, deps, job))
 }
 
 function stopJob(tx: Tx, deps: JobDeps, job: OpenJob): void {
@@ -120,11 +119,7 @@ const MAX_CRASHES = 1
  */
 export function rescueJobs(tx: Tx, deps: JobDeps): { pending: string[]; cancelled: string[]; failed: string[] } {
   const rescued = { pending: [] as string[], cancelled: [] as string[], failed: [] as string[] }
-  const orphans = selectOpen(tx)
-    .where(and(IS_RUNNING, ne(jobs.bootId, deps.bootId)))
-    .orderBy(jobs.seq)
-    .all()
-  for (const job of orphans) {
+  forEachOpen(tx, and(IS_RUNNING, ne(jobs.bootId, deps.bootId))!, (job) => {
     if (job.cancelRequestedAt !== null) {
       endJob(tx, deps, job, CANCELLED)
       rescued.cancelled.push(job.id)
@@ -139,22 +134,20 @@ export function rescueJobs(tx: Tx, deps: JobDeps): { pending: string[]; cancelle
       requeue(tx, deps, job, 'rescued')
       rescued.pending.push(job.id)
     }
-  }
+  })
   return rescued
 }
 
 /** Fails running jobs without a sign of life for `silentMs` and takes away their claims. Returns their ids. */
 export function failStuckJobs(tx: Tx, deps: JobDeps, silentMs: number): string[] {
-  const silent = selectOpen(tx)
-    .where(and(IS_RUNNING, lt(jobs.heartbeatAt, deps.clock.now() - silentMs)))
-    .orderBy(jobs.seq)
-    .all()
+  const failed: string[] = []
   const message = createMessage('job_silent', { minutes: Math.round(silentMs / 60_000) })
-  for (const job of silent) {
+  forEachOpen(tx, and(IS_RUNNING, lt(jobs.heartbeatAt, deps.clock.now() - silentMs))!, (job) => {
     endJob(tx, deps, job, { status: 'failed', error: 'stuck', message, text: textSoFar(tx, deps, job) })
     tx.afterCommit(() => deps.notify.taken(job.id))
-  }
-  return silent.map((job) => job.id)
+    failed.push(job.id)
+  })
+  return failed
 }
 
 /** Records signs of life. Writes nothing for attempts that have lost their claims. */
@@ -194,6 +187,17 @@ const selectOpen = (db: Db) =>
       costUsd: jobs.costUsd,
     })
     .from(jobs)
+
+/** In order of age. What happens to a job may end or stop others, such as its children, so each is read when its turn comes. */
+function forEachOpen(tx: Tx, which: SQL, act: (job: OpenJob) => void): void {
+  const found = tx.select({ seq: jobs.seq }).from(jobs).where(which).orderBy(jobs.seq).all()
+  for (const { seq } of found) {
+    const job = selectOpen(tx)
+      .where(and(eq(jobs.seq, seq), which))
+      .get()
+    if (job !== undefined) act(job)
+  }
+}
 
 type OpenJob = NonNullable<ReturnType<ReturnType<typeof selectOpen>['get']>>
 
