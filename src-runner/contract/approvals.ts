@@ -74,7 +74,7 @@ export const ResolveApproval = z.object({
   decision: z.enum(['approve', 'reject']),
   note: z.string().trim().max(4000).optional(),
   remember: Remember.default('once'),
-  /** Required to approve a question. For an unknown outcome: `happened` (the default) or `again`. */
+  /** Required to approve a question, unless `note` answers it. For an unknown outcome: `happened` (the default) or `again`. */
   answer: z.string().trim().max(20_000).optional(),
 })
 export type ResolveApproval = z.infer<typeof ResolveApproval>

@@ -352,6 +352,19 @@ describe('approvals', () => {
       expect(lastPrompt()).toContain('"Coffee"')
     })
 
+    it('is answered with the note if there is no other answer', async () => {
+      await open()
+      runner.modelServer.play({ toolCalls: [toolCall('ask_person', { question: 'Which?' })] }, { text: ['The blue one.'] })
+      const job = await start()
+      const approval = (await pending())[0]!
+      await answer(approval.id, { note: 'Blue' })
+      expect(await runner.ended(job.id)).toMatchObject({ status: 'completed' })
+      expect(lastPrompt()).toContain('"content":"Blue"')
+      expect(await runner.client.ok('getApproval', { params: { approvalId: approval.id } })).toMatchObject({
+        approval: { answer: 'Blue', note: null },
+      })
+    })
+
     it('may be refused', async () => {
       await open()
       runner.modelServer.play({ toolCalls: [toolCall('ask_person', { question: 'Which?' })] }, { text: ['Then I guess.'] })

@@ -23,14 +23,15 @@ export type AnsweringDeps = Pick<Services, 'clock' | 'ids'> & {
  * Records a person's answer, applies what follows from it and wakes the job. Throws AppError approval_not_found,
  * approval_already_resolved, approval_expired, or invalid_request for an answer that does not fit.
  */
-export function answerApproval(tx: Tx, deps: AnsweringDeps, given: ResolveApproval): ResolvedApproval {
+export function answerApproval(tx: Tx, deps: AnsweringDeps, sent: ResolveApproval): ResolvedApproval {
   const at = deps.clock.now()
-  const approval = findApproval(tx, given.approvalId)
+  const approval = findApproval(tx, sent.approvalId)
   if (approval === null) throw new AppError('approval_not_found')
   if (approval.status === 'expired' || (approval.status === 'pending' && approval.expiresAt <= deps.deadlines.now())) {
     throw new AppError('approval_expired')
   }
   if (approval.status !== 'pending') throw new AppError('approval_already_resolved', ALREADY[approval.status])
+  const given = withNoteAsAnswer(approval, sent)
   const approves = given.decision === 'approve'
   const answer = approves ? answerTo(approval, given) : null
   if (approves && !approval.mayRemember.includes(given.remember)) {
@@ -60,6 +61,12 @@ const ALREADY = {
   rejected: createMessage('rejected_already'),
   withdrawn: createMessage('approval_withdrawn'),
 } as const
+
+/** A note to a question is the answer if there is no other. */
+function withNoteAsAnswer({ kind }: Approval, given: ResolveApproval): ResolveApproval {
+  const isAnswer = kind === 'question' && given.decision === 'approve' && given.answer === undefined
+  return isAnswer ? { ...given, answer: given.note, note: undefined } : given
+}
 
 function answerTo({ kind }: Approval, { answer }: ResolveApproval): string | null {
   if (kind === 'question') {
