@@ -81,6 +81,36 @@ it('stores a header as it can be sent, and refuses one that cannot', async () =>
   await runner.client.ok('deleteMcpServer', { params: { mcpServerId: server.id } })
 })
 
+it('keeps a server that was stored with a header of the connection, until a person removes the header or the server', async () => {
+  async function addOld() {
+    const server = await add({ headers: { 'X-Key': 'mine' } })
+    const transport = { ...server.transport, headerNames: ['Host', 'X-Key'] }
+    runner.write((tx) => void tx.prepare('UPDATE mcp_servers SET transport = ? WHERE id = ?').run(JSON.stringify(transport), server.id))
+    const entry = { env: {}, headers: { Host: 'inner.example', 'X-Key': 'mine' }, sentTo: ['https://tools.example'] }
+    await runner.vault.set(`mcp:${server.id}`, JSON.stringify(entry))
+    return { transport, params: { mcpServerId: server.id } }
+  }
+  const { transport, params } = await addOld()
+  expect((await read(params.mcpServerId)).transport).toEqual(transport)
+  const listedServers = (await runner.client.ok('listMcpServers', {})).servers
+  expect(listedServers.find(({ id }) => id === params.mcpServerId)!.transport).toEqual(transport)
+
+  const renamed = await runner.client.ok('updateMcpServer', { params, body: { name: 'Renamed' } })
+  expect(renamed.server).toMatchObject({ name: 'Renamed', transport })
+  expect(await runner.client.ask('updateMcpServer', { params, body: { transport } })).toMatchObject({
+    status: 400,
+    body: { issues: [{ path: 'headers.Host', detail: { code: 'mcp_header_of_connection' } }] },
+  })
+  const valid = { ...transport, headerNames: ['X-Key'] }
+  expect((await runner.client.ok('updateMcpServer', { params, body: { transport: valid } })).server.transport).toEqual(valid)
+  const stored = JSON.parse((await runner.vault.get(`mcp:${params.mcpServerId}`))!) as { headers: unknown }
+  expect(stored.headers).toEqual({ 'X-Key': 'mine' })
+
+  const other = await addOld()
+  await runner.client.ok('deleteMcpServer', { params: other.params })
+  expect(await runner.vault.get(`mcp:${other.params.mcpServerId}`)).toBeNull()
+})
+
 it('refuses an address with a password, a folder that nobody may use, and an agent of nobody', async () => {
   const refusal = async (body: object) => (await runner.client.ask('createMcpServer', { body: { transport: REMOTE, ...body } })).body
   expect(await refusal({ transport: { kind: 'http', url: 'https://a:b@tools.example/mcp' } })).toMatchObject({ error: 'invalid_request' })

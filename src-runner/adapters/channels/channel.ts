@@ -63,7 +63,7 @@ export type RunnerOfChannel = {
   status(status: Extract<ChannelStatus, 'open' | 'failing' | 'logged_out'>, problem: Message | null): void
   /** The service has just responded. */
   roundTrip(): void
-  /** The chats in which messages may have been missed while the service could not be reached, newest first, at most 100. */
+  /** The chats in which messages may have been missed while the service could not be reached: up to 20 of each of 100 people. */
   knownChats(): string[]
   /** A file to send, or why it cannot be sent, as the end of a sentence. */
   readFile(path: string, maxBytes: number): Promise<{ bytes: Uint8Array } | { problem: string }>

@@ -58,6 +58,16 @@ const jobs = () =>
     .reverse()
 const outbound = () => rig.db.prepare<{ chatId: string; text: string }>('SELECT chat_id AS chatId, text FROM outbox ORDER BY rowid').all()
 
+test('the chats that are read again after an outage are those of the 100 people who wrote last', () => {
+  for (let i = 0; i < 101; i++) {
+    receive({ sender: { ...ANNA, externalId: `U${i}`, chatId: `D${i}` } })
+    decide(listPeople(rig.db, channel.id).find(({ role }) => role === 'requested')!.id, 'allowed')
+    rig.clock.advance(1000)
+  }
+  receive({ sender: { ...ANNA, externalId: 'U0', chatId: 'D0' } })
+  expect(listKnownChats(rig.db, channel.id)).toEqual(['D0', ...Array.from({ length: 99 }, (_, i) => `D${100 - i}`)])
+})
+
 describe('a room', () => {
   test('is listed once when it mentions the account, and reaches no agent before it is allowed', () => {
     inRoom('C1/1')
@@ -87,6 +97,21 @@ describe('a room', () => {
     expect(one!.task).toBe('Anna Berg writes in “general”:\n\none')
     expect(three!.task).toBe('Ben writes in “general”:\n\nthree')
     expect(listKnownChats(rig.db, channel.id).sort()).toEqual(['C1/1', 'C1/2'])
+  })
+
+  test('with many threads hides no other chat from those that are read again after an outage', () => {
+    receive({ sender: BEN })
+    decide(listPeople(rig.db, channel.id)[0]!.id, 'allowed')
+    rig.clock.advance(1000)
+    const threads = Array.from({ length: 120 }, (_, i) => `C1/${1_700_000_000 + i}.000100`)
+    inRoom(threads[0]!)
+    decide(roomNow().id, 'allowed')
+    for (const thread of threads) {
+      inRoom(thread)
+      // So that there are never too many turns to take another one.
+      inRoom(thread, '/stop')
+    }
+    expect(listKnownChats(rig.db, channel.id)).toEqual([...threads.slice(-20).reverse(), 'D2'])
   })
 
   test('gives everybody the rights of a guest, also the owner, whose private chat stays their own', () => {
