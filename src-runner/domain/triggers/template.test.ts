@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MAX_PLACEHOLDER_CHARS } from '../../contract/triggers.ts'
 import { cpuMsOf } from '../../testing/cpu-time.ts'
-import { MAX_VALUES_CHARS, renderTemplate } from './template.ts'
+import { MAX_REPEATED_CHARS, MAX_VALUES_CHARS, renderTemplate } from './template.ts'
 
 const textOf = (template: string, json: string) => renderTemplate(template, JSON.parse(json)).text
 
@@ -133,12 +133,25 @@ describe('renderTemplate', () => {
     expect(text.length).toBeLessThan(MAX_PLACEHOLDER_CHARS + 100)
   })
 
-  it('limits all values together, however often they are repeated', () => {
+  it('shows all the different values of the largest body', () => {
+    const payload = Object.fromEntries(Array.from('abcdefghijk', (name) => [name, name.repeat(90_000)]))
+    const { text, placeholders } = renderTemplate('{a}{b}{c}{d}{e}{f}{g}{h}{i}{j}{k}', payload)
+    expect(text === Object.values(payload).join('')).toBe(true)
+    expect(placeholders.map(({ state }) => state)).toEqual(Array(11).fill('filled'))
+  })
+
+  it('limits values that are repeated', () => {
     const { text, placeholders } = renderTemplate('{a}{b}'.repeat(10_000), { a: 'a'.repeat(90_000), b: 'b'.repeat(90_000) })
-    expect(text.length).toBeLessThan(MAX_VALUES_CHARS + 20_000 * 6)
+    expect(text.length).toBeLessThan(2 * 90_000 + MAX_REPEATED_CHARS + 20_000 * 6)
     expect(placeholders.map(({ state }) => state)).toEqual(['cut', 'cut'])
     expect(text.match(/a/g)!.length).toBeGreaterThan(90_000)
     expect(text.match(/b/g)!.length).toBeGreaterThanOrEqual(90_000)
+  })
+
+  it('limits values that contain each other', () => {
+    const paths = Array.from({ length: 300 }, (_, depth) => `{a${'.a'.repeat(depth)}}`)
+    const payload: unknown = JSON.parse(`${'{"a":'.repeat(300)}"${'x'.repeat(200_000)}"${'}'.repeat(300)}`)
+    expect(renderTemplate(paths.join(''), payload).text.length).toBeLessThan(MAX_VALUES_CHARS + 300 * 60)
   })
 
   it('replaces half surrogate pairs', () => {

@@ -1,8 +1,10 @@
-import { MAX_PLACEHOLDER_CHARS, type TemplatePreview } from '../../contract/triggers.ts'
+import { MAX_PLACEHOLDER_CHARS, MAX_WEBHOOK_BYTES, type TemplatePreview } from '../../contract/triggers.ts'
 import { boundedJson } from './bounded-json.ts'
 
-/** The limit of all values in one text, so that a template that repeats a large value stays readable. */
-export const MAX_VALUES_CHARS = 200_000
+/** The limit of the different values in one text. Those of the largest body fit, unless they contain each other. */
+export const MAX_VALUES_CHARS = MAX_WEBHOOK_BYTES
+/** The limit of all repetitions in one text, so that a template that repeats a large value stays readable. */
+export const MAX_REPEATED_CHARS = 200_000
 const CUT_MARK = ' [cut here: the value is longer than what is shown]'
 /** Shown for a value when there is no room left for any of it. */
 const NO_ROOM_MARK = '[cut]'
@@ -25,7 +27,7 @@ export type RenderedTemplate = {
  * - Everything else is text: `{}`, `{ a }`, `{.a}`, `{...}`, `{"x": 1}`, braces around a line feed, unclosed braces.
  *   In `{{a}}` the inner pair counts, and the outer pair stays around the value. `{a..b}` is an empty name inside `a`.
  * - One pass: values are not searched for placeholders.
- * - A value is cut at MAX_PLACEHOLDER_CHARS, all of them at MAX_VALUES_CHARS, with a mark that says so.
+ * - A value is cut at MAX_PLACEHOLDER_CHARS, with a mark that says so. MAX_VALUES_CHARS and MAX_REPEATED_CHARS limit all of them.
  */
 export function renderTemplate(template: string, payload: unknown): RenderedTemplate {
   const { texts, slots, paths } = compiledOf(template)
@@ -33,6 +35,7 @@ export function renderTemplate(template: string, payload: unknown): RenderedTemp
   const placeholders: Placeholder[] = []
   let text = texts[0]!
   let room = MAX_VALUES_CHARS
+  let repeatRoom = MAX_REPEATED_CHARS
   for (const [i, slot] of slots.entries()) {
     let value = known[slot]
     let shown: string
@@ -40,8 +43,11 @@ export function renderTemplate(template: string, payload: unknown): RenderedTemp
       value = known[slot] = valueOf(paths[slot]!, payload, room)
       if (value !== null) placeholders.push(value)
       shown = value?.value ?? ''
-    } else shown = value === null ? '' : fitInto(value, room)
-    room = Math.max(0, room - shown.length)
+      room = Math.max(0, room - shown.length)
+    } else {
+      shown = value === null ? '' : fitInto(value, repeatRoom)
+      repeatRoom = Math.max(0, repeatRoom - shown.length)
+    }
     text += (value === null ? `{${paths[slot]!.path}}` : shown) + texts[i + 1]!
   }
   return { text, placeholders }
