@@ -54,7 +54,7 @@ export const fail = (failure: Partial<ModelFailure>, usage: Usage | null = null)
 /** A tool that returns its name, or what the test says. */
 export function tool(
   name: string,
-  options: Partial<Pick<Tool, 'effect' | 'parallel' | 'args'>> & {
+  options: Partial<Pick<Tool, 'effect' | 'parallel' | 'args' | 'limitMs'>> & {
     run?: (args: unknown, context: ToolContext) => Promise<ToolOutput> | ToolOutput
   } = {},
 ): Tool {
@@ -64,6 +64,7 @@ export function tool(
     args: options.args ?? z.object({}),
     effect: options.effect ?? 'read',
     parallel: options.parallel ?? false,
+    ...(options.limitMs === undefined ? {} : { limitMs: options.limitMs }),
     run: async (args, context) => options.run?.(args, context) ?? { ok: true, output: `${name} ran` },
   })
 }

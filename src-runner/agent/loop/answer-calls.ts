@@ -7,6 +7,7 @@ import { CallAsks, MAX_TOOL_OUTPUT_CHARS, OutcomeUnknown, type Tool, type ToolOu
 import { whenAborted } from './abortable.ts'
 import { failedWith, textSoFar, stoppedOutcome, type Attempt } from './attempt.ts'
 import type { LoopOutcome, PolicyQuestion } from './loop-types.ts'
+import { giveSignsOfLife } from './signs-of-life.ts'
 
 /** Further calls of one reply are answered without running; the model can make them again. */
 const MAX_CALLS_PER_REPLY = 32
@@ -156,7 +157,11 @@ async function run(attempt: Attempt, { call, tool, args, context }: PreparedCall
   deps.progress.tool({ callId: call.callId, name: call.name, state: 'running' })
   const show = (text: string) => deps.progress.toolOutput(call.callId, text)
   const work = (async () => tool.run(args, { ...context, judged, show }))()
-  const result = await resultOrStopped(attempt, work, signal)
+  const ended = () => resultOrStopped(attempt, work, signal)
+  const { limitMs } = tool
+  const result = await (limitMs === undefined
+    ? ended()
+    : giveSignsOfLife({ clock: deps.clock, alive: deps.progress.alive }, ended, limitMs))
   const hasNeighbourFailed = signal.aborted && !attempt.signal.aborted
   if (result === 'stopped' || hasNeighbourFailed) return 'stopped'
   if (result === 'unknown') return askPerson(attempt, { call, tool, args, context, startedBefore: true })

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { ask, assistant, call, fail, finish, hangAfter, result, runRig, say, text, tool, USAGE, type Turn } from '../../testing/loop-rig.ts'
 import { StaleClaimError } from '../../lib/errors.ts'
 import type { ModelEvent, ModelFailure } from '../providers/model.ts'
+import type { ToolOutput } from '../tools/tool.ts'
 
 const echo = tool('echo', {
   args: z.object({ words: z.string() }),
@@ -84,6 +85,37 @@ describe('a job without problems', () => {
     const rig = runRig({ turns: [say('ok')] })
     await rig.outcome
     expect(rig.clock.sleepers()).toBe(0)
+  })
+})
+
+describe('signs of life', () => {
+  const signs = (log: string[]) => log.filter((line) => line === 'alive').length
+
+  it('come each minute of a tool that ends by itself, within its limit', async () => {
+    const ended = Promise.withResolvers<ToolOutput>()
+    const build = tool('build', { limitMs: 1_800_000, run: () => ended.promise })
+    const rig = runRig({ limits: { maxWorkingMs: 7_200_000 }, tools: [build], turns: [ask(call('c', 'build')), say('built')] })
+    await rig.untilLogged('running')
+    rig.clock.advance(1_200_000)
+    expect(signs(rig.log)).toBe(20)
+    // It hangs all the same.
+    rig.clock.advance(2_400_000)
+    expect(signs(rig.log)).toBe(30)
+    ended.resolve({ ok: true, output: 'built' })
+    expect(await rig.outcome).toMatchObject({ kind: 'completed' })
+    expect(rig.clock.sleepers()).toBe(0)
+  })
+
+  it('do not come while a tool runs that nothing ends', async () => {
+    const rig = runRig({
+      limits: { maxWorkingMs: 7_200_000 },
+      tools: [reader('slow', new Promise(() => {}))],
+      turns: [ask(call('c', 'slow'))],
+    })
+    await rig.untilLogged('running')
+    rig.clock.advance(1_200_000)
+    expect(signs(rig.log)).toBe(0)
+    rig.stop.abort()
   })
 })
 

@@ -112,6 +112,8 @@ export type Tool<Args extends z.ZodObject = z.ZodObject> = {
   effect: ToolEffect
   /** Calls of one reply may run at the same time. */
   parallel: boolean
+  /** `run` ends by itself within this time. Until then, a call without output does not count as stuck. */
+  limitMs?: number
   /** Models see the tool only after `find_tools` has found it. It can be called before. */
   onDemand?: boolean
   /** Only jobs of these channels get the tool. Absent: all. */

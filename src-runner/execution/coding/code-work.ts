@@ -11,6 +11,7 @@ import type { JobStore } from '../../domain/jobs/job-store.ts'
 import type { Attempt } from '../../domain/jobs/attempts.ts'
 import { CodingSessionFailed, type CodingTurn } from '../../agent/coding/coding-session.ts'
 import { timeLimitMessage } from '../../agent/loop/attempt.ts'
+import { giveSignsOfLife } from '../../agent/loop/signs-of-life.ts'
 import { createDelegation } from '../delegation.ts'
 import { createJobBudget } from '../job-budget.ts'
 import { createParkedCalls } from '../parked-calls.ts'
@@ -34,8 +35,6 @@ export type CodeWorkDeps = ProgramStartDeps &
     keeper: Pick<WorkKeeper, 'commit'>
   }
 
-const LIVE_EVERY_MS = 60_000
-
 /**
  * Runs attempts at the tasks of coding programs. The program works in a worktree; what it asks is decided like the calls of a model,
  * and while a person is asked, it stays alive between attempts.
@@ -47,9 +46,8 @@ export function createCodeWork(deps: CodeWorkDeps) {
 
   async function perform(attempt: Attempt): Promise<void> {
     const { claim, job } = attempt
-    const stopSigns = clock.every(LIVE_EVERY_MS, attempt.alive)
     try {
-      const { outcome, change } = await work(attempt)
+      const { outcome, change } = await giveSignsOfLife({ clock, alive: attempt.alive }, () => work(attempt))
       const error = outcome.kind === 'failed' ? outcome.error : undefined
       log.info({ jobId: job.id, attempt: claim.attempt, outcome: outcome.kind, error }, 'an attempt of a coding program ended')
       if (outcome.kind === 'aborted') return
@@ -62,7 +60,6 @@ export function createCodeWork(deps: CodeWorkDeps) {
       // The job has ended without this attempt, perhaps before its program was parked.
       programs.endParked(job.id)
     } finally {
-      stopSigns()
       deps.reservations.release(job.id)
     }
   }

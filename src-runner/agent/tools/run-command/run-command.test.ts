@@ -37,6 +37,12 @@ const factsOfCommand = async (command: string[], sandbox = sandboxed, network = 
   return { folder, facts: await factsOf(tool, tool.args.parse({ command, folder: 'Project' }), contextFor([folder])) }
 }
 
+it('run_command has a limit that no call can exceed', () => {
+  const { args, limitMs } = toolWith(none)
+  const lasting = (timeoutSeconds: number) => args.safeParse({ command: ['make'], folder: 'Project', timeoutSeconds }).success
+  expect([lasting(limitMs! / 1_000), lasting(limitMs! / 1_000 + 1)]).toEqual([true, false])
+})
+
 describe('the facts of run_command', () => {
   it('run code in one folder, without network in the sandbox', async () => {
     const { folder, facts } = await factsOfCommand(['env', 'test'])

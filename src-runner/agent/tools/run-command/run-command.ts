@@ -74,6 +74,7 @@ export function runCommandTool(deps: RunCommandDeps): Tool {
     args: Args,
     effect: 'once',
     parallel: false,
+    limitMs: MAX_SECONDS * 1_000,
     addsTaint: ['private', 'untrusted'],
     facts: (args, context) => factsOf(args, context, deps),
     run: (args, context) => run(args, context, deps),
