@@ -9,7 +9,7 @@ const AGENT = '00000000-0000-7000-8000-000000000003'
 const START = `event: start\ndata: {"jobId":"${JOB}","conversationId":"${CONVERSATION}"}\n\n`
 const DELTA = (text: string) => `event: delta\ndata: {"text":"${text}","seq":1}\n\n`
 const DONE = `event: done\ndata: {"reply":"Hello","jobId":"${JOB}","conversationId":"${CONVERSATION}","status":"completed","costUsd":0}\n\n`
-const FAILED = `event: error\ndata: {"error":"model_auth","message":{"code":"model_key_refused","params":{"provider":"Acme"}}}\n\n`
+const FAILED = `event: error\ndata: {"error":"model_auth","message":"Acme does not accept the key.","detail":{"code":"model_key_refused","params":{"provider":"Acme"}}}\n\n`
 const turn = { agentId: AGENT, message: 'Hi' }
 const noWait = () => Promise.resolve()
 

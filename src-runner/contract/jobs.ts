@@ -230,6 +230,7 @@ export const ChatStreamEvent = z.discriminatedUnion('type', [
     status: JobStatus,
     costUsd: Usd,
   }),
-  z.object({ type: z.literal('error'), error: z.string(), message: Message }),
+  /** As in an error response: `message` is English, `detail` the same for readers of other languages. */
+  z.object({ type: z.literal('error'), error: z.string(), message: z.string(), detail: Message }),
 ])
 export type ChatStreamEvent = z.infer<typeof ChatStreamEvent>

@@ -1,4 +1,4 @@
-import { createMessage, quote } from '../lib/messages.ts'
+import { createMessage, englishText, quote } from '../lib/messages.ts'
 import { messageMatching } from '../testing/message-matching.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Limits } from '../contract/agents.ts'
@@ -147,7 +147,7 @@ describe('trouble with a model', () => {
     expect(runner.notifications).toEqual([{ ...told, path: `/jobs/${jobId}` }])
     const events = await runner.client.turn('streamJob', { params: { jobId } })
     expect(events.slice(1)).toMatchObject([
-      { type: 'error', error: 'model_auth', message: job.errorMessage },
+      { type: 'error', error: 'model_auth', message: englishText(job.errorMessage!), detail: job.errorMessage },
       { type: 'done', status: 'failed' },
     ])
   })

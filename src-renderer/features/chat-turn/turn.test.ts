@@ -118,7 +118,7 @@ describe('a turn as it is shown', () => {
     ],
     [
       'a failed job ends with its error',
-      [delta(1, 'I look.'), tool('c1', 'running'), { type: 'error', error: 'internal', message: quote('It broke.') }],
+      [delta(1, 'I look.'), tool('c1', 'running'), { type: 'error', error: 'internal', message: 'It broke.', detail: quote('It broke.') }],
       ['I look.', 'c1 lost'],
     ],
     ['an outcome without any text heard', [done('completed', 'Hello')], ['Hello']],
@@ -134,7 +134,7 @@ describe('a turn as it is shown', () => {
   })
 
   it('keeps the error of the stream until it is attached again', () => {
-    const failed = after({ type: 'error', error: 'internal', message: quote('It broke.') })
+    const failed = after({ type: 'error', error: 'internal', message: 'It broke.', detail: quote('It broke.') })
     expect(failed.error).toEqual({ code: 'internal', message: quote('It broke.') })
     expect(reduceTurn(failed, { type: 'attached' }).error).toBeNull()
   })

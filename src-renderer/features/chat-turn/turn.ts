@@ -63,7 +63,7 @@ export function reduceTurn(state: TurnState, input: TurnInput): TurnState {
         outcome: { status: input.status, reply: input.reply, costUsd: input.costUsd },
       }
     case 'error':
-      return { ...state, error: { code: input.error, message: input.message } }
+      return { ...state, error: { code: input.error, message: input.detail } }
     // Approvals are fetched where they are shown, and `done` says that there are some.
     case 'approval':
     case 'start':

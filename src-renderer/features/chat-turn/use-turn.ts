@@ -51,7 +51,8 @@ export function useTurn(source: { jobId: () => string | null; wantsSteps: () => 
     } catch (thrown) {
       if (!(thrown instanceof ApiError) || signal.aborted) return
       setOpened(id)
-      take({ type: 'error', error: thrown.code, message: thrown.detail ?? { code: 'quoted', params: { words: thrown.message } } })
+      const { code, message, detail = { code: 'quoted', params: { words: message } } } = thrown
+      take({ type: 'error', error: code, message, detail })
     }
   }
 

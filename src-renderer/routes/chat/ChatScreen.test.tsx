@@ -544,7 +544,7 @@ it('announces the end of a turn to screen readers', async () => {
   space.runner.streamFrames('streamJob', [tail])
   openChat(space.runner, `/chat/${conversationId}`)
   expect(await screen.findByText('Ada is answering')).toHaveAttribute('aria-live', 'polite')
-  tail.send({ type: 'error', error: 'model_auth', message: quote('No key.') })
+  tail.send({ type: 'error', error: 'model_auth', message: 'No key.', detail: quote('No key.') })
   expect(await screen.findByText('Ada failed')).toHaveAttribute('aria-live', 'polite')
   space.change(conversationId, job.id, { status: 'cancelled' })
   space.tell(conversationId)

@@ -1,4 +1,4 @@
-import { createMessage } from '../../lib/messages.ts'
+import { createMessage, englishText } from '../../lib/messages.ts'
 import type { Approval } from '../../contract/approvals.ts'
 import type { LiveJobStream } from '../../contract/events.ts'
 import { isTerminal, type ChatStreamEvent, type Job } from '../../contract/jobs.ts'
@@ -26,11 +26,8 @@ export function openJobStream(deps: Pick<HandlerDeps, 'db' | 'jobs' | 'liveStrea
     stop()
     const now = jobs.getJob(db, job.id)
     if (now.status === 'failed') {
-      send(sink, {
-        type: 'error',
-        error: now.error ?? 'internal',
-        message: now.errorMessage ?? createMessage('job_broken'),
-      })
+      const detail = now.errorMessage ?? createMessage('job_broken')
+      send(sink, { type: 'error', error: now.error ?? 'internal', message: englishText(detail), detail })
     }
     for (const { id, kind, callId, tool, expiresAt, ...about } of approvals.listPendingOf(db, job.id)) {
       send(sink, { type: 'approval', approvalId: id, kind, callId, tool, summary: summaryOf({ tool, ...about }), expiresAt })
