@@ -24,7 +24,7 @@ export function createJobBudget(
       await askForMore(over)
       return { reserved: false, wait: 'awaiting_approval' }
     },
-    release: () => reservations.release(claim.jobId),
+    release: (unrecordedMicros) => reservations.release(claim.jobId, unrecordedMicros),
   }
 
   async function askForMore({ scope, owner, period, baseMicros, limitMicros, spentMicros }: SpendingLimit): Promise<void> {

@@ -137,6 +137,17 @@ describe('a budget', () => {
     expect(runner.modelServer.received.filter(({ method }) => method === 'POST')).toHaveLength(2)
   })
 
+  it('lets a job take the last dollar while another one waits to try its call again', async () => {
+    const clock = createHandClock()
+    const agent = await open({ budgets: { dayUsd: 0.15 } }, { clock })
+    runner.modelServer.play({ fault: { kind: 'status', status: 429, headers: { 'retry-after': '600' } } })
+    const waiting = await submit(agent)
+    await clock.untilSleeping((ms) => ms === 600_000)
+    expect((await run(agent)).status).toBe('completed')
+    clock.advance(600_000)
+    expect((await runner.ended(waiting)).status).toBe('completed')
+  })
+
   it('has no reservations after a crash', async () => {
     const agent = await open({ budgets: { dayUsd: 0.15 } })
     runner.modelServer.play({ text: ['Half'], fault: { kind: 'stall', afterFrames: 1 } })

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { DEFAULT_LIMITS, type Limits, type ModelRef } from '../contract/agents.ts'
 import { runLoop } from '../agent/loop/loop.ts'
 import {
+  type LoopBudget,
   type PolicyQuestion,
   type PolicyVerdict,
   type LoopOutcome,
@@ -92,6 +93,7 @@ export type RigOptions = {
   windows?: Record<string, number>
   policy?: (question: PolicyQuestion) => PolicyVerdict | Promise<PolicyVerdict>
   open?: ModelSource['open']
+  budget?: LoopBudget
   loseClaimAt?: (write: string) => boolean
   random?: number
 }
@@ -168,6 +170,7 @@ export function runRig(options: RigOptions): Rig {
     signal: stop.signal,
   }
   const outcome = runLoop(input, {
+    ...(options.budget === undefined ? {} : { budget: options.budget }),
     models: options.open === undefined ? source : { open: options.open },
     policy: async (question) => {
       note(`policy ${question.call.callId}`)

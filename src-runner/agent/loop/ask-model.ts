@@ -81,6 +81,8 @@ export async function askModel(attempt: Attempt, request: Omit<ModelRequest, 'mo
         failures.push({ failure, tries })
         break
       }
+      // Other jobs need not wait for a call that is not made yet. The next try reserves again.
+      attempt.deps.budget?.release(cost.costMicros)
       if (!(await waitForRetry(attempt, waitMs, failure))) return { end: 'stopped', content, model, cost }
     }
     // A refusal is the provider's decision about the content: another model would go around it.

@@ -20,6 +20,7 @@ import { charsOfArgs, charsOfRequest, costOfCall, estimateOfCall, NO_COST, token
 import { fitRequest, learnFromRefusal, learnFromUsage, tooLongMessage, type FittedRequest } from './fit-prompt.ts'
 import type { LoopOutcome } from './loop-types.ts'
 import { takeCall } from './normalize-call.ts'
+import { giveSignsOfLife } from './signs-of-life.ts'
 
 /** No model writes more in one reply: a longer stream is cut off. */
 const MAX_REPLY_CHARS = 2_000_000
@@ -113,10 +114,12 @@ async function reserve(
   price: KnownPrice | null,
   unrecordedMicros: number,
 ): Promise<'stopped' | { type: 'limit'; outcome: LoopOutcome } | null> {
-  const { budget } = attempt.deps
+  const { budget, clock, progress } = attempt.deps
   if (budget === undefined) return null
   try {
-    const reservation = await budget.reserve(estimateOfCall(request, price), unrecordedMicros, attempt.signal)
+    // It may wait for the calls of other jobs.
+    const reserving = () => budget.reserve(estimateOfCall(request, price), unrecordedMicros, attempt.signal)
+    const reservation = await giveSignsOfLife({ clock, alive: progress.alive }, reserving)
     if (reservation.reserved) return null
     if ('refused' in reservation) return { type: 'limit', outcome: failedWith(attempt, 'cost_limit', reservation.refused) }
     return { type: 'limit', outcome: { kind: 'waiting', status: reservation.wait, text: textSoFar(attempt) } }

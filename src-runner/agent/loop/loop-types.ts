@@ -108,8 +108,8 @@ export type LoopBudget = {
    * calls for the same reply have cost, which no row knows yet.
    */
   reserve(estimateMicros: number | null, costSoFarMicros: number, signal: AbortSignal): Promise<Reserved>
-  /** Releases the reservation: the cost is recorded with the reply. */
-  release(): void
+  /** Releases the reservation, except for what calls have cost that no row knows yet. */
+  release(unrecordedMicros?: number): void
 }
 /** `wait`: a person is asked for more money. `refused`: there is none; the text says why. */
 export type Reserved = { reserved: true } | { reserved: false; wait: 'awaiting_approval' } | { reserved: false; refused: Message }

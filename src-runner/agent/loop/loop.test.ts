@@ -106,6 +106,19 @@ describe('signs of life', () => {
     expect(rig.clock.sleepers()).toBe(0)
   })
 
+  it('come each minute while other jobs hold the money for the next call', async () => {
+    const free = Promise.withResolvers<{ reserved: true }>()
+    const asked = Promise.withResolvers<void>()
+    const reserve = () => (asked.resolve(), free.promise)
+    const rig = runRig({ limits: { maxWorkingMs: 7_200_000 }, budget: { reserve, release() {} }, turns: [say('ok')] })
+    await asked.promise
+    rig.clock.advance(1_200_000)
+    expect(signs(rig.log)).toBe(20)
+    free.resolve({ reserved: true })
+    expect(await rig.outcome).toMatchObject({ kind: 'completed' })
+    expect(rig.clock.sleepers()).toBe(0)
+  })
+
   it('do not come while a tool runs that nothing ends', async () => {
     const rig = runRig({
       limits: { maxWorkingMs: 7_200_000 },
@@ -520,6 +533,18 @@ describe('model failures', () => {
     expect(await rig.clock.untilSleeping((ms) => ms < 3_000_000)).toBe(expected)
     rig.clock.advance(expected)
     expect(await rig.outcome).toMatchObject({ kind: 'completed', text: 'ok' })
+  })
+
+  it('hold no money while they wait, except for what the tries before have cost', async () => {
+    const released: (number | undefined)[] = []
+    const budget = { reserve: async () => ({ reserved: true }) as const, release: (micros?: number) => void released.push(micros) }
+    const rig = runRig({ budget, turns: [[fail({})], [text('Half'), fail({ kind: 'network' }, USAGE)], say('ok')] })
+    for (const kept of [0, 450]) {
+      const wait = await rig.clock.untilSleeping((ms) => ms < 50_000)
+      expect(released.at(-1)).toBe(kept)
+      rig.clock.advance(wait)
+    }
+    expect(await rig.outcome).toMatchObject({ kind: 'completed' })
   })
 
   it('do not wait longer than ten minutes', async () => {

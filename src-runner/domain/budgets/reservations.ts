@@ -25,9 +25,13 @@ export function createReservations({ db, money, timezone }: Deps) {
     return micros
   }
 
-  /** Releases the job's reservation. */
-  function release(jobId: string): void {
-    if (entries.delete(jobId)) releases.emit('released')
+  /** Releases the job's reservation, except for what was spent but not recorded yet. */
+  function release(jobId: string, unrecordedMicros = 0): void {
+    const entry = entries.get(jobId)
+    if (entry === undefined) return
+    if (unrecordedMicros > 0) entries.set(jobId, { ...entry, micros: unrecordedMicros })
+    else entries.delete(jobId)
+    releases.emit('released')
   }
 
   return {

@@ -119,7 +119,7 @@ function loopAttemptFor(
       const { over } = await reservations.reserve(claim.jobId, { estimateMicros, unrecordedMicros }, until)
       return over === null ? { reserved: true } : { reserved: false, refused: createMessage('job_cost', { limitUsd: limits.maxCostUsd }) }
     },
-    release: () => reservations.release(claim.jobId),
+    release: (unrecordedMicros) => reservations.release(claim.jobId, unrecordedMicros),
   }
   const nothing = () => {}
   const progress = { delta: alive, alive, reset: nothing, tool: nothing, toolOutput: nothing, activity: alive }
