@@ -1,11 +1,13 @@
 import { existsSync, readdirSync, symlinkSync } from 'node:fs'
 import { chmod, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { applyPatch } from 'diff'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { listEventsAfter } from '../platform/events/event-log.sql.ts'
 import { WrittenFile } from '../contract/files.ts'
+import { listStartedChanges } from '../domain/files/file-changes.ts'
 import { openFileRig, type FileRig } from '../testing/file-rig.ts'
 import { deleteFile } from '../agent/tools/delete-file/delete-file.ts'
 import { editFile } from '../agent/tools/edit-file/edit-file.ts'
@@ -302,6 +304,20 @@ describe('undoing', () => {
     const results = await Promise.allSettled([files.undo(rig.job.id, 'Docs/a', false), files.undo(rig.job.id, 'Docs/a', false)])
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     expect(existsSync(join(rig.docs, 'a'))).toBe(false)
+  })
+
+  it('is not taken for the rest of a crash by those who list the files meanwhile', async () => {
+    const rig = openFileRig()
+    const old = 'old\n'.repeat(200_000)
+    await rig.write('a.txt', old)
+    await rig.call(writeFile, { path: 'Docs/a.txt', content: 'new' })
+    rig.endJob()
+    const { files } = rig
+    const undoing = files.undo(rig.job.id, 'Docs/a.txt', false)
+    while (listStartedChanges(rig.domain.db, rig.job.id).length === 0) await setImmediate()
+    expect(await files.list(rig.job.id)).toMatchObject([{ path: 'Docs/a.txt', undone: true }])
+    expect(await undoing).toMatchObject({ undone: true })
+    expect(await rig.read('a.txt')).toBe(old)
   })
 
   it('explains why it is impossible', async () => {

@@ -23,8 +23,17 @@ type JobFilesDeps = Omit<JournalDeps, 'jobs'> & { jobs: Pick<JobStore, 'getJob'>
 
 /** What jobs did to files, to view and undo. All throw AppError job_not_found. */
 export function createJobFiles(deps: JobFilesDeps) {
-  /** One undo at a time: two of the same file would look like foreign changes to each other. */
-  let undoing: Promise<unknown> = Promise.resolve()
+  let last: Promise<unknown> = Promise.resolve()
+
+  /**
+   * One at a time: two undos of the same file would look like foreign changes to each other, and an undo under way like the rest
+   * of a crash to those who list the files.
+   */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = last.then(work)
+    last = done.catch(() => {})
+    return done
+  }
 
   async function read(jobId: string): Promise<{ job: Job; trails: WrittenTrail[] }> {
     const job = deps.jobs.getJob(deps.db, jobId)
@@ -46,7 +55,7 @@ export function createJobFiles(deps: JobFilesDeps) {
   return {
     async list(jobId: string): Promise<WrittenFile[]> {
       const files: WrittenFile[] = []
-      for (const trail of (await read(jobId)).trails) files.push(await writtenFileOf(deps, trail))
+      for (const trail of (await inTurn(() => read(jobId))).trails) files.push(await writtenFileOf(deps, trail))
       return files
     },
 
@@ -59,11 +68,7 @@ export function createJobFiles(deps: JobFilesDeps) {
     },
 
     /** Throws AppError file_not_written, file_changed_since, file_cannot_be_undone. */
-    undo(jobId: string, path: string, force: boolean): Promise<WrittenFile> {
-      const done = undoing.then(() => undo(jobId, path, force))
-      undoing = done.catch(() => {})
-      return done
-    },
+    undo: (jobId: string, path: string, force: boolean) => inTurn(() => undo(jobId, path, force)),
   }
 }
 
