@@ -18,21 +18,30 @@ export function migrate(
   existing: { file: string; log: Log; now: number } | null,
   migrations: readonly Migration[] = MIGRATIONS,
 ): void {
-  const from = connection.pragma('user_version', { simple: true }) as number
+  const from = versionOf(connection)
   const missing = migrations.filter((migration) => migration.version > from)
   if (missing.length === 0) return
-  if (existing !== null) {
+  const copy = existing === null ? null : join(dirname(existing.file), BACKUP_FOLDER, backupNameOf(existing.now))
+  if (existing !== null && copy !== null) {
     refuseWithoutRoom(existing.file)
-    const folder = join(dirname(existing.file), BACKUP_FOLDER)
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const copy = join(folder, backupNameOf(existing.now))
+    mkdirSync(dirname(copy), { recursive: true, mode: 0o700 })
     copyDatabase(connection, copy)
     existing.log.info({ from, to: missing.at(-1)!.version, copy }, 'the database was copied and is being migrated')
   }
-  runMigrations(connection, missing)
+  try {
+    runMigrations(connection, missing)
+  } catch (error) {
+    // The file is as it was. Otherwise each start would leave another copy of it.
+    if (copy !== null && versionOf(connection) === from) rmSync(copy, { force: true })
+    throw error
+  }
   if (existing !== null) letShrink(connection, existing)
   // Older versions of the app read the version from the file itself before they change anything.
   connection.pragma('wal_checkpoint(TRUNCATE)')
+}
+
+function versionOf(connection: Sqlite.Database): number {
+  return connection.pragma('user_version', { simple: true }) as number
 }
 
 /** The copy and the changes are each at most as large as the file. */

@@ -34,7 +34,7 @@ import { openDatabase } from './open-database.ts'
 import { DatabaseRefused } from './database-errors.ts'
 import { checkWholeFile } from './integrity.ts'
 import { migrate } from './migrate.ts'
-import { LATEST_VERSION, MIGRATIONS } from './migrations/migrations.ts'
+import { LATEST_VERSION, MIGRATIONS, type Migration } from './migrations/migrations.ts'
 import { digestOf, SCHEMA_DIGEST } from './schema-check.ts'
 
 const clock = createHandClock()
@@ -428,6 +428,20 @@ describe('versions', () => {
     expect(refusal()).toBe('database_newer')
     copyFileSync(join(folder, 'data', BACKUP_FOLDER, backupNameOf(0)), file)
     expect(start().prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: MADE_EVENTS + 5 })
+  })
+
+  test('a failed migration leaves a copy only of what an earlier one has changed', () => {
+    writeMade()
+    const db = start()
+    const copies = () => readdirSync(join(folder, 'data', BACKUP_FOLDER))
+    const attempt = (migrations: readonly Migration[], now: number) =>
+      expect(() => migrate(db.connection, { file, log: silentLog, now }, migrations)).toThrow(/no such table: nowhere/)
+    const broken = (version: number) => ({ version, sql: 'INSERT INTO nowhere VALUES (1)' })
+    attempt([broken(LATEST_VERSION + 1)], 0)
+    expect(copies()).toEqual([])
+    const half = [...NEXT, broken(LATEST_VERSION + 2)]
+    for (const day of [1, 2, 3]) attempt(half, day * 86_400_000)
+    expect(copies()).toEqual([backupNameOf(86_400_000)])
   })
 
   test('a failed migration leaves the previous version unchanged', () => {
