@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { lookAlikesIn } from '../../../resources/locales/look-alikes.ts'
 import { renderMessage, type Translate } from '../../../resources/locales/translate.ts'
 import type { Approval } from '../../contract/approvals.ts'
@@ -17,14 +18,14 @@ export function summaryOf(t: Translate, facts: CallFacts | null): string {
   return facts?.effectOn === undefined ? (facts?.summary ?? '') : renderMessage(t, facts.effectOn)
 }
 
-/** Whether the summary repeats every argument. For a write it only gives the size, so it never does. */
+/** Whether the summary repeats every argument whole. For a write it only gives the size, so it never does. */
 export function isSummaryComplete(t: Translate, { args, facts }: Pick<Approval, 'args' | 'facts'>): boolean {
   if (facts === null || WRITES.has(facts.effectOn?.code ?? '')) return false
   const summary = summaryOf(t, facts)
   // The summary of a long command holds only its beginning, where every later word may occur as well.
   if (facts.argv !== undefined && !summary.includes(facts.subject)) return false
   if (lookAlikesIn([facts.subject, facts.paths, args]).length > 0) return false
-  return visible(summary) === summary && textsIn(args).every((part) => summary.includes(part))
+  return visible(summary) === summary && hasEach(summary, partsOf(args, facts))
 }
 
 const WRITES: ReadonlySet<string> = new Set(['effect_create', 'effect_replace', 'effect_change', 'effect_change_all'])
@@ -42,13 +43,29 @@ export function warningsOf({
 }
 
 function argumentText([name, value]: [string, unknown]): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+  const text = valueText(value)
   return text.includes('\n') ? `${name}:\n${text}` : `${name}: ${text}`
 }
 
-function textsIn(value: unknown): string[] {
-  if (typeof value === 'string') return [value]
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+function valueText(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}
+
+/** Each argument as a summary that is not cut repeats it. */
+function partsOf(args: unknown, { subject, argv, effectOn }: CallFacts): string[] {
+  if (effectOn?.code === 'effect_mcp') return [subject]
+  const given = typeof args === 'object' && args !== null ? Object.values(args) : []
+  return given.map((value) => (isDeepStrictEqual(value, argv) ? subject : valueText(value)))
+}
+
+/** Whether the text has each part in a place of its own: a part that is left out may occur inside a longer one. */
+function hasEach(text: string, parts: readonly string[]): boolean {
+  let rest = text
+  for (const part of parts.toSorted((a, b) => b.length - a.length)) {
+    if (!rest.includes(part)) return false
+    rest = rest.replace(part, '\0')
+  }
+  return true
 }
 
 /** What cannot be seen, looks like nothing, or changes the direction of writing. An emoji may choose its look. */
