@@ -207,6 +207,44 @@ test('keeps deliveries during a flood of refusals', () => {
   expect(deliveries.at(-1)!.id).toBe(job)
 })
 
+const payloadsOf = (outcome: DeliveryOutcome) =>
+  list()
+    .deliveries.filter((delivery) => delivery.outcome === outcome)
+    .map(({ id, times }) => `${getDelivery(rig.db, id).payload} ${times}`)
+
+test.each([
+  ['at once', () => {}],
+  ['one after the other', () => deliveryLog.flush()],
+])('lists each payload of refused deliveries once that came %s', (_how, flush) => {
+  for (const payload of ['A', 'A', 'B', 'C']) {
+    refuse('placeholder_missing', { payload: Buffer.from(payload), bytes: 1 })
+    flush()
+  }
+  deliveryLog.flush()
+  expect(payloadsOf('placeholder_missing')).toEqual(['C 1', 'B 1', 'A 2'])
+  for (const { id } of list().deliveries) expect(getReplayable(rig.db, id).payload).toHaveLength(1)
+})
+
+test('keeps the last 200 refused deliveries with a payload, whatever strangers send', () => {
+  for (let i = 0; i < INBOX_KEEPS + 30; i++) refuse('job_creation_failed', { payload: Buffer.from(String(i)) })
+  for (let i = 0; i < 100; i++) {
+    refuse(i % 2 === 0 ? 'wrong_secret' : 'bad_signature')
+    deliveryLog.flush()
+  }
+  expect(payloadsOf('job_creation_failed')).toEqual(Array.from({ length: INBOX_KEEPS }, (_, i) => `${INBOX_KEEPS + 29 - i} 1`))
+  expect(list().deliveries).toHaveLength(INBOX_KEEPS + 50)
+})
+
+test('holds few payloads in memory that cannot be written', () => {
+  rig.db.connection.exec("CREATE TRIGGER full BEFORE INSERT ON webhook_refusals BEGIN SELECT raise(ABORT, 'no room'); END")
+  for (let i = 0; i < 40; i++) refuse('job_creation_failed', { payload: Buffer.alloc(1_000_000, String(i)) })
+  rig.db.connection.exec('DROP TRIGGER full')
+  deliveryLog.flush()
+  const { deliveries } = list()
+  expect(deliveries).toHaveLength(17)
+  expect(deliveries.reduce((sum, { times }) => sum + times, 0)).toBe(40)
+})
+
 test('deletes the inbox with the webhook, and keeps the jobs', () => {
   const other = addTrigger('Shop')
   const [mine, theirs] = [take(), take(other)]

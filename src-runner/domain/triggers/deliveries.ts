@@ -1,4 +1,4 @@
-import { and, desc, eq, isNotNull, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, isNotNull, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '../../platform/db/database.ts'
 import { DeliveryContext, type Delivery, type DeliveryDetail } from '../../contract/triggers.ts'
@@ -16,9 +16,12 @@ type Place = [jobSeq: number, refusalSeq: number]
 const Place = z.tuple([z.number().int(), z.number().int()])
 const END: Place = [Number.MAX_SAFE_INTEGER, 0]
 
+/** `payload` may be large, and lists do not show it. */
+const { payload: refusedPayload, ...refusalColumns } = getTableColumns(refusals)
+
 function selectRefusals(db: Db) {
   return db
-    .select({ refusal: refusals, triggerId: triggers.id, jobId: jobs.id })
+    .select({ refusal: refusalColumns, triggerId: triggers.id, jobId: jobs.id })
     .from(refusals)
     .innerJoin(triggers, eq(triggers.seq, refusals.triggerSeq))
     .leftJoin(jobs, eq(jobs.seq, refusals.jobSeq))
@@ -110,8 +113,8 @@ function readAccepted(db: Db, jobId: string): StoredDelivery | null {
 function readRefused(db: Db, id: string): StoredDelivery | null {
   const row = selectRefusals(db).where(eq(refusals.id, id)).get()
   if (row === undefined) return null
-  const { payload, headers } = row.refusal
-  return { delivery: deliveryOfRefusal(row), prompt: null, plainPrompt: null, payload, headers: headers ?? {} }
+  const { payload } = db.select({ payload: refusedPayload }).from(refusals).where(eq(refusals.id, id)).get()!
+  return { delivery: deliveryOfRefusal(row), prompt: null, plainPrompt: null, payload, headers: row.refusal.headers ?? {} }
 }
 
 type DeliveredJob = Pick<DeliveredJobRow, 'id' | 'createdAt' | 'bytes'> & { context: unknown }

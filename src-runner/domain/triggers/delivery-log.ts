@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto'
 import { desc, eq } from 'drizzle-orm'
 import { transact, type Database, type Tx } from '../../platform/db/database.ts'
+import { INBOX_KEEPS } from '../../contract/triggers.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
 import { findSeq } from '../jobs/read-jobs.ts'
@@ -17,10 +19,15 @@ export type Refusal = Pick<Row, 'outcome' | 'status' | 'receivedAt'> &
   }
 
 const FLUSH_AFTER_MS = 1000
-/** Rows for each trigger. They do not count with accepted deliveries, so a flood of refusals pushes none of those out. */
-const REFUSALS_KEPT = 50
+/**
+ * Rows for each trigger without a payload. They do not count with deliveries that are accepted or have a payload, so a flood of them
+ * pushes none of those out.
+ */
+const WITHOUT_PAYLOAD_KEPT = 50
+/** Payloads in memory, of all triggers. Before there are more, they are written. */
+const MAX_WAITING_BYTES = 16_000_000
 
-/** The refusals of one trigger, counted by outcome and sender id, in the order in which each first came. */
+/** The refusals of one trigger, counted by outcome, sender id and payload, in the order in which each first came. */
 type Counted = { triggerId: string; refusals: Map<string, { times: number; last: Refusal }> }
 
 export type DeliveryLog = ReturnType<typeof createDeliveryLog>
@@ -59,12 +66,22 @@ export function createDeliveryLog({ db, ids }: { db: Database; ids: Ids }) {
     }
   }
 
+  function hasRoom(triggerSeq: number, { payload }: Refusal): boolean {
+    const kinds = counted.get(triggerSeq)?.refusals.size ?? 0
+    if (payload == null) return kinds < WITHOUT_PAYLOAD_KEPT
+    return kinds < INBOX_KEEPS && countBytes(counted) + payload.length <= MAX_WAITING_BYTES
+  }
+
   return {
     addRefusal({ seq, id }: Pick<IndexedTrigger, 'seq' | 'id'>, refusal: Refusal): void {
+      const kind = kindOf(refusal)
+      const isKnown = () => counted.get(seq)?.refusals.has(kind) === true
+      if (refusal.payload != null && !isKnown() && !hasRoom(seq, refusal)) flush()
+      // A flood of sender ids is counted only by outcome, and so are payloads that could not be written.
+      const countedAs = isKnown() || hasRoom(seq, refusal) ? kind : refusal.outcome
       if (!counted.has(seq)) counted.set(seq, { triggerId: id, refusals: new Map() })
       const { refusals } = counted.get(seq)!
-      const kind = kindOf(refusals, refusal)
-      refusals.set(kind, { times: (refusals.get(kind)?.times ?? 0) + 1, last: refusal })
+      refusals.set(countedAs, { times: (refusals.get(countedAs)?.times ?? 0) + 1, last: refusal })
       flushSoon()
     },
     /** Writes the trigger's refusals so far, so that they come before the delivery that this transaction accepts. */
@@ -84,26 +101,33 @@ export function createDeliveryLog({ db, ids }: { db: Database; ids: Ids }) {
   }
 }
 
-/** A flood of sender ids is counted only by outcome. */
-function kindOf(refusals: Counted['refusals'], { outcome, senderId }: Refusal): string {
-  const kind = `${outcome} ${senderId ?? ''}`
-  return refusals.size < REFUSALS_KEPT || refusals.has(kind) ? kind : outcome
+function kindOf({ outcome, senderId, payload }: Refusal): string {
+  return `${outcome} ${payload == null ? '' : hash('sha256', payload)} ${senderId ?? ''}`
+}
+
+function countBytes(counted: ReadonlyMap<number, Counted>): number {
+  let bytes = 0
+  for (const { refusals } of counted.values()) for (const { last } of refusals.values()) bytes += last.payload?.length ?? 0
+  return bytes
 }
 
 function writeRefusals(tx: Tx, ids: Ids, triggerSeq: number, { triggerId, refusals: counted }: Counted): void {
   const trigger = tx.select({ newestJobSeq: triggers.newestJobSeq }).from(triggers).where(eq(triggers.seq, triggerSeq)).get()
   // The trigger was deleted meanwhile.
   if (trigger === undefined) return
+  const written = new Set<Refusal['outcome']>()
   for (const { times, last } of counted.values()) {
     const jobSeq = last.jobId == null ? null : (findSeq(tx, last.jobId) ?? null)
     // The job of the first delivery was deleted, and what repeats it went with it.
     if (last.outcome === 'duplicate' && jobSeq === null) continue
     writeRefusal(tx, ids, { triggerSeq, afterJobSeq: trigger.newestJobSeq ?? 0, jobSeq }, times, last)
-    tx.emit({ type: 'delivery.refused', payload: { triggerId, outcome: last.outcome } })
+    written.add(last.outcome)
   }
+  pruneRefusals(tx, triggerSeq, { withPayload: INBOX_KEEPS, withoutPayload: WITHOUT_PAYLOAD_KEPT })
+  for (const outcome of written) tx.emit({ type: 'delivery.refused', payload: { triggerId, outcome } })
 }
 
-/** Adds to the newest row if that has the same outcome and sender id, and no delivery was accepted since. */
+/** Adds to the newest row if that has the same outcome, sender id and payload, and no delivery was accepted since. */
 function writeRefusal(
   tx: Tx,
   ids: Ids,
@@ -120,7 +144,8 @@ function writeRefusal(
     .get()
   const { outcome, status, receivedAt, bytes = 0, senderId = null, eventName = null, headers = null, payload = null } = last
   const row = { status, receivedAt, bytes, senderId, eventName, jobSeq, headers, payload }
-  if (newest?.outcome === outcome && newest.senderId === senderId && newest.afterJobSeq === place.afterJobSeq) {
+  const isSame = newest?.outcome === outcome && newest.senderId === senderId && isSamePayload(newest.payload, payload)
+  if (isSame && newest.afterJobSeq === place.afterJobSeq) {
     tx.update(refusals)
       .set({ ...row, times: newest.times + times })
       .where(eq(refusals.seq, newest.seq))
@@ -130,5 +155,8 @@ function writeRefusal(
   tx.insert(refusals)
     .values({ ...row, ...place, id: ids.next(), outcome, times })
     .run()
-  pruneRefusals(tx, place.triggerSeq, REFUSALS_KEPT)
+}
+
+function isSamePayload(a: Buffer | null, b: Buffer | null): boolean {
+  return a === null || b === null ? a === b : a.equals(b)
 }

@@ -64,11 +64,17 @@ export function pruneSenderIds(tx: Tx, now: number, limit = 5000): number {
   return tx.prepare(PRUNE_SENDER_IDS).run(now - SENDER_IDS_KEPT_MS, limit).changes
 }
 
-const PRUNE_REFUSALS = `DELETE FROM webhook_refusals WHERE seq IN
-  (SELECT seq FROM webhook_refusals WHERE trigger_seq = ? ORDER BY after_job_seq DESC, seq DESC LIMIT -1 OFFSET ?)`
+function pruneRefusalsWhere(condition: string): string {
+  return `DELETE FROM webhook_refusals WHERE seq IN
+    (SELECT seq FROM webhook_refusals WHERE trigger_seq = ? AND ${condition} ORDER BY after_job_seq DESC, seq DESC LIMIT -1 OFFSET ?)`
+}
+const PRUNE_WITH_PAYLOAD = pruneRefusalsWhere('payload IS NOT NULL')
+const PRUNE_WITHOUT_PAYLOAD = pruneRefusalsWhere('payload IS NULL')
 
-export function pruneRefusals(tx: Tx, triggerSeq: number, keep: number): void {
-  tx.prepare(PRUNE_REFUSALS).run(triggerSeq, keep)
+/** Keeps that many rows of each kind. */
+export function pruneRefusals(tx: Tx, triggerSeq: number, keep: { withPayload: number; withoutPayload: number }): void {
+  tx.prepare(PRUNE_WITH_PAYLOAD).run(triggerSeq, keep.withPayload)
+  tx.prepare(PRUNE_WITHOUT_PAYLOAD).run(triggerSeq, keep.withoutPayload)
 }
 
 /**
