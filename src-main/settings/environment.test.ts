@@ -95,6 +95,7 @@ describe('an invalid value fails with one line and exit code 2', () => {
     [{ DASHBOARD_HOST: '127.1' }, [], /^DASHBOARD_HOST must be an address/],
     [{ APP_URL: 'ftp://x' }, [], /^APP_URL must be an address that starts with http/],
     [{ APP_URL: 'https://u:p@x' }, [], /^APP_URL must be/],
+    [{ APP_URL: 'https://home.example/deckhand' }, [], /^APP_URL must be an address .*, without user name, path and query \(it is “https:/],
     [{ AUTH_MODE: 'open' }, [], /^AUTH_MODE must be one of local-trust, local-auth, bearer-token/],
     [{ DECKHAND_VAULT: 'disk' }, [], /^DECKHAND_VAULT must be one of keychain, file/],
     [{ MESSENGER_BRIDGE_ENABLED: 'maybe' }, [], /^MESSENGER_BRIDGE_ENABLED must be true or false/],

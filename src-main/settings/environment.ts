@@ -9,7 +9,7 @@ import { dataDirPath } from './data-dir-path.ts'
 import { StartError } from './start-error.ts'
 
 /** What a setting takes. The issue of a schema holds it in place of a sentence. */
-type SettingRule = 'host' | 'port' | 'url' | 'flag' | 'choice' | 'text'
+type SettingRule = 'host' | 'port' | 'url' | 'origin' | 'flag' | 'choice' | 'text'
 
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '::1'])
 
@@ -45,6 +45,9 @@ const BaseUrl = z
     return url.href.replace(/\/+$/, '')
   })
 
+/** A base without a path, because the dashboard's own paths begin at the root. */
+const Origin = BaseUrl.refine((url) => new URL(url).pathname === '/', { error: 'origin' satisfies SettingRule })
+
 const Flag = z
   .string()
   .trim()
@@ -69,7 +72,7 @@ const VARIABLES = {
   RUNNER_PORT: Port,
   DASHBOARD_HOST: Host,
   DASHBOARD_PORT: Port,
-  APP_URL: BaseUrl,
+  APP_URL: Origin,
   PUBLIC_RUNNER_URL: BaseUrl,
   INGRESS_PORT: Port,
   AUTH_MODE: oneOf(AuthMode.options as ['local-trust', 'local-auth', 'bearer-token']),
