@@ -103,6 +103,8 @@ export const CallFacts = z.object({
   effect: z.enum(['read', 'idempotent', 'once']),
   /** What patterns are matched with: `Documents/notes.md`, `https://example.com/page`, `git status`. */
   subject: z.string(),
+  /** The subject omits something that decides, such as the body of a request, so that no rule for "always" is offered. */
+  subjectOmits: z.boolean().optional(),
   /** Absolute paths that the call touches. */
   paths: z.array(z.string()),
   /** The effect in English: "Overwrite Documents/notes.md (2 KB)". */

@@ -97,6 +97,7 @@ it('forgetting what somebody else wrote counts as deleting', async () => {
   expect(await ada.facts(forget, { id: await ada.idOf('Ada') })).toMatchObject({
     deletes: false,
     subject: 'shared',
+    subjectOmits: true,
     summary: 'Forget for all agents: by Ada',
   })
   expect(await grace.facts(forget, { id: await ada.idOf('Ada') })).toMatchObject({ deletes: true })

@@ -17,11 +17,11 @@ export function narrowRulesFor(facts: CallFacts, agentId: string): RuleText[] {
 /**
  * The narrowest useful rule for "always": the host of an address, the exact command in this folder with these scripts, the
  * folder of files, else exactly this call. null: every rule would allow more, as for a file that runs later or is not named,
- * whose next content nobody has seen.
+ * whose next content nobody has seen, or for a call whose subject does not say everything.
  */
 export function narrowestRuleFor(facts: CallFacts, agentId: string): RuleText | null {
   const rule = { effect: 'allow', tool: facts.tool, agentId, pattern: null, folder: null } as const
-  if (facts.runsLater === true || facts.runsUnnamed === true) return null
+  if (facts.runsLater === true || facts.runsUnnamed === true || facts.subjectOmits === true) return null
   if (facts.runsCode) {
     const [folder = null] = facts.paths
     const command = patternRule({ ...rule, folder }, facts.subject)

@@ -150,6 +150,7 @@ describe('the rule for "always"', () => {
     ],
     ['nothing for a file that runs later', { subject: 'a/.git/config', runsCode: true, runsLater: true, paths: ['/home/ada/a'] }, null],
     ['nothing for a command that runs what it does not name', { subject: 'node tool', runsCode: true, runsUnnamed: true }, null],
+    ['nothing for a call whose subject does not say everything', { subject: 'own', deletes: true, subjectOmits: true }, null],
     ['no command with a star', { subject: 'rm *', runsCode: true }, null],
     ['exactly this, where nothing else is known', { subject: 'bo' }, { pattern: 'bo' }],
     ['nothing for nothing', { subject: '' }, null],

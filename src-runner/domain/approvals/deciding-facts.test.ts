@@ -54,13 +54,11 @@ describe('the summary of a call', () => {
     return isShown(args, createMessage('effect_mcp', { tool: 'transfer', server: 'Bank', args: shown, acts: 'yes' }))
   }
   const request = { connection: 'Bank', url: 'https://bank.example/pay', method: 'POST' }
+  const shown = { connection: 'Bank', hasAccount: 'no', account: '', method: 'POST', address: request.url, hasBody: 'yes' } as const
   const ofRequest = (args: Record<string, unknown>, body: string) =>
     isShown(
       { ...request, ...args },
-      createMessage('effect_request', {
-        ...{ connection: 'Bank', hasAccount: 'no', account: '', method: 'POST', address: request.url, hasBody: 'yes' },
-        body: cutText(body, 1_000),
-      }),
+      createMessage('effect_request', { ...shown, body: cutText(body, 1_000) }),
       `POST ${request.url} (Bank)`,
     )
 

@@ -18,6 +18,8 @@ export const forget = defineTool({
     return {
       ...NO_EFFECTS,
       subject: found?.agentId === null ? 'shared' : 'own',
+      // Another memory has the same subject.
+      subjectOmits: true,
       found: found === null ? [] : [{ path: `memory:${id}`, mark: found.text }],
       effectOn:
         found === null
