@@ -11,8 +11,11 @@ import { isRepository, namedByRepository, namedByWorkTree } from './repositories
 /** A protected place below a folder. A git `repository` stays writable, except for the parts that decide what runs. */
 export type FoundPlace = {
   path: string
-  /** `unreadable`: a folder whose name is not text, whose path is too long, or which its owner cannot read. */
-  is: 'code' | 'secret' | 'repository' | 'part of a repository' | 'unreadable'
+  /**
+   * `socket`: leads to the program that listens there, whatever network a sandbox has. Only those from before a command are found.
+   * `unreadable`: a folder whose name is not text, whose path is too long, or which its owner cannot read.
+   */
+  is: 'code' | 'secret' | 'socket' | 'repository' | 'part of a repository' | 'unreadable'
   kind: 'file' | 'folder' | 'link' | 'other'
   /** Changes when something else is put there. */
   identity: string
@@ -32,6 +35,10 @@ export type FoundPlaces = {
 const REPOSITORY_PARTS = ['config', 'config.worktree', 'hooks', 'commondir', 'gitdir']
 /** Hold repositories, at any depth: the name of a module is its path in the project. */
 const HOLD_REPOSITORIES = ['modules', 'worktrees']
+/** Where git and programs keep many entries, and never a socket. */
+const WITHOUT_SOCKETS = new Set(['objects', 'refs', 'logs'])
+/** In repositories and in what programs keep in a home: deep enough for `.git/annex/ssh` and `.docker/run`. */
+const SOCKET_LEVELS = 3
 
 /** Dependencies are searched last, and may hold so many times more entries. */
 const MORE_DEPENDENCIES = 5
@@ -61,7 +68,17 @@ export async function findProtected(
   return found
 }
 
-type Item = { folder: string; as: 'project' | 'dependencies' | 'inside a repository' | 'code' }
+/** The socket files near the top of a folder that a sandbox only reads. */
+export async function findSockets(folder: string, most: number): Promise<FoundPlaces> {
+  const found: FoundPlaces = { folder, onlyRepositories: false, places: new Map(), shared: {}, isCut: false }
+  const search: Search = { found, before: undefined, items: [{ folder, as: 'sockets', levels: SOCKET_LEVELS }], dependencies: [] }
+  found.isCut = !(await searchAll(search, most))
+  return found
+}
+
+type Item =
+  | { folder: string; as: 'project' | 'dependencies' | 'inside a repository' | 'code' }
+  | { folder: string; as: 'sockets'; levels: number }
 /** `items` and `dependencies` grow during the search. */
 type Search = { found: FoundPlaces; before: Options['places']; items: Item[]; dependencies: Item[] }
 
@@ -78,8 +95,10 @@ async function searchAll(search: Search, most: number): Promise<boolean> {
 }
 
 /** Returns the number of entries, and queues the folders among them. */
-async function searchIn({ folder, as }: Item, search: Search): Promise<number> {
+async function searchIn(item: Item, search: Search): Promise<number> {
+  const { folder, as } = item
   if (as === 'code') return lookIntoCode(folder, search)
+  if (as === 'sockets') return lookForSockets(item, search)
   const { found, before, items, dependencies } = search
   const entries = await readdir(folder, { withFileTypes: true }).catch((thrown: unknown) => noteUnreadable(folder, thrown, found))
   const hasHead = entries.some(({ name }) => foldName(name) === 'head')
@@ -93,8 +112,11 @@ async function searchIn({ folder, as }: Item, search: Search): Promise<number> {
     const is = protectedAs(path, entry.name, as, found)
     const isGit = is === 'code' && foldName(entry.name) === '.git'
     if (isGit) await noteElsewhere(await namedByWorkTree(folder), found)
-    if (isGit && entry.isDirectory()) {
+    if (entry.isSocket()) {
+      if (before === undefined) await note(path, 'socket', found)
+    } else if (isGit && entry.isDirectory()) {
       await lookIntoRepository(path, found)
+      if (before === undefined) items.push({ folder: path, as: 'sockets', levels: SOCKET_LEVELS })
       items.push(...HOLD_REPOSITORIES.map((name) => ({ folder: join(path, name), as: 'inside a repository' as const })))
     } else if (is !== null) await note(path, is, found)
     else if (entry.isDirectory() && entry.name.includes('\uFFFD'))
@@ -106,11 +128,15 @@ async function searchIn({ folder, as }: Item, search: Search): Promise<number> {
   return entries.length
 }
 
-/** Without what is protected only because it is hidden in a home, which is everything that programs keep there. */
+/** What is protected only because it is hidden in a home is everything that programs keep there, so only sockets are looked for. */
 async function foldersOfCode(found: FoundPlaces): Promise<Item[]> {
   const items: Item[] = []
   for (const { path, is, kind } of found.places.values()) {
-    if (is === 'secret' || is === 'repository' || (codePlaceOf(path) === null && isHiddenInHome(path, found.folder))) continue
+    if (is === 'secret' || is === 'socket' || is === 'repository') continue
+    if (codePlaceOf(path) === null && isHiddenInHome(path, found.folder)) {
+      if (kind === 'folder') items.push({ folder: path, as: 'sockets', levels: SOCKET_LEVELS })
+      continue
+    }
     const real = kind === 'link' ? await realpath(path).catch(() => path) : path
     if (real === found.folder || !isInside(found.folder, real)) continue
     if (kind === 'folder' || kind === 'link') items.push({ folder: real, as: 'code' })
@@ -124,9 +150,21 @@ async function lookIntoCode(folder: string, { found, items }: Search): Promise<n
   const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => [])
   for (const entry of entries) {
     const path = join(folder, entry.name)
-    if (mayEndPlace(entry.name) && secretPlaceOf(path) !== null) await note(path, 'secret', found)
+    if (entry.isSocket()) await note(path, 'socket', found)
+    else if (mayEndPlace(entry.name) && secretPlaceOf(path) !== null) await note(path, 'secret', found)
     else if (entry.isDirectory() && !REPOSITORIES.has(foldName(basename(folder)))) items.push({ folder: path, as: 'code' })
     else if (entry.isFile()) await noteShared(path, found)
+  }
+  return entries.length
+}
+
+async function lookForSockets({ folder, levels }: Item & { as: 'sockets' }, { found, items }: Search): Promise<number> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => [])
+  for (const entry of entries) {
+    const path = join(folder, entry.name)
+    if (entry.isSocket()) await note(path, 'socket', found)
+    else if (levels > 1 && entry.isDirectory() && !WITHOUT_SOCKETS.has(entry.name))
+      items.push({ folder: path, as: 'sockets', levels: levels - 1 })
   }
   return entries.length
 }

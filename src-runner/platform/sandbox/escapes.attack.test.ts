@@ -607,6 +607,54 @@ describe.skipIf(isMissing)('the sandbox', () => {
     }
   })
 
+  const socketPlaces = ['.s.PGSQL.5432', 'a/b/supervisor.sock', 'node_modules/a/socket', '.git/annex/ssh/socket', '.vscode/a/socket']
+  it.skipIf(!pythonIsHere).each([...socketPlaces, 'read/.git/socket'])('reaches no server at a socket in its folder: %s', async (place) => {
+    const [folder, readable] = [join(rig.work, 'project'), join(rig.work, 'read')]
+    const path = place.startsWith('read/') ? join(rig.work, place) : join(folder, place)
+    await Promise.all([
+      mkdir(join(path, '..'), { recursive: true }),
+      mkdir(folder, { recursive: true }),
+      mkdir(readable, { recursive: true }),
+    ])
+    let connections = 0
+    const server = createServer((socket) => void (connections++, socket.on('error', () => {}).end(CANARY)))
+    await new Promise<void>((resolve) => void server.listen(path, resolve))
+    const python = `${PYTHON}
+def at(path):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(path)
+    print(s.recv(200))
+def quietly(do, *args):
+    try: do(*args)
+    except OSError as e: print('refused:', e)
+path = os.environ['AT']
+for do in [os.rename, os.link]:
+    quietly(do, path, 'moved')
+    quietly(at, 'moved')
+quietly(os.rename, os.path.dirname(path), 'elsewhere')
+quietly(at, 'elsewhere/' + os.path.basename(path))
+quietly(at, path)`
+    const attack = (state: typeof sandbox) =>
+      runSandboxed({
+        sandbox: state,
+        command: ['/usr/bin/python3', '-c', python],
+        folder,
+        writable: [folder],
+        readable: [readable],
+        env: { AT: path },
+        timeoutMs: 20_000,
+      }).outcome
+    try {
+      const { output } = await attack(sandbox)
+      expect(hasEscaped(output), output).toBe(false)
+      expect(connections).toBe(0)
+      await attack(unsandboxed)
+      expect(connections).toBeGreaterThan(0)
+    } finally {
+      await new Promise((resolve) => server.close(resolve))
+    }
+  })
+
   it('opens nothing when its folder is repeatedly replaced by a link while it is built', async () => {
     const sub = join(rig.work, 'sub')
     let isOver = false

@@ -306,4 +306,31 @@ id -un`
     expect(output).toBe('1\nscript works\n10\ntemporary\nagent\n')
     expect(exitCode).toBe(0)
   })
+
+  it.skipIf(!existsSync('/usr/bin/python3') || process.platform === 'darwin')(
+    'lets a program use the socket files that it makes, and make them again in a folder of its own',
+    async () => {
+      const [folder, own] = [(await scratchFolder('Work')).path, (await scratchFolder('own')).path]
+      const python = `import os, socket, sys
+for path in sys.argv[1:]:
+    if os.path.exists(path): os.unlink(path)
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(path)
+    server.listen()
+    client = socket.socket(socket.AF_UNIX)
+    client.connect(path)
+    print('connected')`
+      const serve = (...paths: string[]) =>
+        runSandboxed({
+          sandbox: found,
+          command: ['/usr/bin/python3', '-c', python, ...paths],
+          folder,
+          writable: [folder, own],
+          own: [own],
+          timeoutMs: 20_000,
+        }).outcome
+      expect((await serve('socket', join(own, 'socket'))).output).toBe('connected\nconnected\n')
+      expect((await serve(join(own, 'socket'))).output).toBe('connected\n')
+    },
+  )
 })

@@ -1,5 +1,5 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
-import { findProtected, identityOf, type FoundPlace, type FoundPlaces } from '../protected-places/find-protected.ts'
+import { findProtected, findSockets, identityOf, type FoundPlace, type FoundPlaces } from '../protected-places/find-protected.ts'
 import { withPlainFolder } from '../protected-places/plain-folder.ts'
 import { isInside, secretPlaceOf, secretsOfHome } from '../protected-places/places-by-path.ts'
 import { placeAroundPrograms } from '../protected-places/protected-places.ts'
@@ -82,13 +82,17 @@ export async function guardFolders(
   const all = await Promise.all(
     writable.map((folder) => findProtected(folder, MAX_ENTRIES, { onlyRepositories: reviewed.includes(folder) })),
   )
-  const cut = all.find(({ isCut }) => isCut)
+  const read = await Promise.all(readable.map((folder) => findSockets(folder, MAX_ENTRIES)))
+  const cut = [...all, ...read].find(({ isCut }) => isCut)
   if (cut !== undefined) throw new SandboxFailed(`${cut.folder} holds too many files to be guarded. Run the command in a folder inside it.`)
   const places = all.flatMap((found) => [...found.places.values()])
 
   const others = new Map<string, string>()
   const folders = [...writable, ...readable]
-  const hidden = await hiddenIn(folders, closed, places)
+  // A program that was ended leaves sockets in its own folder, and must be able to make them again.
+  const isMade = ({ is, path }: FoundPlace) => is === 'socket' && own.some((folder) => isInside(folder, path))
+  const shown = [...places.filter((place) => !isMade(place)), ...read.flatMap((found) => [...found.places.values()])]
+  const hidden = await hiddenIn(folders, closed, shown)
   const isOpen = (path: string) => !hidden.some((place) => isInside(place.path, path))
   const frozen = new Map<string, FolderIdentity>()
   for (const place of places) {
@@ -120,8 +124,8 @@ export async function guardFolders(
 
 async function hiddenIn(folders: readonly string[], closed: readonly string[], places: readonly FoundPlace[]): Promise<HiddenPlace[]> {
   const hidden = new Map<string, HiddenPlace>()
-  const secrets = places.filter(({ path, is }) => is === 'secret' || secretPlaceOf(path) !== null).map(({ path }) => path)
-  for (const path of [...closed, ...secretsOfHome(), ...secrets]) {
+  const toHide = places.filter(({ path, is }) => is === 'secret' || is === 'socket' || secretPlaceOf(path) !== null)
+  for (const path of [...closed, ...secretsOfHome(), ...toHide.map((place) => place.path)]) {
     const real = await realpath(path).catch(() => null)
     if (real === null) continue
     if (folders.some((folder) => isInside(real, folder))) throw new SandboxFailed(`${real} is closed to agents.`)
