@@ -127,6 +127,19 @@ describe('http_request', () => {
     expect(seen).toMatchObject([{ method: 'POST', body: '{"item":"tea","to":"me"}', headers: { 'content-type': 'application/json' } }])
   })
 
+  it('offers “always” for a change only if the address says all of it', async () => {
+    await connect({ access: 'write' })
+    const offeredFor = async (args: Record<string, unknown>) => {
+      await runner.ended(await start([[call(args)]]))
+      const [approval] = await pending()
+      await answer('reject')
+      return approval!.alwaysRule?.pattern
+    }
+    expect(await offeredFor({ method: 'DELETE', url: '/orders/1' })).toBe(`DELETE https://${HOST}/orders/1 (Shop)`)
+    expect(await offeredFor({ method: 'POST', url: '/orders', body: { item: 'tea' } })).toBeUndefined()
+    expect(await offeredFor({ method: 'POST', url: '/orders', headers: { 'x-item': 'tea' } })).toBeUndefined()
+  })
+
   it('reads as the service means it, in whatever way its account is connected', async () => {
     await net.secureSite('slack.com', site)
     await connect({ hosts: [HOST, 'slack.com'] })

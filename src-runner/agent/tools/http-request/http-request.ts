@@ -115,7 +115,7 @@ function shownName(name: string): string {
   return cutText(visibleText(name).replaceAll(/\s+/g, ' '), MAX_SHOWN_NAME_CHARS)
 }
 
-function factsOf({ connection, method, url, access, body }: PreparedRequest, { offset = 0 }: HttpRequestArgs): ToolFacts {
+function factsOf({ connection, method, url, access, body }: PreparedRequest, { offset = 0, headers = {} }: HttpRequestArgs): ToolFacts {
   const { id, name, accountName } = connection
   const sendsWrite = access === 'write' && offset === 0
   const shown = {
@@ -129,6 +129,7 @@ function factsOf({ connection, method, url, access, body }: PreparedRequest, { o
     ...NO_EFFECTS,
     effect: sendsWrite ? 'once' : 'read',
     subject: `${method} ${url.href} (${name})`,
+    ...(sendsWrite && (body !== null || Object.keys(headers).length > 0) ? { subjectOmits: true } : {}),
     leavesMachine: sendsWrite,
     ...(access === 'read' ? { readsFrom: url.origin } : {}),
     deletes: sendsWrite && method === 'DELETE',
