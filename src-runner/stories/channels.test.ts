@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Approval } from '../contract/approvals.ts'
+import { systemClock } from '../lib/clock.ts'
 import { createMessage } from '../lib/messages.ts'
 import { createMemoryVault, type Vault } from '../lib/vault.ts'
 import { ANNA, BEN, useTelegramRig } from '../testing/telegram-chat.ts'
@@ -53,6 +54,17 @@ describe('Telegram', () => {
     const prompt = JSON.stringify(rig.runner.modelServer.received.at(-1)!.body)
     expect(prompt).toContain('What is two and two?')
     expect(prompt).not.toContain('Delete everything')
+  })
+
+  it('answers messages while the clock of the machine is days ahead', async () => {
+    let ahead = 0
+    await beginConnected({}, { clock: { ...systemClock, now: () => Date.now() + ahead } })
+    rig.bot.clock.now = Date.now
+    await letIn(ANNA)
+    ahead = 3 * 86_400_000
+    rig.runner.modelServer.play({ text: ['Four.'] })
+    rig.bot.say(ANNA, 'What is two and two?')
+    await untilSaid(ANNA, 'Four.')
   })
 
   it('refuses a wrong token and a bot that is already connected', async () => {

@@ -137,6 +137,7 @@ it.each(Object.keys(SERVICES))('a week away from %s loses nothing without a word
   service.sayUnheard('on the first day', left + DAY_MS)
   service.sayUnheard('one', left + WEEK_MS - 3_600_000)
   service.sayUnheard('two', left + WEEK_MS - 60_000)
+  await runner.runner.stop({ graceMs: 0 })
   ahead = WEEK_MS
   runner.modelServer.play({ text: ['One.'] }, { text: ['Two.'] })
   await runner.restart({ config: { safeMode: false } })

@@ -158,6 +158,23 @@ describe('with a wrong clock, stored data', () => {
     expect(await deliver(url)).toBe(first)
   })
 
+  it('still detects a repeated message of a chat after the clock was set ahead', async () => {
+    const agent = await open()
+    const chat = async (clientId: string) =>
+      (await runner.client.ok('chat', { body: { agentId: agent.id, message: 'Hello', clientId } })).jobId
+    const first = await chat('turn-1')
+    set(3 * DAY)
+    await chat('turn-2')
+    expect(await chat('turn-1')).toBe(first)
+    set(-3 * DAY)
+    clock.advance(23 * HOUR)
+    await chat('turn-3')
+    expect(await chat('turn-1')).toBe(first)
+    clock.advance(2 * HOUR)
+    await chat('turn-4')
+    expect(await chat('turn-1')).not.toBe(first)
+  })
+
   it('keeps all events and the run history', async () => {
     const agent = await open()
     const body = { name: 'News', agentId: agent.id, cron: '0 * * * *', timezone: 'UTC', task: 'Read the news.' }

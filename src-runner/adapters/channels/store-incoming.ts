@@ -17,6 +17,8 @@ export type StoreIncomingDeps = Pick<Services, 'db' | 'clock' | 'ids' | 'log'> &
   approvals: ApprovalStore
   /** The clock by which requests and received messages are forgotten. */
   age?: Pick<Clock, 'now'>
+  /** The clock by which received messages are late. */
+  money?: Pick<Clock, 'now'>
   speech: Speech
 }
 

@@ -5,7 +5,15 @@ import { transact, type Tx } from '../../platform/db/database.ts'
 import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { listKnownChats, listPeople } from './people.ts'
 import { insertChannel } from './channels.ts'
-import { decideOnPerson, isHeard, MAX_IDS_WITHOUT_JOB, receiveMessage, wasReceived, type ReceivedMessage } from './receive-message.ts'
+import {
+  decideOnPerson,
+  isHeard,
+  MAX_IDS_WITHOUT_JOB,
+  receiveMessage,
+  wasReceived,
+  type ReceivedMessage,
+  type ReceivingDeps,
+} from './receive-message.ts'
 import { outbox } from '../outbox/outbox-table.ts'
 import { pairingCodeOf } from './pairing-code.ts'
 
@@ -30,7 +38,7 @@ const GENERAL = { externalId: 'C1', name: 'general' }
 const ANNA = { externalId: 'U1', chatId: 'D1', displayName: 'Anna\nBerg', handle: null }
 const BEN = { externalId: 'U2', chatId: 'D2', displayName: 'Ben', handle: null }
 
-function receive(fields: Partial<ReceivedMessage>): ReceivedMessage {
+function receive(fields: Partial<ReceivedMessage>, clocks: Partial<ReceivingDeps> = {}): ReceivedMessage {
   const message = {
     externalId: `m${++number}`,
     sender: ANNA,
@@ -44,7 +52,7 @@ function receive(fields: Partial<ReceivedMessage>): ReceivedMessage {
     missingFiles: [],
     ...fields,
   }
-  write((tx) => receiveMessage(tx, deps(), channel, message, String(number)))
+  write((tx) => receiveMessage(tx, { ...deps(), ...clocks }, channel, message, String(number)))
   return message
 }
 const inRoom = (chatId: string, text = 'Hello', who = ANNA) => receive({ room: GENERAL, sender: { ...who, chatId }, text })
@@ -186,6 +194,15 @@ describe('messages that arrive more than a day after they were sent', () => {
     rig.clock.advance(10_000)
     receive({ text: 'two', sentAt: rig.clock.now() - 2 * DAY })
     expect(outbound()).toHaveLength(2)
+  })
+
+  test('are run if only one of two clocks takes them for late', () => {
+    const [wall, trusted] = [{ ...rig.clock, now: () => rig.clock.now() + 2 * DAY }, rig.clock]
+    receive({ text: 'one', sentAt: rig.clock.now() }, { clock: wall, money: trusted })
+    receive({ text: 'two', sentAt: rig.clock.now() }, { clock: trusted, money: wall })
+    expect(jobs().map(({ task }) => task)).toEqual(['one', 'two'])
+    receive({ text: 'three', sentAt: rig.clock.now() }, { clock: wall, money: wall })
+    expect(jobs()).toHaveLength(2)
   })
 
   test('that are younger are run in order', () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { eq, lt } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import type { ChatTurn, Job } from '../../contract/jobs.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { clientTurns, jobs } from './jobs-table.ts'
 import { findSeq } from './read-jobs.ts'
@@ -23,13 +24,19 @@ export function findTurn(db: Db, turn: ChatTurn): string | null {
   return kept.id
 }
 
-export function keepTurn(tx: Tx, turn: ChatTurn, job: Pick<Job, 'id'>, now: number): void {
+/** `age`: the clock by which earlier turns are forgotten. */
+export function keepTurn(
+  tx: Tx,
+  { clock, age }: { clock: Pick<Clock, 'now'>; age: Pick<Clock, 'now'> },
+  turn: ChatTurn,
+  job: Pick<Job, 'id'>,
+): void {
   if (turn.clientId === undefined) return
   tx.delete(clientTurns)
-    .where(lt(clientTurns.at, now - KEPT_MS))
+    .where(lt(clientTurns.at, age.now() - KEPT_MS))
     .run()
   tx.insert(clientTurns)
-    .values({ clientId: turn.clientId, jobSeq: findSeq(tx, job.id)!, digest: digestOf(turn), at: now })
+    .values({ clientId: turn.clientId, jobSeq: findSeq(tx, job.id)!, digest: digestOf(turn), at: clock.now() })
     .run()
 }
 

@@ -10,7 +10,7 @@ import type { HandlerDeps } from './deps.ts'
 import { createJob } from './jobs.ts'
 
 export function chatHandlers(deps: HandlerDeps) {
-  const { db, jobs, clock } = deps
+  const { db, jobs } = deps
 
   /** Resolves when the turn is on disk. Refuses an agent without a model, whose turn could only fail. */
   function startTurn(turn: ChatTurn): Promise<Job> {
@@ -30,7 +30,7 @@ export function chatHandlers(deps: HandlerDeps) {
         task: turn.message,
         conversation: turn.conversationId ?? 'new',
       })
-      keepTurn(tx, turn, job, clock.now())
+      keepTurn(tx, deps, turn, job)
       return job
     })
   }

@@ -100,7 +100,8 @@ export type HandlerDeps = Pick<Services, 'db' | 'hub' | 'vault' | 'clock' | 'ids
   /** Access tokens are accepted in the present mode. */
   acceptsTokens(): boolean
   examine(): Promise<HealthCheck[]>
-  checkCodingProgram(cli: CodingCli): Promise<CodingProgram>
+  /** `mayBeRecent`: a check of the last few seconds is enough. */
+  checkCodingProgram(cli: CodingCli, given?: { mayBeRecent: boolean }): Promise<CodingProgram>
   codeResults: CodeResults
   codeTasks: CodeTasks
   dailyBackup: Pick<DailyBackup, 'read' | 'make'>
@@ -163,6 +164,8 @@ export type HandlerDeps = Pick<Services, 'db' | 'hub' | 'vault' | 'clock' | 'ids
   mcpTools: AgentMcpTools
   /** Dates spending. */
   money: Pick<Clock, 'now'>
+  /** The clock by which old rows are deleted. */
+  age: Pick<Clock, 'now'>
   speech: Speech
   /** Deckhand's own folder, closed to every agent. */
   dataDir: string
