@@ -21,7 +21,7 @@ import { readSettings } from '../domain/settings/settings.ts'
 import { readFollowedSkills } from '../domain/skills/skills.ts'
 import type { PolicyQuestion, PolicyVerdict } from '../agent/loop/loop-types.ts'
 import { ASK_PERSON, AskPersonArgs } from '../agent/tools/ask-person/ask-person.ts'
-import { factsOf, type Tool } from '../agent/tools/tool.ts'
+import { factsOf, taintsOfError, type Tool } from '../agent/tools/tool.ts'
 import { CHILD_TOOLS, type Delegation } from './delegation.ts'
 import type { ParkedCalls, PersonAnswer } from './parked-calls.ts'
 import { narrowRulesFor } from './narrowest-rule.ts'
@@ -74,7 +74,8 @@ async function judge(judged: Judged, question: PolicyQuestion): Promise<PolicyVe
     facts = await factsOf(tool, args, question.context)
   } catch (thrown) {
     // The reason may name files, like the tool's own result.
-    return { verdict: 'answer', ok: false, output: `Not run: ${messageOf(thrown)}`, addsTaint: tool.addsTaint ?? [] }
+    const addsTaint = [...(tool.addsTaint ?? []), ...taintsOfError(thrown)]
+    return { verdict: 'answer', ok: false, output: `Not run: ${messageOf(thrown)}`, addsTaint }
   }
   // As set now: a person who makes an agent stricter does not mean only the next attempt.
   const [own, ...above] = readChain(judged.db, job.id)

@@ -48,6 +48,16 @@ describe('the taints of a job', () => {
     expect(tainted(taints)).toEqual([true, true])
   })
 
+  it.each([
+    ['says that a folder is missing', { name: 'write_file', args: { path: 'folder-1/nothing/a', content: '' } }, "no folder 'nothing'"],
+    ['says that a file is missing', { name: 'delete_file', args: { path: 'folder-1/nothing' } }, "no file 'folder-1/nothing'"],
+    ['lists the folders', { name: 'move_file', args: { from: '/nowhere/a', to: 'folder-1/a' } }, 'The folders are: folder-1 (/'],
+  ])('are private after a refusal of a change that %s', async (_, call, words) => {
+    const { said, taints } = await taintsAfter([{ id: 'a', ...call }], 'webhook')
+    expect(said).toContain(words)
+    expect(tainted(taints)).toEqual([true, true])
+  })
+
   const question = { id: 'a', name: 'ask_person', args: { question: 'What is the code of the safe?' } }
 
   it('count a person’s answer as private where somebody else’s text started the job', async () => {

@@ -3,7 +3,7 @@ import type { CallFacts, Taint } from '../../contract/rules.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import type { PromptToolCall } from '../providers/model.ts'
-import { CallAsks, MAX_TOOL_OUTPUT_CHARS, OutcomeUnknown, type Tool, type ToolOutput } from '../tools/tool.ts'
+import { CallAsks, MAX_TOOL_OUTPUT_CHARS, OutcomeUnknown, taintsOfError, type Tool, type ToolOutput } from '../tools/tool.ts'
 import { whenAborted } from './abortable.ts'
 import { failedWith, textSoFar, stoppedOutcome, type Attempt } from './attempt.ts'
 import type { LoopOutcome, PolicyQuestion } from './loop-types.ts'
@@ -191,7 +191,7 @@ async function resultOrStopped(attempt: Attempt, work: Promise<ToolOutput>, sign
     if (signal.aborted) return 'stopped'
     if (thrown instanceof OutcomeUnknown) return 'unknown'
     if (thrown instanceof CallAsks) return thrown
-    return { ok: false, output: messageOf(thrown) || 'The tool failed without a reason.' }
+    return { ok: false, output: messageOf(thrown) || 'The tool failed without a reason.', addsTaint: taintsOfError(thrown) }
   })
   try {
     return await Promise.race([finished, leftBehind()])

@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { ask, assistant, call, fail, finish, hangAfter, result, runRig, say, text, tool, USAGE, type Turn } from '../../testing/loop-rig.ts'
 import { StaleClaimError } from '../../lib/errors.ts'
+import { PathRefused } from '../files/folder-paths.ts'
 import type { ModelEvent, ModelFailure } from '../providers/model.ts'
 import type { ToolOutput } from '../tools/tool.ts'
 
@@ -290,6 +291,14 @@ describe('an invalid call gets an error, and the job continues:', () => {
     expect(rig.results[0]).toMatchObject({ ok: false, output: 'the disk is on fire' })
     expect(rig.results[1]!.output).toHaveLength(60_000)
     expect(rig.results[1]!.output).toMatch(/\[cut: 200000 characters, the first 60000 are shown\]$/)
+  })
+
+  it('counts a refusal of a path as private', async () => {
+    const refuse = (name: string, error: Error) => tool(name, { run: () => Promise.reject(error) })
+    const tools = [refuse('a', new PathRefused('There is something already.')), refuse('b', new Error('No.'))]
+    const rig = runRig({ tools, turns: [ask(call('a', 'a'), call('b', 'b')), say('ok')] })
+    await rig.outcome
+    expect(rig.results).toMatchObject([{ addsTaint: ['private'] }, { addsTaint: [] }])
   })
 
   it('refuses the calls over 32 of a reply, and drops those over 64', async () => {

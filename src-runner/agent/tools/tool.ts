@@ -5,6 +5,7 @@ import type { Memory } from '../../contract/memory.ts'
 import type { Message } from '../../contract/messages.ts'
 import type { Taint, CallFacts } from '../../contract/rules.ts'
 import { englishText } from '../../lib/messages.ts'
+import { PathRefused } from '../files/folder-paths.ts'
 import type { Trash } from '../files/trash.ts'
 import type { ToolDescription } from '../providers/model.ts'
 import type { FileJournal } from './file-journal.ts'
@@ -149,6 +150,11 @@ export async function factsOf(tool: Tool, args: Record<string, unknown>, context
   const subject = JSON.stringify(args)
   const does = { leavesMachine: all, costsMoney: all, deletes: all, overwrites: all, runsCode: all }
   return { ...head, subject, paths: [], summary: `${tool.name} ${subject}`.slice(0, 2_000), ...does }
+}
+
+/** A refusal of a path says what is on the disk. */
+export function taintsOfError(thrown: unknown): Taint[] {
+  return thrown instanceof PathRefused ? ['private'] : []
 }
 
 /** Keeps the argument type while the tool is written, and forgets it in lists. */
