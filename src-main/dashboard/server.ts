@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import { createServer as createTlsServer } from 'node:tls'
 import fastify from 'fastify'
+import { limitConnectionsFromNetwork, MAX_CONNECTIONS } from '../../src-runner/contract/connection-limit.ts'
 import { acceptTls, isPlainFromNetwork, type TlsPair } from '../../src-runner/contract/encryption.ts'
 import { isHostOfOrigin, refuseAtGate, type GateConfig } from '../../src-runner/contract/gate.ts'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
@@ -109,6 +110,7 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     ),
   )
   tlsFront.use(tls)
+  limitConnectionsFromNetwork(app.server)
   // Bodies are not parsed here: they go to the runner unchanged, or are refused by their type.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -199,7 +201,9 @@ const DEFAULT_DEADLINES: Deadlines = { requestTimeout: 30_000, headersTimeout: 1
 
 function createHttpServer(listener: Route, deadlines: Deadlines): Server {
   // The gate refuses a missing Host with a body; Node would send none.
-  return process.getBuiltinModule('node:http').createServer({ ...deadlines, requireHostHeader: false }, listener)
+  const server = process.getBuiltinModule('node:http').createServer({ ...deadlines, requireHostHeader: false }, listener)
+  server.maxConnections = MAX_CONNECTIONS
+  return server
 }
 
 async function respondOverHttp(dashboard: Dashboard, request: IncomingMessage, response: ServerResponse, log: Log): Promise<void> {

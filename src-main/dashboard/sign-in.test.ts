@@ -1,9 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ROUTES, type Route } from '../../src-runner/contract/routes.ts'
+import { MAX_FROM_ADDRESS } from '../../src-runner/contract/connection-limit.ts'
 import type { AuthMode } from '../../src-runner/contract/port.ts'
 import { AUTH_ROUTES } from '../contract/auth-api.ts'
 import { inEnglish } from '../../src-runner/lib/messages.ts'
@@ -256,6 +259,36 @@ describe('signing in', () => {
     ])
       for (const method of ['GET', 'POST'])
         expect((await browser().call(method, path, method === 'GET' ? undefined : {})).status, path).toBe(404)
+  })
+})
+
+const IN_NETWORK = Object.values(networkInterfaces())
+  .flat()
+  .find((address) => address?.family === 'IPv4' && !address.internal)?.address
+
+describe.runIf(IN_NETWORK !== undefined)('connections from the network', () => {
+  it('are limited for each address, so that this machine always gets in', async () => {
+    const shared = await startDashboardServer({
+      dashboard,
+      host: '0.0.0.0',
+      port: 0,
+      authMode: () => mode,
+      appUrl: null,
+      tls: null,
+      log: silentLog,
+    })
+    const sockets: Socket[] = []
+    const open = async () => {
+      const socket = connect(shared.port, IN_NETWORK).on('error', () => undefined)
+      sockets.push(socket)
+      socket.write(`GET /api/health HTTP/1.1\r\nHost: ${IN_NETWORK}\r\n\r\n`)
+      return Promise.race([once(socket, 'data').then(() => true), once(socket, 'close').then(() => false)])
+    }
+    const accepted = await Promise.all(Array.from({ length: MAX_FROM_ADDRESS }, open))
+    expect([accepted.every(Boolean), await open()]).toEqual([true, false])
+    expect((await fetch(`http://127.0.0.1:${shared.port}/api/health`)).status).toBe(200)
+    for (const socket of sockets) socket.destroy()
+    await shared.close()
   })
 })
 

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Access } from '../contract/port.ts'
-import { MAX_FROM_ADDRESS } from '../platform/net/connection-limit.ts'
+import { MAX_FROM_ADDRESS } from '../contract/connection-limit.ts'
 import { canActAsOtherAccount, OTHER_ACCOUNT } from '../testing/other-account.ts'
 import { createTestRunner, TEST_SECRET, type TestRunner } from '../testing/create-test-runner.ts'
 

@@ -1,7 +1,7 @@
 import type { RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { acceptTls, type TlsFront } from '../../contract/encryption.ts'
-import { MAX_CONNECTIONS } from './connection-limit.ts'
+import { MAX_CONNECTIONS } from '../../contract/connection-limit.ts'
 
 /**
  * Node's HTTP module without its ESM exports. `import 'node:http'` reads all exports, and one of them (WebSocket) loads

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { isFromNetwork } from '../../contract/encryption.ts'
+import { isFromNetwork } from './encryption.ts'
 
 /** Of one server, which leaves file handles for everything else under a limit of 1,024. */
 export const MAX_CONNECTIONS = 768
