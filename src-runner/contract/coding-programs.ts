@@ -14,7 +14,7 @@ export const CODING_PROGRAM_NAMES: Record<CodingCli, string> = {
 export const CodingProgram = z.object({
   cli: CodingCli,
   installed: z.boolean(),
-  /** Absolute. null: not installed. */
+  /** Absolute. null: not installed, or not for this caller. */
   path: z.string().nullable(),
   /** null: it did not say. */
   version: z.string().nullable(),

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import type { SignedInUser } from '../contract/port.ts'
 import { createMessage } from '../lib/messages.ts'
@@ -340,6 +341,18 @@ describe('API clients', () => {
     expect(await approve('always')).toMatchObject(byOwner('approval_by_owner'))
     expect((await approve('once')).status).toBe(200)
     expect((await runner.ended(jobId)).status).toBe('completed')
+  })
+
+  it.skipIf(process.platform === 'win32')('learn whether a program that writes code is signed in, and not where it is', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'deckhand-bin-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const path = join(folder, 'codex')
+    writeFileSync(path, '#!/bin/sh\n[ "$1" = --version ] && echo codex-cli 0.169.0 || echo Logged in\n', { mode: 0o755 })
+    await open({ listProgramFolders: async () => [folder] })
+    const found = { cli: 'codex', installed: true, path, version: '0.169.0', signedIn: 'yes', fix: null }
+    const body = { cli: 'codex' } as const
+    expect(await as('session-of-bo').ok('checkCodingProgram', { body })).toEqual({ ...found, path: null })
+    expect(await runner.client.ok('checkCodingProgram', { body })).toEqual({ ...found, path: realpathSync(path) })
   })
 
   it('neither approve programs, nor create rules, nor let an agent with folders do more without asking', async () => {

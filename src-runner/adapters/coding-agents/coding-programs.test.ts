@@ -105,6 +105,21 @@ describe.skipIf(process.platform === 'win32')('the check of programs that write 
     expect(readFileSync(join(home, 'ls'), 'utf8')).toBe('')
   })
 
+  it('starts a program once for callers that accept a recent check', async () => {
+    const { install, check, clock, home } = machine()
+    install('codex', `echo codex-cli 0.169.0; echo >> '${home}/starts'`, 'echo "Logged in"')
+    const starts = () => readFileSync(join(home, 'starts'), 'utf8').length
+    const recent = () => check('codex', { mayBeRecent: true })
+    const first = await recent()
+    expect(first).toMatchObject({ signedIn: 'yes' })
+    expect([await recent(), await recent(), starts()]).toEqual([first, first, 1])
+    await check('codex')
+    expect(starts()).toBe(2)
+    clock.advance(10_000)
+    await recent()
+    expect(starts()).toBe(3)
+  })
+
   it('says that it does not start, and gives up on one that hangs', async () => {
     const broken = machine()
     broken.install('claude', 'exit 127', '')

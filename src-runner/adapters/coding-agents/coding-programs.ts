@@ -59,7 +59,7 @@ const SIGN_INS: Record<CodingCli, Known> = {
 }
 
 export type CodingProgramsDeps = {
-  clock: Pick<Clock, 'sleep'>
+  clock: Pick<Clock, 'sleep' | 'monotonic'>
   /** Folders where programs may be, in the order of PATH. */
   listProgramFolders: () => Promise<readonly string[]>
   /** Where agents write. A program there is never the person's. */
@@ -70,6 +70,8 @@ export type CodingProgramsDeps = {
 
 /** Some of them take seconds to start. */
 const ANSWER_WITHIN_MS = 20_000
+/** How long a check is recent. */
+const RECENT_MS = 10_000
 const STOP_GRACE_MS = 500
 const MAX_LINES = 200
 
@@ -78,6 +80,7 @@ export function createCodingPrograms(deps: CodingProgramsDeps) {
   const { home = homedir(), env = process.env } = deps
   /** Each check starts a program, so checks of the same one at the same time are one. */
   const underWay = new Map<CodingCli, Promise<CodingProgram>>()
+  const checked = new Map<CodingCli, { program: CodingProgram; at: number }>()
 
   async function check(cli: CodingCli): Promise<CodingProgram> {
     const { install, signIn, keys, env: more } = CODING_PROGRAMS[cli]
@@ -94,11 +97,20 @@ export function createCodingPrograms(deps: CodingProgramsDeps) {
     return { cli, installed: true, path, version, signedIn, fix: signedIn === 'no' ? signIn : null }
   }
 
+  async function checkAndKeep(cli: CodingCli): Promise<CodingProgram> {
+    const program = await check(cli)
+    checked.set(cli, { program, at: deps.clock.monotonic() })
+    return program
+  }
+
   return {
-    check(cli: CodingCli): Promise<CodingProgram> {
+    /** `mayBeRecent`: a check of the last RECENT_MS is enough. */
+    check(cli: CodingCli, { mayBeRecent } = { mayBeRecent: false }): Promise<CodingProgram> {
+      const last = checked.get(cli)
+      if (mayBeRecent && last !== undefined && deps.clock.monotonic() - last.at < RECENT_MS) return Promise.resolve(last.program)
       let checking = underWay.get(cli)
       if (checking === undefined) {
-        checking = check(cli).finally(() => underWay.delete(cli))
+        checking = checkAndKeep(cli).finally(() => underWay.delete(cli))
         underWay.set(cli, checking)
       }
       return checking

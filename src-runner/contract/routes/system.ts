@@ -61,8 +61,9 @@ export const systemRoutes = {
     shows: ['settings'],
   }),
   checkCodingProgram: post('/api/code-task/doctor', {
-    reach: 'machine',
-    summary: 'Whether a program that writes code is installed and signed in, and the command that fixes it. No token is spent.',
+    reach: 'neutral',
+    summary:
+      'Whether a program that writes code is installed and signed in, and the command that fixes it. No token is spent. A caller that is limited to a workspace gets no path.',
     body: z.object({ cli: CodingCli }),
     answer: CodingProgram,
   }),

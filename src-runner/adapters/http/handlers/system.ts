@@ -17,7 +17,12 @@ export function systemHandlers({ db, worker, examine, findSandbox, checkCodingPr
 
     getDiagnostics: () => collectDiagnostics(db, examine),
     getDoctor: async () => ({ checks: await examine() }),
-    checkCodingProgram: ({ body }) => checkCodingProgram(body.cli),
+    /** A limited caller cannot start programs again and again. */
+    async checkCodingProgram({ body }, { caller }) {
+      const isLimited = caller.entityId !== undefined
+      const program = await checkCodingProgram(body.cli, { mayBeRecent: isLimited })
+      return isLimited ? { ...program, path: null } : program
+    },
     getSandbox: async () => ({ sandbox: shown(await findSandbox()) }),
     checkSandbox: async () => ({ sandbox: shown(await findSandbox({ again: true })) }),
 
