@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream, type BigIntStats, type Dirent } from 'node:fs'
 import { lstat, readdir, readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { isPathFile, isPlainPathFile } from './path-file.ts'
 import { foldName } from './path-patterns.ts'
 import { DEPENDENCIES } from './place-lists.ts'
 import { codePlaceOf, isHiddenInHome, isInside, mayEndPlace, runsByItself, secretPlaceOf } from './places-by-path.ts'
@@ -13,9 +14,10 @@ export type FoundPlace = {
   path: string
   /**
    * `socket`: leads to the program that listens there, whatever network a sandbox has. Only those from before a command are found.
+   * `path file`: Python runs its lines. It stays writable, because installing a package replaces it.
    * `unreadable`: a folder whose name is not text, whose path is too long, or which its owner cannot read.
    */
-  is: 'code' | 'secret' | 'socket' | 'repository' | 'part of a repository' | 'unreadable'
+  is: 'code' | 'secret' | 'socket' | 'repository' | 'part of a repository' | 'path file' | 'unreadable'
   kind: 'file' | 'folder' | 'link' | 'other'
   /** Changes when something else is put there. */
   identity: string
@@ -118,6 +120,8 @@ async function searchIn(item: Item, search: Search): Promise<number> {
       await lookIntoRepository(path, found)
       if (before === undefined) items.push({ folder: path, as: 'sockets', levels: SOCKET_LEVELS })
       items.push(...HOLD_REPOSITORIES.map((name) => ({ folder: join(path, name), as: 'inside a repository' as const })))
+    } else if (is === 'code' && entry.isFile() && isPathFile(path)) {
+      if (!(await isPlainPathFile(path))) await note(path, 'path file', found)
     } else if (is !== null) await note(path, is, found)
     else if (entry.isDirectory() && entry.name.includes('\uFFFD'))
       found.places.set(path, { path, is: 'unreadable', kind: 'folder', identity: '' })
@@ -217,8 +221,9 @@ async function note(path: string, is: FoundPlace['is'], { places }: FoundPlaces)
   if (stats === null) return
   const kind = kindOf(stats)
   const leadsTo = kind === 'link' ? `:${await readlink(path).catch(() => '')}:${await realpath(path).catch(() => '')}` : ''
+  const content = is === 'path file' ? `:${await digestOfFile(path)}` : ''
   // A new file often gets the number of one that was deleted.
-  places.set(path, { path, is, kind, identity: `${identityOf(stats)}:${stats.birthtimeNs}${leadsTo}` })
+  places.set(path, { path, is, kind, identity: `${identityOf(stats)}:${stats.birthtimeNs}${leadsTo}${content}` })
 }
 
 export function identityOf({ dev, ino }: BigIntStats): string {

@@ -10,6 +10,9 @@
  * name what a git configuration defines. `.env` holds values, which no shell reads by itself.
  */
 
+/** Python reads these when it starts, and runs some of their lines. */
+export const PATH_FILES = ['site-packages/*.pth', 'dist-packages/*.pth']
+
 /** Protected anywhere. */
 export const CODE = [
   // Version control. `commondir` and `gitdir` in `.git` lead to hooks and configuration.
@@ -141,6 +144,7 @@ export const CODE = [
   'pip.conf',
   'sitecustomize.py',
   'usercustomize.py',
+  ...PATH_FILES,
   '.pythonrc',
   '.pdbrc',
   '.pdbrc.py',

@@ -69,6 +69,8 @@ describe('a code place', () => {
     ['/work/app/_darcs/prefs/defaults', '/work/app/_darcs/prefs'],
     ['/work/app/.cirrus.yml', '/work/app/.cirrus.yml'],
     ['/work/app/cloudbuild.yaml', '/work/app/cloudbuild.yaml'],
+    ['/work/app/env/lib/python3.13/site-packages/X.PTH', '/work/app/env/lib/python3.13/site-packages/X.PTH'],
+    ['/work/app/env/lib/python3/dist-packages/a.pth', '/work/app/env/lib/python3/dist-packages/a.pth'],
     ['/mnt/disk/.bash_profile', '/mnt/disk/.bash_profile'],
     ['/mnt/disk/.config/systemd/user/a.service', '/mnt/disk/.config/systemd'],
     ['/mnt/disk/Library/LaunchAgents/a.plist', '/mnt/disk/Library/LaunchAgents'],
@@ -129,7 +131,17 @@ describe('a code place', () => {
     await work.write('.git/HEAD', 'ref: refs/heads/main\n')
     await work.write('.git/config', '[core]\n\tbare = false\n')
     const names = ['package.json', 'README.md', 'src/index.ts', 'src/head/index.ts', 'test/index.test.ts', '.gitignore', '.gitattributes']
-    const more = ['.prettierrc', '.eslintrc.cjs', '.editorconfig', '.env.example', 'Dockerfile', 'Makefile', 'bin/start', 'refs/a.md']
+    const more = [
+      '.prettierrc',
+      '.eslintrc.cjs',
+      '.editorconfig',
+      '.env.example',
+      'Dockerfile',
+      'Makefile',
+      'bin/start',
+      'refs/a.md',
+      'model.pth',
+    ]
     for (const name of [...names, ...more])
       expect([name, await isCodePlace({ path: work.at(name), folder: work.path })]).toEqual([name, false])
   })

@@ -19,3 +19,21 @@ it('sets aside what appeared, however many files are beside it', async () => {
   expect(setAside.map(({ path }) => path).toSorted()).toEqual([work.at('.envrc'), work.at('.vscode')])
   expect((await readdir(work.path)).some((name) => name.startsWith('.'))).toBe(false)
 })
+
+it('sets aside what Python would run when it starts, and leaves files that only name folders', async () => {
+  const work = await scratchFolder('Work')
+  const packages = '.venv/lib/python3.13/site-packages'
+  await work.write(`${packages}/kept.pth`, 'import os; os.getpid()')
+  await work.write(`${packages}/changed.pth`, '/home/ada/project\n')
+  await work.write(`${packages}/worse.pth`, 'import os')
+  const before = await findProtected(work.path, Infinity)
+  await work.write(`${packages}/__editable__.project.pth`, '/home/ada/import/src\n')
+  await work.write(`${packages}/new.pth`, '/home/ada\r\nimport\tos; os.system("x")\n')
+  await work.write(`${packages}/changed.pth`, '/home/ada/project\nimport os')
+  await work.write(`${packages}/worse.pth`, 'import os; os.system("x")')
+  await work.write('src/new.pth', 'import os')
+  const setAside = await setAsideWhatAppeared(before)
+  expect(setAside.map(({ path }) => path).toSorted()).toEqual(['changed', 'new', 'worse'].map((name) => work.at(packages, `${name}.pth`)))
+  expect(setAside.every(({ to }) => to !== null && /\.pth\.set-aside-\w+$/.test(to))).toBe(true)
+  expect(await setAsideWhatAppeared(before)).toEqual([])
+})

@@ -96,7 +96,7 @@ export async function guardFolders(
   const isOpen = (path: string) => !hidden.some((place) => isInside(place.path, path))
   const frozen = new Map<string, FolderIdentity>()
   for (const place of places) {
-    if (place.is === 'repository' || place.is === 'unreadable') continue
+    if (['repository', 'path file', 'unreadable'].includes(place.is)) continue
     // A link cannot be frozen, but its target can. The recheck looks at the link itself.
     const real = place.kind === 'link' ? await realpath(place.path).catch(() => null) : place.path
     if (real === null || !writable.some((folder) => folder !== real && isInside(folder, real)) || !isOpen(real)) continue
