@@ -377,6 +377,26 @@ describe('work that attacks', () => {
     expect(files.filter(({ runsByItself }) => runsByItself).map(({ path }) => path)).toEqual(marked)
   })
 
+  test('what runs by itself comes first, however many files would hide it', async () => {
+    const rig = await createGitRig()
+    rig.gitIn('config', 'core.hooksPath', 'zz-hooks')
+    const marked = ['z/package.json', 'zz-hooks/pre-commit']
+    const paths = [
+      ...Array.from({ length: Number(process.env['REPOSITORY_FILES'] ?? 1_100) }, (_, at) => `a/${at % 100}/${at}.txt`),
+      ...marked,
+    ]
+    const files = paths.map((path) => `M 644 inline ${path}\ndata 1\nx\n`).join('')
+    const input = `commit refs/heads/many\ncommitter A <a@b> 0 +0000\ndata 1\nx\nfrom ${rig.base}\n${files}\ndone\n`
+    execFileSync('git', ['fast-import', '--quiet', '--done'], { cwd: rig.repository, input })
+    const range = { repository: rig.repository, base: rig.base, commit: rig.gitIn('rev-parse', 'many') }
+    const changes = await rig.git.changes(range)
+    expect([changes.fileCount, changes.additions, changes.files.length]).toEqual([paths.length, paths.length, 1_000])
+    expect(changes.files.slice(0, 3).map(({ path, runsByItself }) => [path, runsByItself])).toEqual([
+      ...marked.map((path) => [path, true]),
+      ['a/0/0.txt', false],
+    ])
+  })
+
   test('a branch that a program made by itself with paths out of the repository is not applied', async () => {
     const rig = await createGitRig()
     const blob = rig.gitIn('rev-parse', 'HEAD:README.md')

@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { foldName, foldParts, matchOf, patternsOf } from '../protected-places/path-patterns.ts'
-import { isCodePlace } from '../protected-places/protected-places.ts'
+import { codePlaceTest, type isCodePlace } from '../protected-places/protected-places.ts'
 import type { Repositories, Repository } from './repository.ts'
 import type { RunGit } from './run-git.ts'
 
@@ -16,7 +17,7 @@ export type ChangedFile = {
   runsByItself: boolean
 }
 
-/** The sums are those of all files. `files` has the first of `fileCount`. */
+/** The sums are those of all files. `files` has the first of `fileCount`, and those that run by themselves before all others. */
 export type Changes = { files: ChangedFile[]; fileCount: number; additions: number; deletions: number }
 
 /** `truncated`: there is more than `diff` has. A binary file has no `diff`. */
@@ -86,7 +87,7 @@ const RECIPES = patternsOf([
 ])
 
 export function createChangeReader({ run, repositories }: { run: RunGit; repositories: Repositories }) {
-  /** The files that differ between two commits, in the order of their paths. */
+  /** The files that differ between two commits. */
   async function changes({ repository: root, base, commit }: Range): Promise<Changes> {
     const repository = await repositories.open(root)
     const found = await compare(repository, ['--name-status'], base, commit)
@@ -106,10 +107,12 @@ export function createChangeReader({ run, repositories }: { run: RunGit; reposit
       const [additions, deletions] = [Number(added) || 0, Number(deleted) || 0]
       count.additions += additions
       count.deletions += deletions
-      if (files.length < MAX_FILES) files.push({ path, change, from, additions, deletions, binary: added === '-' })
+      files.push({ path, change, from, additions, deletions, binary: added === '-' })
     }
     const { files: fileCount, ...sums } = count
-    return { files: await markWhatRuns(root, files), fileCount, ...sums }
+    const marked = await markWhatRuns(root, files)
+    const first = [...marked.filter((file) => file.runsByItself), ...marked.filter((file) => !file.runsByItself)]
+    return { files: first.slice(0, MAX_FILES), fileCount, ...sums }
   }
 
   /** How one file differs. `from`: its former path, if it was renamed. The text is of the program: it may hold anything. */
@@ -136,17 +139,20 @@ export function createChangeReader({ run, repositories }: { run: RunGit; reposit
 }
 
 async function markWhatRuns(root: string, files: readonly Omit<ChangedFile, 'runsByItself'>[]): Promise<ChangedFile[]> {
+  const isCode = await codePlaceTest()
   const marked: ChangedFile[] = []
-  for (let at = 0; at < files.length; at += SIDE_BY_SIDE)
-    marked.push(
-      ...(await Promise.all(files.slice(at, at + SIDE_BY_SIDE).map(async (file) => ({ ...file, runsByItself: await runs(root, file) })))),
-    )
+  for (let at = 0; at < files.length; at += SIDE_BY_SIDE) {
+    const some = files.slice(at, at + SIDE_BY_SIDE)
+    marked.push(...(await Promise.all(some.map(async (file) => ({ ...file, runsByItself: await runs(root, file, isCode) })))))
+    // Most of it is known by then, so that nothing else would run meanwhile.
+    await setImmediate()
+  }
   return marked
 }
 
-async function runs(root: string, { path, change }: Pick<ChangedFile, 'path' | 'change'>): Promise<boolean> {
+async function runs(root: string, { path, change }: Pick<ChangedFile, 'path' | 'change'>, isCode: typeof isCodePlace): Promise<boolean> {
   if (change === 'deleted') return false
   if (matchOf(foldParts(basename(path)), RECIPES) !== null) return true
   // With HEAD, any folder may become a repository with hooks.
-  return foldName(basename(path)) === 'head' || isCodePlace({ path: join(root, path), folder: root })
+  return foldName(basename(path)) === 'head' || isCode({ path: join(root, path), folder: root })
 }

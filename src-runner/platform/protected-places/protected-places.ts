@@ -4,7 +4,15 @@ import { basename, delimiter, dirname, isAbsolute, parse } from 'node:path'
 import { linksOfHome } from './links.ts'
 import { foldName } from './path-patterns.ts'
 import { codePlaceOf, isHiddenInHome, isInside, placeAroundFolder, runsByItself, secretPlaceOf, type Written } from './places-by-path.ts'
-import { configsOfPerson, isInRepository, isNamedByRepository, namedByConfigs, repositoryAround } from './repositories.ts'
+import {
+  configsOfPerson,
+  isInRepository,
+  isNamedByRepository,
+  namedByConfigs,
+  rememberLooks,
+  repositoryAround,
+  type FolderLooks,
+} from './repositories.ts'
 
 /** Whether a real path lies in a secret place, or is the target of a link in one. */
 export async function isSecretPlace(path: string): Promise<boolean> {
@@ -22,11 +30,20 @@ export async function placeAroundPrograms({ path, folder }: Written): Promise<st
  * Whether a file written there runs by itself later. Also looks at the disk, for repositories without a work tree, targets of
  * links in the home, and make files beside a new one.
  */
-export async function isCodePlace({ path, folder }: Written): Promise<boolean> {
-  if (runsByItself({ path, folder })) return true
-  if ((await placesLedTo()).some((place) => isInside(place, path))) return true
-  const looks = await Promise.all([isInRepository(path), isNamedByRepository(path), takesPlaceOfMakeFile(path)])
-  return looks.includes(true)
+export async function isCodePlace(written: Written): Promise<boolean> {
+  return isCodeAmong(written, await placesLedTo())
+}
+
+/** `isCodePlace` for many paths in a row: looks at each folder once. */
+export async function codePlaceTest(): Promise<typeof isCodePlace> {
+  const [ledTo, looks] = [await placesLedTo(), rememberLooks()]
+  return (written) => isCodeAmong(written, ledTo, looks)
+}
+
+async function isCodeAmong({ path, folder }: Written, ledTo: readonly string[], looks?: FolderLooks): Promise<boolean> {
+  if (runsByItself({ path, folder }) || ledTo.some((place) => isInside(place, path))) return true
+  const found = await Promise.all([isInRepository(path, looks), isNamedByRepository(path, looks), takesPlaceOfMakeFile(path)])
+  return found.includes(true)
 }
 
 /** Targets of links at code places of the home, folders of PATH, and what git runs in every repository. */

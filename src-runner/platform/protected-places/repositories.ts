@@ -9,18 +9,40 @@ import { readSmallFile } from './small-file.ts'
 /** With these, git treats a folder of any name as a repository and reads its configuration. */
 const REPOSITORY = ['head', 'objects', 'refs', 'commondir'] as const
 
+/** What is asked about each folder around a path. */
+export type FolderLooks = { isRepository: typeof isRepository; namedByWorkTree: typeof namedByWorkTree }
+const LOOKS: FolderLooks = { isRepository, namedByWorkTree }
+
+/** For many paths: asks about each folder once. */
+export function rememberLooks(): FolderLooks {
+  const known = { isRepository: new Map<string, Promise<boolean>>(), namedByWorkTree: new Map<string, Promise<string[]>>() }
+  return {
+    isRepository(folder, next = '') {
+      const part = REPOSITORY.find((name) => name === next)
+      return getOrAdd(known.isRepository, `${folder}\0${part ?? ''}`, () => isRepository(folder, part))
+    },
+    namedByWorkTree: (folder) => getOrAdd(known.namedByWorkTree, folder, () => namedByWorkTree(folder)),
+  }
+}
+
+function getOrAdd<T>(map: Map<string, T>, key: string, make: () => T): T {
+  const value = map.get(key) ?? make()
+  map.set(key, value)
+  return value
+}
+
 /** Also if the path itself would complete it. Two calls at once could, so every new HEAD counts. */
-export async function isInRepository(path: string): Promise<boolean> {
+export async function isInRepository(path: string, looks = LOOKS): Promise<boolean> {
   if (foldName(basename(path)) === 'head') return true
   const found = await Promise.all(
-    foldersAround(path).map((folder, at, all) => isRepository(folder, foldName(basename(all[at - 1] ?? path)))),
+    foldersAround(path).map((folder, at, all) => looks.isRepository(folder, foldName(basename(all[at - 1] ?? path)))),
   )
   return found.includes(true)
 }
 
 /** Hooks may lie anywhere in a project, and a configuration may read another one. */
-export async function isNamedByRepository(path: string): Promise<boolean> {
-  const named = await Promise.all(foldersAround(path).map(namedByWorkTree))
+export async function isNamedByRepository(path: string, looks = LOOKS): Promise<boolean> {
+  const named = await Promise.all(foldersAround(path).map(looks.namedByWorkTree))
   return named.flat().some((place) => isInside(place, path))
 }
 
