@@ -3,11 +3,10 @@ import { Id, Moment } from './primitives.ts'
 import { Message } from './messages.ts'
 
 /**
- * connecting: no code yet. qr_pending: `qr` waits to be scanned. code_pending: `code` waits to be typed into the phone. scanned: the
- * phone has accepted it, and the device logs in. open: it is linked. closed: no code was used in time, or it failed; `problem` says
- * which. logged_out: it was linked, and a person has to act.
+ * connecting: no code yet, or `scanned`. qr_pending: `qr` waits to be scanned, or `code` to be typed into the phone. open: it is
+ * linked. closed: no code was used in time, or it failed; `problem` says which. logged_out: it was linked, and a person has to act.
  */
-export const PairingStatus = z.enum(['connecting', 'qr_pending', 'code_pending', 'scanned', 'open', 'closed', 'logged_out'])
+export const PairingStatus = z.enum(['connecting', 'qr_pending', 'open', 'closed', 'logged_out'])
 export type PairingStatus = z.infer<typeof PairingStatus>
 
 /** How far the phone messenger of an agent is paired. */
@@ -15,8 +14,10 @@ export const Pairing = z.object({
   status: PairingStatus,
   /** Only while `status` is `qr_pending`. */
   qr: z.string().nullable(),
-  /** Only while `status` is `code_pending`. */
+  /** Instead of `qr`, if a phone number was given. */
   code: z.string().nullable(),
+  /** The phone has accepted the code, and the device logs in. */
+  scanned: z.boolean(),
   /** When the present code is replaced by the next one, or the last one ends. */
   expiresAt: Moment.nullable(),
   /** The linked number. */

@@ -53,11 +53,19 @@ describe('WhatsApp', () => {
   it('is linked by a code that the person types into the phone', async () => {
     const agent = await begin()
     await rig.runner.client.ok('startPairing', { body: { agentId: agent.id, phoneNumber: '+1 (555) 000-1111' } })
-    await expect.poll(async () => (await pairing()).status).toBe('code_pending')
+    await expect.poll(async () => (await pairing()).status).toBe('qr_pending')
     const { code, qr } = await pairing()
     expect(code).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
     expect(qr).toBeNull()
     await rig.server.typeCode(code!)
+    const seen = new Set<string>()
+    const see = async () => {
+      const { status } = await pairing()
+      seen.add(status)
+      return status
+    }
+    await expect.poll(see, { interval: 1 }).toBe('open')
+    expect(['qr_pending', 'connecting', 'open']).toEqual(expect.arrayContaining([...seen]))
     await expect.poll(async () => (await channelNow())?.status).toBe('open')
     expect(await pairing()).toMatchObject({ status: 'open', code: null })
   })
@@ -69,7 +77,7 @@ describe('WhatsApp', () => {
     const { qr } = await pairing()
     expect(await readAsMember(rig.runner, { agentId: agent.id })).not.toContain(qr)
     await rig.runner.client.ok('startPairing', { body: { agentId: agent.id, phoneNumber: '+15550001111' } })
-    await expect.poll(async () => (await pairing()).status).toBe('code_pending')
+    await expect.poll(async () => (await pairing()).code).not.toBeNull()
     const { code } = await pairing()
     const shown = await readAsMember(rig.runner, { agentId: agent.id })
     expect(shown).toContain(agent.id)

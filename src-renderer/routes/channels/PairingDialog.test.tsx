@@ -8,7 +8,16 @@ import { makeAgent } from '../../testing/things.ts'
 import { PairingDialog } from './PairingDialog.tsx'
 
 const agent = makeAgent({ name: 'Guide' })
-const waiting: Pairing = { status: 'qr_pending', qr: '2@one', code: null, expiresAt: 0, number: null, channelId: null, problem: null }
+const waiting: Pairing = {
+  status: 'qr_pending',
+  qr: '2@one',
+  code: null,
+  scanned: false,
+  expiresAt: 0,
+  number: null,
+  channelId: null,
+  problem: null,
+}
 
 function open(answers: Answers) {
   const [isOpen, setOpen] = createSignal(true)
@@ -36,6 +45,15 @@ it('goes on showing how far it is after a number was refused', async () => {
   pairing = { ...waiting, status: 'open', qr: null, number: '+49 170 1' }
   expect(await screen.findByRole('dialog', { name: /\+49 170 1/ }, { timeout: 5000 })).toBeVisible()
   expect(runner.callsOf('startPairing')).toHaveLength(2)
+})
+
+it('shows the code to type, and that the phone has accepted it', async () => {
+  let pairing: Pairing = { ...waiting, qr: null, code: 'ABCD-1234' }
+  const { user } = open({ startPairing: () => pairing, getPairing: () => pairing })
+  await user.click(screen.getByRole('button', { name: 'Show code' }))
+  expect(await screen.findByText('ABCD-1234')).toBeVisible()
+  pairing = { ...waiting, status: 'connecting', qr: null, scanned: true }
+  expect(await screen.findByText(/^Confirmed on the phone/, undefined, { timeout: 5000 })).toBeVisible()
 })
 
 it('asks no more when it was closed before it had started', async () => {

@@ -86,6 +86,13 @@ export function PairingDialog(props: {
               problem={issueOf(error(), 'phoneNumber')}
             />
           </Match>
+          <Match when={status() === 'qr_pending' && pairing()!.code !== null}>
+            <p class="text-center font-mono text-3xl font-semibold tracking-widest text-ink select-all">{pairing()!.code}</p>
+            <div class="text-center">
+              <Countdown pairing={pairing()!} seconds={120} text={(seconds) => t('channels.pairing.codeEnds', { seconds })} />
+            </div>
+            <PhoneSteps last={t('channels.pairing.steps.type')} drawing="type" />
+          </Match>
           <Match when={status() === 'qr_pending'}>
             <div class="flex gap-6 max-sm:flex-col max-sm:items-center">
               <div class="flex shrink-0 flex-col items-center gap-2">
@@ -104,17 +111,10 @@ export function PairingDialog(props: {
               </div>
             </div>
           </Match>
-          <Match when={status() === 'code_pending'}>
-            <p class="text-center font-mono text-3xl font-semibold tracking-widest text-ink select-all">{pairing()!.code}</p>
-            <div class="text-center">
-              <Countdown pairing={pairing()!} seconds={120} text={(seconds) => t('channels.pairing.codeEnds', { seconds })} />
-            </div>
-            <PhoneSteps last={t('channels.pairing.steps.type')} drawing="type" />
-          </Match>
-          <Match when={status() === 'connecting' || status() === 'scanned'}>
+          <Match when={status() === 'connecting'}>
             <div role="status" class="flex flex-1 flex-col items-center justify-center gap-3 text-sm text-ink-2">
               <LoaderCircle size={28} class="animate-spin text-ink-3" aria-hidden="true" />
-              {t(status() === 'scanned' ? 'channels.pairing.scanned' : 'channels.pairing.preparing')}
+              {t(pairing()!.scanned ? 'channels.pairing.scanned' : 'channels.pairing.preparing')}
             </div>
           </Match>
           <Match when={status() === 'open'}>

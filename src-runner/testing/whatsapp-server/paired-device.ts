@@ -31,7 +31,7 @@ async function pairOnce(clock: Clock): Promise<Paired> {
       testServer,
       phoneNumber: null,
       accept: () => true,
-      onStep: (step) => step.status === 'qr_pending' && server.scan(step.qr),
+      onStep: (step) => 'qr' in step && server.scan(step.qr),
     },
     new AbortController().signal,
   )

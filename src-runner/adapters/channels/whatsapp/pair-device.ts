@@ -11,8 +11,8 @@ import type { LinkState } from './link-state.ts'
 /** What the person sees. Codes are shown until `expiresAt`, in ms. */
 export type PairingStep =
   | { status: 'qr_pending'; qr: string; expiresAt: number }
-  | { status: 'code_pending'; code: string; expiresAt: number }
-  | { status: 'scanned' }
+  | { status: 'qr_pending'; code: string; expiresAt: number }
+  | { status: 'connecting'; scanned: true }
 
 export type Paired = {
   account: ChannelAccount
@@ -52,7 +52,7 @@ export async function pairDevice(deps: PairDeviceDeps, signal: AbortSignal): Pro
       return { state: 'closed', problem: problemOf(code) }
     }
   }
-  deps.onStep({ status: 'scanned' })
+  deps.onStep({ status: 'connecting', scanned: true })
   for (let logins = 1; ; logins++) {
     const creds = readCreds(library, state)!
     const { code, paired, isAccepted } = await runOnce(deps, creds, signal)
@@ -81,7 +81,7 @@ async function runOnce(deps: PairDeviceDeps, creds: AuthenticationCreds, signal:
   async function askForCode(socket: WASocket): Promise<void> {
     hasAsked = true
     const code = await socket.requestPairingCode(phoneNumber!)
-    onStep({ status: 'code_pending', code: `${code.slice(0, 4)}-${code.slice(4)}`, expiresAt: clock.now() + CODE_SHOWN_MS })
+    onStep({ status: 'qr_pending', code: `${code.slice(0, 4)}-${code.slice(4)}`, expiresAt: clock.now() + CODE_SHOWN_MS })
   }
 
   async function finish(link: LinkSocket): Promise<void> {
@@ -113,7 +113,7 @@ async function runOnce(deps: PairDeviceDeps, creds: AuthenticationCreds, signal:
       },
       paired() {
         run.isPaired = true
-        onStep({ status: 'scanned' })
+        onStep({ status: 'connecting', scanned: true })
       },
       open: () => void finish(link).catch(() => void link.close()),
       closed(code) {

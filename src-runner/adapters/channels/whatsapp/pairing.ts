@@ -23,7 +23,15 @@ export type LivePairing = ReturnType<typeof createPairing>
 /** Who is being paired is in the link state too, so that a pairing survives a crash between the phone and the first login. */
 export const AGENT = 'agent'
 /** A view before there is anything to show. */
-export const NOTHING: Omit<Pairing, 'status'> = { qr: null, code: null, expiresAt: null, number: null, channelId: null, problem: null }
+export const NOTHING: Omit<Pairing, 'status'> = {
+  qr: null,
+  code: null,
+  scanned: false,
+  expiresAt: null,
+  number: null,
+  channelId: null,
+  problem: null,
+}
 
 /** One try to pair an agent with a phone. It shows what to scan or type, and how it ended. */
 export function createPairing(

@@ -33,7 +33,7 @@ export function createPairings(deps: PairingDeps) {
   async function start(agentId: string, phoneNumber: string | null): Promise<Pairing> {
     getAgent(db, agentId)
     const present = live.get(agentId)
-    if (present?.isRunning() === true && (present.phoneNumber === phoneNumber || present.view().status === 'scanned')) return present.view()
+    if (present?.isRunning() === true && (present.phoneNumber === phoneNumber || present.view().scanned)) return present.view()
     const channel = channelOf(agentId)
     if (channel !== null && channel.status !== 'logged_out') {
       live.delete(agentId)
