@@ -463,6 +463,7 @@ describe('headless', () => {
     ],
     [{ RUNNER_HOST: '192.0.2.1', AUTH_MODE: 'local-auth' }, [], /deckhand: RUNNER_HOST 192\.0\.2\.1 is not an address[^\n]*\n$/],
     [{}, ['--runner-port', '99999'], /^deckhand: --runner-port must be a port[^\n]*\n$/],
+    [{ RUNNER_PORT: '3000', DASHBOARD_PORT: '' }, [], /^deckhand: RUNNER_PORT and DASHBOARD_PORT are both 3000[^\n]*\n$/],
   ])('refuses %o %o with one line and exit code 2', async (env, args, line) => {
     const program = startHeadless(env, args)
     expect(await program.exited).toBe(2)

@@ -27,7 +27,7 @@ import type { MoveToTrash } from './runner/trash-requests.ts'
 import { readLinkFile, removeLinkFile, writeLinkFile } from './settings/link-file.ts'
 import { resolveUserIn } from './runner/user-requests.ts'
 import { prepareDataDir } from './settings/data-dir.ts'
-import type { Environment } from './settings/environment.ts'
+import { refuseEqualPorts, type Environment } from './settings/environment.ts'
 import { openMachineSettings, type MachineSettingsStore } from './settings/machine-settings.ts'
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts'
 import { openVault } from './vault/open-vault.ts'
@@ -95,11 +95,12 @@ export type HostOptions = {
 /** How long the window's requests wait for a runner that is starting. */
 const WINDOW_WAITS_MS = 10_000
 
-/** Opens what everything else needs, and starts nothing. Throws a StartError if the data folder cannot be used. */
+/** Opens what everything else needs, and starts nothing. Throws a StartError if the data folder or the ports cannot be used. */
 export function createHost({ appVersion, environment, spawn, preferredLanguages, assets, trash, network, echo }: HostOptions): Host {
   const { dataDir } = environment
   const dataDirProblem = prepareDataDir(dataDir)
   const settings = openMachineSettings(join(dataDir, 'settings.json'))
+  refuseEqualPorts(environment, settings.current())
   const language = () => chooseLanguage(settings.current().language, preferredLanguages())
   const level = () => environment.logLevel ?? settings.current().logLevel
   const log = openLog(dataDir, settings, level, echo)

@@ -3567,6 +3567,7 @@ export type TextParams = {
   'messages.start_secret_invalid': { setting: string }
   'messages.start_secret_unreadable': { file: string; why: string }
   'messages.start_opens_network': { host: string; setting: string }
+  'messages.start_ports_equal': { first: string; port: string; second: string }
   'messages.reset_incomplete': { why: string }
   'messages.reset_unreadable': { file: string; why: string }
   'messages.reset_in_use': { folder: string }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { englishText } from '../log/english-text.ts'
 import { defaultDataDir } from './data-dir-path.ts'
-import { readEnvironment } from './environment.ts'
+import { readEnvironment, refuseEqualPorts } from './environment.ts'
 import { StartError } from './start-error.ts'
 
 const SECRET = 'only-for-this-test-0123456789abcdef'
@@ -133,6 +133,32 @@ function catchStartError(run: () => unknown): StartError {
   }
   throw new Error('nothing was refused')
 }
+
+describe('a port that two settings name', () => {
+  const saved = { runnerPort: 3001, dashboardPort: 3000 }
+
+  it.each([
+    [{ RUNNER_PORT: '3005', DASHBOARD_PORT: '3005' }, saved, 'RUNNER_PORT and DASHBOARD_PORT are both 3005.'],
+    [{ RUNNER_PORT: '3000' }, saved, 'RUNNER_PORT and DASHBOARD_PORT are both 3000.'],
+    [{ DASHBOARD_PORT: '3001' }, saved, 'RUNNER_PORT and DASHBOARD_PORT are both 3001.'],
+    [{ INGRESS_PORT: '3001' }, saved, 'RUNNER_PORT and INGRESS_PORT are both 3001.'],
+    [{ INGRESS_PORT: '3000' }, saved, 'DASHBOARD_PORT and INGRESS_PORT are both 3000.'],
+  ])('is refused with one line and exit code 2: %o', async (env, saved, line) => {
+    const failure = catchStartError(() => refuseEqualPorts(read(env as Record<string, string>), saved))
+    expect(failure.exitCode).toBe(2)
+    expect(await englishText(failure.detail)).toBe(`${line} Give each its own port.`)
+  })
+
+  it.each([
+    [{}, saved],
+    [{ RUNNER_PORT: '0', DASHBOARD_PORT: '0', INGRESS_PORT: '0' }, saved],
+    [{ DASHBOARD_PORT: '3001' }, { runnerPort: 3005, dashboardPort: 3000 }],
+    // The person chose them in the app, which offers another port.
+    [{}, { runnerPort: 3000, dashboardPort: 3000 }],
+  ])('is not refused where there is none: %o', (env, saved) => {
+    expect(() => refuseEqualPorts(read(env as Record<string, string>), saved)).not.toThrow()
+  })
+})
 
 describe('the secret in a file', () => {
   function fileWith(text: string): string {

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import type { Message } from '../../src-runner/contract/messages.ts'
 import { AuthMode, LogLevel } from '../../src-runner/contract/port.ts'
+import type { MachineSettings } from '../contract/desktop-api.ts'
 import { messageOf } from '../log/log.ts'
 import { dataDirPath } from './data-dir-path.ts'
 import { StartError } from './start-error.ts'
@@ -206,6 +207,24 @@ function refuseUnsafe(environment: Environment): void {
     if (environment.authMode === 'local-trust' && !isLoopback(host)) {
       throw new StartError(2, { code: 'start_opens_network', params: { setting: name, host } })
     }
+  }
+}
+
+/** Throws a StartError if a given port is also that of another server. `saved`: the ports that apply when none is given. */
+export function refuseEqualPorts(given: Environment, saved: Pick<MachineSettings, 'runnerPort' | 'dashboardPort'>): void {
+  const servers = [
+    { setting: 'RUNNER_PORT', given: given.runnerPort, port: given.runnerPort ?? saved.runnerPort },
+    { setting: 'DASHBOARD_PORT', given: given.dashboardPort, port: given.dashboardPort ?? saved.dashboardPort },
+    { setting: 'INGRESS_PORT', given: given.ingressPort, port: given.ingressPort ?? 0 },
+  ]
+  for (const [i, first] of servers.entries()) {
+    // The app offers another port if both were saved.
+    const second = servers.slice(i + 1).find(({ port, given }) => port === first.port && (given ?? first.given) !== null)
+    if (second === undefined || first.port === 0) continue
+    throw new StartError(2, {
+      code: 'start_ports_equal',
+      params: { first: first.setting, second: second.setting, port: String(first.port) },
+    })
   }
 }
 
