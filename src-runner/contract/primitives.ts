@@ -1,7 +1,10 @@
 import { z } from 'zod'
 
-/** Every id on the wire is a UUID. The runner makes version 7, so ids sort by their moment of creation. */
-export const Id = z.uuid()
+/**
+ * Every id on the wire is a UUID, of any version and in either case. The runner makes version 7 in lower case, so ids sort by
+ * their moment of creation.
+ */
+export const Id = z.guid().toLowerCase()
 export type Id = z.infer<typeof Id>
 
 /** Milliseconds since 1970-01-01T00:00:00Z, up to the last valid date. Fields of this type are named `…At`. */

@@ -79,7 +79,7 @@ const TYPES: Record<string, string> = {
   null: 'null',
 }
 
-const FORMATS: Record<string, string> = { uuid: 'must be a UUID', url: 'must be a URL' }
+const FORMATS: Record<string, string> = { guid: 'must be a UUID', uuid: 'must be a UUID', url: 'must be a URL' }
 
 /** A pattern may have its own message. */
 function formatOf({ message }: Issue): string {

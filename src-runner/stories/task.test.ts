@@ -117,4 +117,15 @@ describe('a task', () => {
     await runner.client.ok('runWorker', { body: { jobId: '018f4e9a-7b1c-7c3d-8e4f-0123456789ab' } })
     expect((await runner.client.ok('getJob', { params: { jobId } })).job).toEqual(before)
   })
+
+  it('is found by its id in upper case, and the worker route accepts well-formed ids of any version', async () => {
+    runner = await createTestRunner({ config: { authMode: 'local-auth' } })
+    const agent = await runner.addAgent()
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Say hello', agentId: agent.id.toUpperCase() } })
+    const upper = jobId.toUpperCase()
+    expect(await runner.client.ok('runWorker', { body: { jobId: upper } })).toEqual({ ok: true, jobId, status: 'accepted' })
+    expect((await runner.client.ok('getJob', { params: { jobId: upper } })).job.id).toBe(jobId)
+    const other = 'ffffffff-ffff-ffff-0000-000000000000'
+    expect(await runner.client.ok('runWorker', { body: { jobId: other } })).toMatchObject({ jobId: other, status: 'accepted' })
+  })
 })
