@@ -4,6 +4,7 @@ import type { Backup, BackupState } from '../contract/backups.ts'
 import type { Message } from '../contract/messages.ts'
 import { AppError, messageOf } from '../lib/errors.ts'
 import { createMessage } from '../lib/messages.ts'
+import { AFTER_START_MS } from '../domain/settings/periodic-work.ts'
 import { readSettings } from '../domain/settings/settings.ts'
 import type { SkillFolders } from '../domain/skills/skill-folders.ts'
 import { copySkills, listDigests, listSkillsOfBackup } from './skill-backups.ts'
@@ -20,7 +21,7 @@ const LOOK_EVERY_MS = 60_000
 const DAY_MS = 24 * 3_600_000
 const HOUR_MS = 3_600_000
 
-/** Backs the database up once a day, when the app is idle or an hour later, and copies the backup to the person's folder. */
+/** Backs the database up once a day, when the app is idle or an hour later, also if it never runs for long, and copies the backup to the person's folder. */
 export function createDailyBackup({
   db,
   hub,
@@ -33,8 +34,8 @@ export function createDailyBackup({
   const backups = createBackups(db.file)
   const stops: (() => void)[] = []
   let lastProblem: Message | null = null
-  /** In running time. A computer that is off most of the day makes its backup an hour after the start. */
-  let earliestAt = clock.monotonic() + HOUR_MS
+  /** In running time. The backups tell whether one is due. */
+  let earliestAt = clock.monotonic() + AFTER_START_MS
   let isIdle = false
 
   function look(): void {

@@ -4,6 +4,7 @@ import { transact } from '../platform/db/database.ts'
 import { createEventHub } from '../platform/events/event-hub.ts'
 import { silentLog } from '../lib/log.ts'
 import { openDomainRig, type DomainRig } from '../testing/domain-rig.ts'
+import { recordRun } from '../domain/settings/periodic-work.ts'
 import { createDamageWatch, type DamageWatch } from './damage-watch.ts'
 
 const MINUTE = 60_000
@@ -36,7 +37,28 @@ function start(isWhollyChecked: boolean): { checks: Promise<string[]>[] } {
 
 const happen = () => transact(rig.db, (tx) => tx.emit({ type: 'settings.changed', payload: { keys: [] } }))
 
-test('checks a database that was checked at the start after a week, and finds unnoticed damage', async () => {
+test('checks a database once a week, also if the app never runs for long', async () => {
+  const first = start(true)
+  rig.clock.advance(4 * MINUTE)
+  expect(first.checks).toEqual([])
+  rig.clock.advance(16 * MINUTE)
+  expect(await first.checks[0]).toEqual([])
+  const isRecorded = () => rig.db.prepare("SELECT 1 FROM settings WHERE key = 'lastDamageCheck'").get() !== undefined
+  await expect.poll(isRecorded).toBe(true)
+  const checks = async (off: number) => {
+    watch!.stop()
+    rig.clock.advance(off)
+    const session = start(true)
+    rig.clock.advance(20 * MINUTE)
+    await Promise.all(session.checks)
+    return session.checks.length
+  }
+  expect(await checks(WEEK - 60 * MINUTE)).toBe(0)
+  expect(await checks(60 * MINUTE)).toBe(1)
+})
+
+test('checks a database that was checked before the start a week after that, and finds unnoticed damage', async () => {
+  transact(rig.db, (tx) => recordRun(tx, rig.clock, 'damageCheck'))
   const { checks } = start(true)
   const root = rig.db.prepare<{ rootpage: number }>("SELECT rootpage FROM sqlite_schema WHERE name = 'webhook_refusals'").get()!.rootpage
   rig.db.connection.pragma('wal_checkpoint(TRUNCATE)')

@@ -5,6 +5,7 @@ import type { EventHub } from '../platform/events/event-hub.ts'
 import { RetentionKind, type Retained } from '../contract/retention.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/errors.ts'
+import { firstDueAt, recordRun } from '../domain/settings/periodic-work.ts'
 import { readSettings } from '../domain/settings/settings.ts'
 import { createRetainedData, type RetainedDataDeps } from './retained-data.ts'
 
@@ -33,7 +34,7 @@ export function createRetention(deps: RetainedDataDeps & { hub: EventHub; clock:
   let isPassUnderWay = false
   let isStopped = false
   let isIdle = false
-  let nextPassAt = clock.monotonic() + PASS_EVERY_MS
+  let nextPassAt = Infinity
 
   /** What began or ended before it is due. 0: nothing. */
   function dueBefore(days: number | null): number {
@@ -106,16 +107,20 @@ export function createRetention(deps: RetainedDataDeps & { hub: EventHub; clock:
     void queue(async () => {
       // A pass that was interrupted continues at the next idle moment.
       const isDone = await runPass(RetentionKind.options, () => !isStopped && (isIdle || isOverdue))
-      if (isDone) nextPassAt = clock.monotonic() + PASS_EVERY_MS
+      if (!isDone) return
+      nextPassAt = clock.monotonic() + PASS_EVERY_MS
+      await commitSoon(db, (tx) => recordRun(tx, clock, 'pruning'))
     }).finally(() => (isPassUnderWay = false))
   }
 
   return {
-    start: () =>
-      void stops.push(
+    start(): void {
+      nextPassAt = firstDueAt(db, clock, 'pruning', PASS_EVERY_MS)
+      stops.push(
         clock.every(LOOK_EVERY_MS, look),
         hub.subscribe(({ type }) => void (isIdle &&= OWN_EVENTS.has(type))),
-      ),
+      )
+    },
     /** Resolves when the transaction or deletion under way has ended. */
     stop(): Promise<void> {
       isStopped = true

@@ -23,14 +23,28 @@ describe('backups', () => {
   const agentNames = async () => (await runner.client.ok('listAgents')).agents.map(({ name }) => name)
   const setFolder = (backupFolder: string | null) => runner.client.ok('updateSettings', { body: { backupFolder } })
 
-  it('is made once a day without anybody asking, an hour after the start at the earliest', async () => {
-    clock.advance(HOUR_MS - 60_000)
+  it('is made once a day without anybody asking, some minutes after the start at the earliest', async () => {
+    clock.advance(4 * 60_000)
     expect(await backups()).toEqual([])
     clock.advance(3 * 60_000)
     await expect.poll(() => backups()).toHaveLength(1)
     clock.advance(20 * HOUR_MS)
     expect(await backups()).toHaveLength(1)
     clock.advance(5 * HOUR_MS)
+    await expect.poll(() => backups()).toHaveLength(2)
+  })
+
+  it('is made once a day, also if the app never runs for an hour', async () => {
+    const session = async (off: number) => {
+      clock.advance(off)
+      await runner.restart()
+      clock.advance(20 * 60_000)
+    }
+    await session(0)
+    await expect.poll(() => backups()).toHaveLength(1)
+    await session(10 * HOUR_MS)
+    expect(await backups()).toHaveLength(1)
+    await session(15 * HOUR_MS)
     await expect.poll(() => backups()).toHaveLength(2)
   })
 

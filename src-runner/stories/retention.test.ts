@@ -61,6 +61,17 @@ describe('what is older than its time to keep', () => {
     await expect.poll(contents).toBe(2)
   })
 
+  it('is deleted also if Deckhand never runs for an hour', async () => {
+    const { jobId } = await writeFile()
+    await keep({ jobs: 30 })
+    await wait(40)
+    await writeFile()
+    clock.advance(4 * 60_000)
+    expect(await statusOf(jobId)).toBe(200)
+    clock.advance(16 * 60_000)
+    await expect.poll(() => statusOf(jobId)).toBe(404)
+  })
+
   it('frees earlier contents of files, and says why they cannot be restored', async () => {
     const { jobId, folder } = await writeFile()
     await wait(400)
