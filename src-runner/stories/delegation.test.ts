@@ -214,6 +214,27 @@ describe('a delegated job', () => {
     expect(approvals.map(({ decision }) => decision!.decidedBy.source)).toEqual(['lethal_trifecta'])
   })
 
+  it('has the taints of the job above when it was made over HTTP', async () => {
+    await open()
+    const [lead] = await addAgents(['Lead'], { autonomy: 'on_its_own' })
+    runner.modelServer.play({ toolCalls: [call('diary'), call('page')] }, { text: ['Read.'] }, { toolCalls: [call('send')] })
+    const parentJobId = await submit(lead!)
+    await untilEnded(parentJobId)
+    const { jobId } = await runner.client.ok('submitTask', { body: { task: 'Send it', agentId: lead!.id, parentJobId } })
+    expect(await runner.ended(jobId)).toMatchObject({ status: 'awaiting_approval', channel: 'api' })
+    const { approvals } = await runner.client.ok('listApprovals', { query: { status: 'pending' } })
+    expect(approvals).toMatchObject([
+      {
+        jobId,
+        decision: { decidedBy: { source: 'lethal_trifecta' } },
+        taints: {
+          private: { seq: 0, cause: createMessage('taint_result', { tool: 'diary' }) },
+          untrusted: { seq: 0, cause: createMessage('taint_result', { tool: 'page' }) },
+        },
+      },
+    ])
+  })
+
   describe('does not raise the autonomy of the delegating agent', () => {
     const pending = async () => (await runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals
     const approve = (approvalId: string, remember: 'once' | 'job' = 'once') =>

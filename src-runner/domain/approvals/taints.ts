@@ -86,7 +86,7 @@ const JOB_BY_ID = prepareOnce((db: Db) => selectJobs(db).where(eq(jobs.id, sql.p
 type TaintedJob = NonNullable<ReturnType<ReturnType<typeof selectJobs>['get']>>
 
 /**
- * The taints of a job as recorded now. It inherits those of the job that delegated to it, of the earlier turns of its
+ * The taints of a job as recorded now. It inherits those of its parent job, of the earlier turns of its
  * conversation, and of the earlier runs of its schedule, because it reads their text. `besides`: without what was read from this
  * origin with a connected account.
  */
@@ -100,8 +100,8 @@ export function readTaints(db: Db, jobId: string, besides: string | null = null)
     untrusted: ofCursor.includes('untrusted') ? CURSOR_IN_PROMPT : null,
     private: ofCursor.includes('private') ? CURSOR_IN_PROMPT : null,
   })
-  // Also when a person retries it: then it answers no call, but its task is still text of the parent job.
-  if (job.channel === 'delegation' && job.parentJobId !== null) inherited.push(readTaints(db, job.parentJobId, besides))
+  // Also when a person retries it or a client made it: then it answers no call, but its task may be text of the parent job.
+  if (job.parentJobId !== null) inherited.push(readTaints(db, job.parentJobId, besides))
   if (job.conversationId !== null) inherited.push(...taintsOfEarlierTurns(db, job, job.conversationId, besides))
   return taintsOf(originOf(job), inherited, taintedSteps(STEPS_OF_JOB(db).all({ jobSeq: job.seq, origin: besides })))
 }
