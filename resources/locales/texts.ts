@@ -2894,7 +2894,7 @@ export type TextParams = {
   'messages.due_behind_pause_all': { reason: string }
   'messages.cron_field': { field: string }
   'messages.cron_never_due': NoParams
-  'messages.cron_bad_zone': { zone: string }
+  'messages.cron_bad_zone': NoParams
   'messages.cron_nickname': { meant: string; text: string }
   'messages.cron_no_time': { text: string }
   'messages.cron_empty': NoParams
@@ -3128,7 +3128,7 @@ export type TextParams = {
   'messages.search_needs_address': NoParams
   'messages.search_needs_key': { provider: string }
   'messages.search_bad_address': { provider: string }
-  'messages.host_unreadable': { host: string }
+  'messages.host_unreadable': NoParams
   'messages.server_address': NoParams
   'messages.folder_relative': NoParams
   'messages.folder_is_file': NoParams
@@ -3468,7 +3468,7 @@ export type TextParams = {
   'messages.oauth_pasted_other': { redirectUri: string }
   'messages.error_connector_not_found': NoParams
   'messages.credential_host_wildcard': NoParams
-  'messages.credential_host_unreadable': { host: string }
+  'messages.credential_host_unreadable': NoParams
   'messages.credential_host_not_opened': { host: string }
   'messages.error_outbound_not_found': NoParams
   'messages.error_token_not_found': NoParams

@@ -82,7 +82,7 @@ function readFields(cron: string): CronFields {
 
 function nicknameProblem(text: string): Message {
   const meant = NICKNAMES[text.toLowerCase()]
-  return meant ? createMessage('cron_nickname', { text, meant }) : createMessage('cron_no_time', { text })
+  return meant ? createMessage('cron_nickname', { text, meant }) : createMessage('cron_no_time', { text: shown(text) })
 }
 
 function countProblem(texts: readonly string[]): Message {
@@ -101,10 +101,18 @@ function readField(text: string, field: Field): number[] {
 function readItem(item: string, field: Field): number[] {
   if (item === '') throw new Unreadable(createMessage('cron_comma', { field: named(field) }))
   const [range, step, ...more] = item.split('/')
-  if (more.length) throw new Unreadable(createMessage('cron_two_steps', { item, field: named(field) }))
-  const [first, last] = readRange(range!, item, field, step !== undefined)
-  const width = step === undefined ? 1 : readStep(step, item, field)
+  const start = shown(item)
+  if (more.length) throw new Unreadable(createMessage('cron_two_steps', { item: start, field: named(field) }))
+  const [first, last] = readRange(range!, start, field, step !== undefined)
+  const width = step === undefined ? 1 : readStep(step, start, field)
   return Array.from({ length: Math.floor((last - first) / width) + 1 }, (_, index) => first + index * width)
+}
+
+/** Errors repeat no more of a text, because it may be anything. */
+const MAX_SHOWN_CHARS = 20
+
+function shown(text: string): string {
+  return text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS).toWellFormed()}…` : text
 }
 
 function readRange(range: string, item: string, field: Field, hasStep: boolean): [number, number] {

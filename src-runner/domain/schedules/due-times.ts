@@ -26,7 +26,7 @@ export function parseCron(cron: string, timezone: string): ReadCron {
   const read = readOnce(cron)
   if (!read.ok) return read
   if (isNeverDue(read.fields)) return { ok: false, problem: createMessage('cron_never_due') }
-  if (!isTimezone(timezone)) return { ok: false, problem: createMessage('cron_bad_zone', { zone: timezone }) }
+  if (!isTimezone(timezone)) return { ok: false, problem: createMessage('cron_bad_zone') }
   return read
 }
 

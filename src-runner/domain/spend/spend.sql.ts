@@ -98,7 +98,7 @@ function createDateReader(timezone = Intl.DateTimeFormat().resolvedOptions().tim
   try {
     localDate(0, timezone)
   } catch (error) {
-    throw invalidAt('timezone', createMessage('cron_bad_zone', { zone: timezone }), error)
+    throw invalidAt('timezone', createMessage('cron_bad_zone'), error)
   }
   let date = ''
   let end = -Infinity

@@ -29,7 +29,7 @@ export function mayCarrySecret(url: URL, opened: readonly string[]): boolean {
 export function readHost(given: string, opened: readonly string[]): { host: string } | { problem: Message } {
   const text = given.trim().replace(/^https?:\/\//i, '')
   if (text.includes('*')) return { problem: createMessage('credential_host_wildcard') }
-  const unreadable = { problem: createMessage('credential_host_unreadable', { host: given.trim() }) }
+  const unreadable = { problem: createMessage('credential_host_unreadable') }
   if (!/^[^\s?#@\\]+$/.test(text) || text.includes('//')) return unreadable
   let url: URL
   try {

@@ -81,8 +81,6 @@ function requireComplete({ kind, baseUrl }: UpdateWebSearch, hasKey: boolean): v
 }
 
 function requireOpenedHosts(hosts: readonly string[]): void {
-  const issues = hosts.flatMap((host, i) =>
-    isOpening(host) ? [] : [issueAt(`openedHosts.${i}`, createMessage('host_unreadable', { host }))],
-  )
+  const issues = hosts.flatMap((host, i) => (isOpening(host) ? [] : [issueAt(`openedHosts.${i}`, createMessage('host_unreadable'))]))
   if (issues.length > 0) throw new AppError('invalid_request', issues[0]!.detail, { issues })
 }
