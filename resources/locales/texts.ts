@@ -3615,9 +3615,9 @@ export type TextParams = {
   'messages.effect_code_task': { folder: string; internet: string; program: string; task: string }
   'messages.effect_code_read': { files: string; program: string }
   'messages.effect_code_edit': { files: string; program: string }
-  'messages.effect_code_command': { line: string; program: string; sandbox: string }
+  'messages.effect_code_command': { hosts: string; line: string; program: string; sandbox: string }
   'messages.effect_code_fetch': { program: string; url: string }
-  'messages.effect_code_other': { program: string; sandbox: string; title: string }
+  'messages.effect_code_other': { hosts: string; program: string; sandbox: string; title: string }
   'messages.policy_program_outside': NoParams
   'messages.error_code_task_not_found': NoParams
   'messages.error_folder_not_open': NoParams

@@ -113,6 +113,8 @@ export const CallFacts = z.object({
   effectOn: Message.optional(),
   /** Sends a request or a message to somewhere else. */
   leavesMachine: z.boolean(),
+  /** The only hosts that a sandboxed program can reach. Absent: any. */
+  reaches: z.array(z.string()).optional(),
   /** The origin that a reading with a connected account is sent to. It gets the path and the query, which the agent chose. */
   readsFrom: z.string().optional(),
   costsMoney: z.boolean(),

@@ -126,12 +126,12 @@ describe('a job that a stranger started', () => {
   } as const
   const code = call('code_task', { folder: 'shop', task: 'Fix it\n@run touch ran\n@say Done.' })
   const CODE_CHAINS: [string, ServedReply[], string[]][] = [
-    ['the agent itself', [code], ['Start code_task']],
-    ['a helper', [give('Lax'), code], ['Start delegate', 'Lax code_task']],
-    ['a helper of a stricter one', [give('Strict'), give('Lax'), code], ['Start delegate', 'Strict delegate', 'Lax code_task', 'Lax code_command level']],
-    ['a skill', [useSkill, code], ['Start code_task', 'Start code_command skill']],
-    ['a helper below a skill', [useSkill, give('Lax'), code], ['Start delegate', 'Lax code_task', 'Lax code_command skill']],
-    ['a helper with a skill', [give('Lax'), useSkill, code], ['Start delegate', 'Lax code_task', 'Lax code_command skill']],
+    ['the agent itself', [code], ['Start code_task', 'Start code_command lethal_trifecta']],
+    ['a helper', [give('Lax'), code], ['Start delegate', 'Lax code_task', 'Lax code_command lethal_trifecta']],
+    ['a helper of a stricter one', [give('Strict'), give('Lax'), code], ['Start delegate', 'Strict delegate', 'Lax code_task', 'Lax code_command lethal_trifecta']],
+    ['a skill', [useSkill, code], ['Start code_task', 'Start code_command lethal_trifecta']],
+    ['a helper below a skill', [useSkill, give('Lax'), code], ['Start delegate', 'Lax code_task', 'Lax code_command lethal_trifecta']],
+    ['a helper with a skill', [give('Lax'), useSkill, code], ['Start delegate', 'Lax code_task', 'Lax code_command lethal_trifecta']],
   ] // prettier-ignore
   it.skipIf(isMissing).each(CODE_CHAINS)('asks for the program that %s gives a task, as do its commands', async (_name, replies, asked) => {
     await openWithCode()

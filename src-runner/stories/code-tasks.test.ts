@@ -15,6 +15,10 @@ const open = async (...given: Parameters<typeof createCodeRig>) => (rig = await 
 afterEach(() => rig.runner.stop())
 
 const onItsOwn = { agent: { autonomy: 'on_its_own' as const } }
+/** Commands reach the service of the program, so without a rule they ask at every level. */
+const allowCommands = () => rig.runner.client.ok('createRule', { body: { effect: 'allow', tool: 'code_command', agentId: rig.agent.id } })
+const ONLY_GOOGLE =
+  'in the sandbox, with network only to generativelanguage.googleapis.com, cloudcode-pa.googleapis.com, oauth2.googleapis.com'
 const callsOf = (steps: Step[]) => steps.flatMap((step) => (step.kind === 'reply' ? step.toolCalls.map(({ name }) => name) : []))
 /** Processes of this machine whose command has the word in it. */
 const runningWith = (word: string) =>
@@ -30,6 +34,7 @@ const runningWith = (word: string) =>
 describe.skipIf(isMissing)('a task for a coding program', () => {
   it('leaves a branch, a diff, the commands and a bill, and the checkout as it was', async () => {
     await open(onItsOwn)
+    await allowCommands()
     const { job, code, steps } = await rig.run('Fix the tax\n@say I look.\n@write till.ts export const tax = 20\\n\n@run echo tested\n@usage 1200 300 0.25\n@say Done, all green.') // prettier-ignore
     expect(job).toMatchObject({
       status: 'completed',
@@ -82,12 +87,23 @@ describe.skipIf(isMissing)('a task for a coding program', () => {
     const asked = await rig.run('Look\n@write a.txt one\n@run touch ran\n@write b.txt two\n@turns')
     expect(asked.job.status).toBe('awaiting_approval')
     const [approval] = await rig.pending(asked.job.id)
-    expect(approval).toMatchObject({ tool: 'code_command', args: { command: 'touch ran' }, facts: { subject: 'touch ran', runsCode: true, sandboxed: true, leavesMachine: false } }) // prettier-ignore
-    expect(approval!.facts!.summary).toBe('Gemini CLI says it will run “touch ran”, in the sandbox, without network')
+    expect(approval).toMatchObject({ tool: 'code_command', args: { command: 'touch ran' }, facts: { subject: 'touch ran', runsCode: true, sandboxed: true, leavesMachine: true } }) // prettier-ignore
+    expect(approval!.facts!.summary).toBe(`Gemini CLI says it will run “touch ran”, ${ONLY_GOOGLE}`)
     expect(existsSync(join(worktreeOf(rig, asked.job.id), 'ran'))).toBe(false)
     const { job, code } = await rig.answer(asked.job.id, 'approve')
     expect(job.result).toContain('turn 1:')
     expect(code.files.map(({ path }) => path)).toEqual(['a.txt', 'b.txt', 'ran'])
+  })
+
+  it('asks once for commands that reach the service of the program, whatever the agent may do by itself', async () => {
+    await open(onItsOwn)
+    const asked = await rig.run('Look\n@run touch one\n@run touch two\n@say Done.')
+    const [approval, ...others] = await rig.pending(asked.job.id)
+    expect(others).toEqual([])
+    expect(approval).toMatchObject({ tool: 'code_command', decision: { decidedBy: { source: 'lethal_trifecta' } } })
+    const { job, code } = await rig.answer(asked.job.id, 'approve', { remember: 'job' })
+    expect(job.status).toBe('completed')
+    expect(code.files.map(({ path }) => path)).toEqual(['one', 'two'])
   })
 
   it('tells the program a no, and runs nothing', async () => {
@@ -195,7 +211,7 @@ describe.skipIf(isMissing)('a task for a coding program', () => {
       return [/(\d{3})\s*$/.exec((result as { output: string }).output)?.[1], approval!.facts!.leavesMachine, approval!.facts!.summary]
     }
     // Refused by name, or looked up and not found.
-    expect(await answerOfProxy({})).toEqual(['403', false, 'Gemini CLI says it will run “true”, in the sandbox, without network'])
+    expect(await answerOfProxy({})).toEqual(['403', true, `Gemini CLI says it will run “true”, ${ONLY_GOOGLE}`])
     expect(await answerOfProxy({ internet: true })).toEqual(['502', true, 'Gemini CLI says it will run “true”, in the sandbox, with network']) // prettier-ignore
   })
 
@@ -335,7 +351,7 @@ it('has calls that rules can be tried on before a program runs', async () => {
     })
     return [decision.verdict, facts.summary]
   }
-  expect(await simulate('code_command', { command: 'npm test' })).toEqual(['run', 'Claude Code says it will run “npm test”, in the sandbox, without network']) // prettier-ignore
+  expect(await simulate('code_command', { command: 'npm test' })).toEqual(['run', 'Claude Code says it will run “npm test”, in the sandbox, with network only to api.anthropic.com, platform.claude.com, console.anthropic.com']) // prettier-ignore
   expect(await simulate('code_command', { command: 'make', program: 'codex', internet: true })).toMatchObject(['ask', expect.stringContaining('Codex')]) // prettier-ignore
   expect(await simulate('code_edit', { path: 'till.ts' })).toMatchObject(['run', expect.stringContaining('till.ts')])
   expect((await simulate('code_fetch', { url: 'https://example.org/' }))[0]).toBe('ask')

@@ -24,7 +24,7 @@ export type CodingWay = {
 type KnownProgram = {
   /** The first that is installed is used. */
   ways: readonly CodingWay[]
-  /** The hosts of its own service: its models and its sign-in. */
+  /** The hosts of its own service: its models and its sign-in. Commands reach them too, so none that serves anything else. */
   hosts: readonly string[]
   /** What a person types to install it, to sign in, and to bring it up to date. */
   install: string
@@ -100,7 +100,7 @@ export const CODING_PROGRAMS: Record<CodingCli, KnownProgram> = {
   // https://github.com/google-gemini/gemini-cli/blob/main/docs/cli/cli-reference.md. It trusts no folder by itself.
   gemini: {
     ways: [{ name: 'gemini', protocol: 'acp', args: ['--acp'], askingMode: 'default' }],
-    hosts: ['generativelanguage.googleapis.com', 'cloudcode-pa.googleapis.com', 'oauth2.googleapis.com', 'www.googleapis.com'],
+    hosts: ['generativelanguage.googleapis.com', 'cloudcode-pa.googleapis.com', 'oauth2.googleapis.com'],
     install: 'npm install -g @google/gemini-cli',
     signIn: 'gemini',
     update: 'npm install -g @google/gemini-cli@latest',

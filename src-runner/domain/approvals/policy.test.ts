@@ -38,6 +38,8 @@ const commandFacts = (...argv: string[]) =>
     sandboxed: true,
   })
 
+const FEW_HOSTS: CallFacts = { ...commandFacts('npm', 'test'), tool: 'code_command', leavesMachine: true, reaches: ['api.openai.com'] }
+
 const rule = (effect: RuleText['effect'], more: Partial<RuleText> = {}): RuleText => ({
   effect,
   tool: 'write_file',
@@ -109,6 +111,18 @@ describe('the order of checks', () => {
     ['the lethal trifecta asks an autonomous agent', { taints: BOTH, facts: LEAVES, autonomy: 'on_its_own' }, 'ask by lethal_trifecta'],
     ['the lethal trifecta overrides an allow rule', { taints: BOTH, facts: LEAVES, rules: [ALLOW_FETCH] }, 'ask by lethal_trifecta'],
     ['the lethal trifecta overrides a grant', { taints: BOTH, facts: LEAVES, grants: ['web_fetch'] }, 'ask by lethal_trifecta'],
+    [
+      'the lethal trifecta asks for a program with a few hosts',
+      { taints: BOTH, facts: FEW_HOSTS, autonomy: 'on_its_own' },
+      'ask by lethal_trifecta',
+    ],
+    [
+      'a rule for everything does not allow them',
+      { taints: BOTH, facts: FEW_HOSTS, rules: [rule('allow', { tool: '*' })] },
+      'ask by lethal_trifecta',
+    ],
+    ['a rule for its tool does', { taints: BOTH, facts: FEW_HOSTS, rules: [rule('allow', { tool: 'code_command' })] }, 'run by rule'],
+    ['a grant for its tool does', { taints: BOTH, facts: FEW_HOSTS, grants: ['code_command'] }, 'run by grant'],
     [
       'a deny rule overrides the lethal trifecta',
       { taints: BOTH, facts: LEAVES, rules: [rule('deny', { tool: 'web_fetch' })] },

@@ -104,13 +104,22 @@ function ask(source: TraceEntry['source'], reason: Message): TraceEntry {
  * A job may combine two of: untrusted text, private data, a way out of this machine. A person allows the third. A program
  * with network access is two of them at once: it can read its folder and send what it finds in one call.
  */
-function lethalTrifecta({ facts, taints }: Situation): TraceEntry | null {
-  if (!facts.leavesMachine || taints.untrusted === null) return null
+function lethalTrifecta(situation: Situation): TraceEntry | null {
+  const { facts, taints } = situation
+  if (!facts.leavesMachine || taints.untrusted === null || allowsHosts(situation)) return null
   const untrusted = taints.untrusted.cause
   if (taints.private !== null) {
     return ask('lethal_trifecta', createMessage('policy_untrusted_and_private', { untrusted, private: taints.private.cause }))
   }
   return facts.runsCode ? ask('lethal_trifecta', createMessage('policy_untrusted_and_program', { untrusted })) : null
+}
+
+/** A person who saw the few hosts that the program can reach has allowed such calls, for this job or by a rule for this tool. */
+function allowsHosts(situation: Situation): boolean {
+  const { facts, agentId, rules } = situation
+  if (facts.reaches === undefined) return false
+  const [first] = rulesFor(rules, facts, agentId)
+  return entryOfGrant(situation) !== null || (first?.text.effect === 'allow' && first.text.tool === facts.tool)
 }
 
 /**

@@ -15,9 +15,22 @@ export function digestOfCommand({ paths, program = null, found = [] }: CallFacts
 
 /** The facts that show whether the same call would now do more or affect something else. The summary is not one of them. */
 function boundFactsOf(facts: CallFacts) {
-  const { subject, paths, found = [], program, sandboxed, leavesMachine, costsMoney, deletes, overwrites, runsCode, runsLater } = facts
+  const {
+    subject,
+    paths,
+    found = [],
+    program,
+    sandboxed,
+    leavesMachine,
+    reaches,
+    costsMoney,
+    deletes,
+    overwrites,
+    runsCode,
+    runsLater,
+  } = facts
   const marks = found.map(({ path, mark }) => ({ path, mark }))
-  return { subject, paths, found: marks, program, sandboxed, leavesMachine, costsMoney, deletes, overwrites, runsCode, runsLater }
+  return { subject, paths, found: marks, program, sandboxed, leavesMachine, reaches, costsMoney, deletes, overwrites, runsCode, runsLater }
 }
 
 function sha256(text: string): string {

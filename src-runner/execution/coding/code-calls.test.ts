@@ -42,7 +42,7 @@ describe('what a coding program asks for', () => {
     ['reading', { kind: 'read', paths: [`${folder}/a.ts`] }, { ...NOTHING, tool: 'code_read', effect: 'read', paths: ['/home/ada/shop/a.ts'] }],
     ['a change', { kind: 'edit', paths: [`${folder}/a.ts`] }, { ...NOTHING, tool: 'code_edit', subject: 'a.ts', paths: ['/home/ada/shop/a.ts'] }],
     ['a deletion', { kind: 'delete', paths: [`${folder}/a.ts`] }, { ...NOTHING, tool: 'code_edit' }],
-    ['a command', { kind: 'execute', command: 'npm test' }, { ...NOTHING, tool: 'code_command', subject: 'npm test', runsCode: true, sandboxed: true }],
+    ['a command', { kind: 'execute', command: 'npm test' }, { ...NOTHING, tool: 'code_command', subject: 'npm test', runsCode: true, sandboxed: true, leavesMachine: true, reaches: ['api.anthropic.com', 'platform.claude.com', 'console.anthropic.com'] }],
     ['a command that is said to read', { kind: 'read', command: 'rm x' }, { tool: 'code_command', subject: 'rm x', runsCode: true }],
     ['its folder in a command', { kind: 'execute', command: `cat ${folder}/a && ls ${folder}` }, { subject: 'cat ./a && ls .' }],
     ['an address', { kind: 'fetch', url: 'https://x.example/' }, { ...NOTHING, tool: 'code_fetch', leavesMachine: true, subject: 'https://x.example/' }],
@@ -97,10 +97,13 @@ describe('what a coding program asks for', () => {
     },
   )
 
-  it('leaves the machine with network or without a sandbox', async () => {
+  it('leaves the machine to any host with network or without a sandbox', async () => {
     const call = { kind: 'execute', command: 'npm test' } as const
-    expect(await examine(call, { internet: true })).toMatchObject({ leavesMachine: true, sandboxed: true })
-    expect(await examine(call, { sandboxed: false })).toMatchObject({ leavesMachine: true, sandboxed: false })
+    for (const sandboxed of [true, false]) {
+      const facts = await examine(call, { internet: sandboxed, sandboxed })
+      expect(facts).toMatchObject({ leavesMachine: true, sandboxed })
+      expect(facts.reaches).toBeUndefined()
+    }
   })
 
   it('keeps the name of our own folder if the command may leave it, so that the guardrails see it', async () => {

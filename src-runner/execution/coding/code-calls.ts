@@ -11,6 +11,7 @@ import { createMessage, englishText } from '../../lib/messages.ts'
 import { cutText } from '../../lib/text.ts'
 import { diffTexts } from '../../domain/files/unified-diff.ts'
 import type { CodingCall } from '../../agent/coding/coding-session.ts'
+import { CODING_PROGRAMS } from '../../agent/coding/coding-ways.ts'
 import { findNamedFiles } from '../../agent/tools/run-command/named-files.ts'
 import { namesWhatItRuns, wordsOfLine } from '../../agent/tools/run-command/names-what-it-runs.ts'
 import { NO_EFFECTS, type Tool } from '../../agent/tools/tool.ts'
@@ -126,8 +127,11 @@ async function factsOfCall(name: CodeCallName, call: CodingCall, place: CodePlac
     paths,
     ...more,
   })
-  const sandbox = sandboxed ? (internet ? 'with_network' : 'without_network') : 'none'
-  const runs = { runsCode: true, leavesMachine: internet || !sandboxed, sandboxed }
+  // The program reaches its own service from the same sandbox.
+  const { hosts: reaches } = CODING_PROGRAMS[cli]
+  const hosts = reaches.join(', ')
+  const sandbox = sandboxed ? (internet ? 'with_network' : 'only_hosts') : 'none'
+  const runs = { runsCode: true, leavesMachine: true, sandboxed, ...(sandbox === 'only_hosts' ? { reaches: [...reaches] } : {}) }
   switch (name) {
     case 'code_read':
       return facts(createMessage('effect_code_read', { program, files }), files, { effect: 'read' })
@@ -137,7 +141,7 @@ async function factsOfCall(name: CodeCallName, call: CodingCall, place: CodePlac
     case 'code_command': {
       const line = cutText(call.command!, MAX_SUMMARY_CHARS, `… (${call.command!.length} characters)`)
       const subject = subjectOf(call.command!, folder)
-      return facts(createMessage('effect_code_command', { program, line, sandbox }), subject, {
+      return facts(createMessage('effect_code_command', { program, line, sandbox, hosts }), subject, {
         ...runs,
         ...(await boundTo(call.command!, place)),
         paths: [repository],
@@ -149,14 +153,18 @@ async function factsOfCall(name: CodeCallName, call: CodingCall, place: CodePlac
         leavesMachine: true,
       })
     case 'code_other':
-      return facts(createMessage('effect_code_other', { program, title: cutText(call.title, MAX_SUMMARY_CHARS), sandbox }), call.title, {
-        leavesMachine: true,
-        costsMoney: true,
-        deletes: true,
-        overwrites: true,
-        runsCode: true,
-        sandboxed,
-      })
+      return facts(
+        createMessage('effect_code_other', { program, title: cutText(call.title, MAX_SUMMARY_CHARS), sandbox, hosts }),
+        call.title,
+        {
+          leavesMachine: true,
+          costsMoney: true,
+          deletes: true,
+          overwrites: true,
+          runsCode: true,
+          sandboxed,
+        },
+      )
   }
 }
 

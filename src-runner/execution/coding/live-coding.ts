@@ -129,7 +129,7 @@ export function createUnrecordedOutput({ place, numbered, before, secrets }: Unr
         durationMs: 0,
         addsTaint: CODE_TAINTS,
         output: cutText([...exit, ...said].join('\n'), MAX_TOOL_OUTPUT_CHARS),
-        leftMachine: name === 'code_fetch' || ((name === 'code_command' || name === 'code_other') && (place.internet || !place.sandboxed)),
+        leftMachine: name === 'code_fetch' || name === 'code_command' || name === 'code_other',
       }
     },
     refused(call: CodingCall, reason: string): NewToolResult {
