@@ -62,7 +62,7 @@ export function createAgents(core: Core, storage: Storage, { credentials, fetchG
     codeTasks: {
       installed: codingPrograms.installed,
       hasRepository: codeTasks.hasRepository,
-      examine: (agentId, given) => codeTasks.examine(getAgent(db, agentId), given),
+      examine: ({ agentId, onBehalfOf }, given) => codeTasks.examine(getAgent(db, agentId), given, onBehalfOf),
     },
   })
   const tools = () => [...(options.tools ?? agentTools()), ...(options.moreTools ?? [])]

@@ -115,7 +115,7 @@ export function createDelegation({ db, jobs, approvals, codeTasks }: DelegationD
     const { task, folder, program, internet } = CodeTaskArgs.parse(question.args)
     const cli = programFor(program, codeTasks!.installed())
     const given = { cli, internet, folder: folderFor(folder, question.context) }
-    const prepared = await codeTasks!.examine(agent, given).catch((thrown: unknown) => {
+    const prepared = await codeTasks!.examine(agent, given, question.context.onBehalfOf).catch((thrown: unknown) => {
       if (thrown instanceof AppError) return thrown
       throw thrown
     })

@@ -1,4 +1,5 @@
 import { cpSync, mkdirSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createCodeRig, type CodeRig } from '../testing/code-rig.ts'
@@ -17,7 +18,7 @@ const submit = async () => {
   return jobId
 }
 const jobOf = async (jobId: string) => (await rig.runner.client.ok('getJob', { params: { jobId } })).job
-const childOf = async (jobId: string) => (await rig.runner.client.ok('listJobs', { query: { parentJobId: jobId } })).jobs[0]!
+const childOf = async (jobId: string) => (await rig.runner.client.ok('listJobs', { query: { parentJobId: jobId } })).jobs[0]
 const offeredTools = () => JSON.stringify(rig.runner.modelServer.received.at(-1))
 
 describe.skipIf(isMissing)('an agent that gives a task to a coding program', () => {
@@ -27,7 +28,7 @@ describe.skipIf(isMissing)('an agent that gives a task to a coding program', () 
     const jobId = await submit()
     await expect.poll(async () => (await jobOf(jobId)).status).toBe('completed')
     const child = await childOf(jobId)
-    const { code, job } = await rig.look(child.id)
+    const { code, job } = await rig.look(child!.id)
     expect(job).toMatchObject({ channel: 'delegation', agentId: rig.agent.id, parentJobId: jobId, costUsd: 0.5, status: 'completed' })
     expect(code.files.map(({ path }) => path)).toEqual(['a.txt'])
     expect((await jobOf(jobId)).childrenCostUsd).toBe(0.5)
@@ -61,7 +62,35 @@ describe.skipIf(isMissing)('an agent that gives a task to a coding program', () 
     for (const { id } of await rig.pending(jobId))
       await rig.runner.client.ok('resolveApproval', { body: { approvalId: id, decision: 'approve' } })
     await expect.poll(async () => (await jobOf(jobId)).status).toBe('completed')
-    expect(await jobOf((await childOf(jobId)).id)).toMatchObject({ status: 'completed', context: { isGuest: true, personName: 'Ben' } })
+    expect(await jobOf((await childOf(jobId))!.id)).toMatchObject({ status: 'completed', context: { isGuest: true, personName: 'Ben' } })
+  })
+
+  it.each([
+    ['opens no folder to the program', 'secret', 'Permission|No such file'],
+    ['starts no program in a repository', '', null],
+  ])('%s that is closed to the agent on whose behalf it works', async (_, closed, refusal) => {
+    await open(onItsOwn)
+    await mkdir(join(rig.repository, 'secret'))
+    await writeFile(join(rig.repository, 'secret/plan.txt'), 'the plan')
+    rig.git('add', '.')
+    rig.git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'plan')
+    const lead = await rig.runner.addAgent({ name: 'Lead', folders: [rig.runner.makeFolder()], autonomy: 'on_its_own' })
+    const folder = join(rig.repository, closed)
+    await rig.runner.client.ok('createRule', { body: { effect: 'deny', tool: '*', agentId: lead.id, folder } })
+    rig.runner.modelServer.play(
+      { toolCalls: [{ id: 'd1', name: 'delegate', args: { agent: 'Coder', task: 'Fix it' } }] },
+      give({ task: 'Fix it\n@run-unasked cat secret/plan.txt\n@say Done.' }),
+      { text: ['Finished.'] },
+      { text: ['Finished.'] },
+    )
+    const { jobId } = await rig.runner.client.ok('submitTask', { body: { task: 'Lead', agentId: lead.id } })
+    await expect.poll(async () => (await jobOf(jobId)).status).toBe('completed')
+    const program = await childOf((await childOf(jobId))!.id)
+    if (refusal === null) return expect(program).toBeUndefined()
+    const { steps } = await rig.look(program!.id)
+    const result = steps.find((step) => step.kind === 'tool_result' && step.name === 'code_command')
+    expect(result).toMatchObject({ output: expect.stringMatching(refusal) as string })
+    expect(JSON.stringify(steps)).not.toContain('the plan')
   })
 
   it('stops the program when it is cancelled itself', async () => {
@@ -70,7 +99,7 @@ describe.skipIf(isMissing)('an agent that gives a task to a coding program', () 
     const jobId = await submit()
     await expect.poll(async () => (await childOf(jobId))?.turns ?? 0).toBe(1)
     await rig.runner.client.ok('cancelJob', { params: { jobId } })
-    await expect.poll(async () => (await jobOf((await childOf(jobId)).id)).status).toBe('cancelled')
+    await expect.poll(async () => (await jobOf((await childOf(jobId))!.id)).status).toBe('cancelled')
   })
 })
 

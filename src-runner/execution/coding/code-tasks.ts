@@ -48,13 +48,17 @@ export function createCodeTasks({ db, git, rules, programs, clock }: CodeTasksDe
     hasRepository: (agentId: string): boolean => looks.get(agentId)?.found === true,
     /**
      * Throws AppError folder_not_open, not_a_repository, repository_has_no_commits, git_missing or program_missing. The whole repository
-     * must be open to the agent.
+     * must be open to the agent, and closed to none of the agents on whose behalf it works.
      */
-    async examine(agent: Agent, given: Pick<CreateCodeTask, 'cli' | 'folder' | 'internet'>): Promise<PreparedCodeTask> {
+    async examine(
+      agent: Agent,
+      given: Pick<CreateCodeTask, 'cli' | 'folder' | 'internet'>,
+      onBehalfOf: readonly string[] = [],
+    ): Promise<PreparedCodeTask> {
       const { cli, folder, internet } = given
       const real = await realPathOf(folder)
       const opened = (await Promise.all(agent.folders.map(realPathOf))).filter((path) => path !== null)
-      const closed = closedFoldersOf(rules.read(), agent.id)
+      const closed = [agent.id, ...onBehalfOf].flatMap((one) => closedFoldersOf(rules.read(), one))
       const isOpen = (path: string) => opened.some((one) => isInside(one, path)) && !closed.some((one) => isInside(one, path))
       if (real === null || !isOpen(real)) throw new AppError('folder_not_open')
       const found = await git.findRepository(real).catch(explain)

@@ -9,6 +9,7 @@ import { CODING_PROGRAM_NAMES, type CodingCli } from '../../contract/coding-prog
 import { CODE_START } from '../../contract/rules.ts'
 import { createMessage, quote } from '../../lib/messages.ts'
 import type { ApprovalStore } from '../../domain/approvals/approvals.ts'
+import { readChain } from '../../domain/approvals/delegation-chain.sql.ts'
 import { changeCodeTask, findCodingTurn } from '../../domain/code-tasks/code-tasks.ts'
 import type { JobStore } from '../../domain/jobs/job-store.ts'
 import { closedFoldersOf, type RuleSet } from '../../domain/rules/rule-set.ts'
@@ -102,10 +103,14 @@ export function createProgramStart(deps: ProgramStartDeps) {
   }
 
   /** null: it does not know the session any more. */
-  async function open({ attempt, agent, task }: CodeAttempt, { found, place, sandbox, turn }: Ready) {
+  async function open({ attempt, task }: CodeAttempt, { found, place, sandbox, turn }: Ready) {
     const { cli, folder, sandboxed, repository, internet } = place
     const { env, writable, secrets } = await found.makeHome(task.jobId, sandboxed)
-    const closed = closedIn(place, closedFoldersOf(deps.rules.read(), agent.id))
+    const rules = deps.rules.read()
+    const closed = closedIn(
+      place,
+      readChain(db, task.jobId).flatMap(({ agentId }) => closedFoldersOf(rules, agentId)),
+    )
     const programs = await deps.shownPrograms([dataDir, ...closed])
     attempt.signal.throwIfAborted()
     try {

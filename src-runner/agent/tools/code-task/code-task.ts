@@ -21,7 +21,10 @@ export type CodeTaskToolDeps = {
   /** Whether one of its folders is a repository or has one, as of the last look. */
   hasRepository: (agentId: string) => boolean
   /** Throws AppError if no task can be given there. Returns the root of the repository. */
-  examine(agentId: string, given: { cli: CodingCli; folder: string; internet: boolean }): Promise<{ repository: string }>
+  examine(
+    context: Pick<ToolContext, 'agentId' | 'onBehalfOf'>,
+    given: { cli: CodingCli; folder: string; internet: boolean },
+  ): Promise<{ repository: string }>
 }
 
 const DESCRIPTION =
@@ -38,7 +41,7 @@ export function codeTaskTool({ installed, hasRepository, examine }: CodeTaskTool
     parallel: true,
     async facts({ task, internet, ...given }, context) {
       const cli = programFor(given.program, installed())
-      const { repository } = await examine(context.agentId, { cli, internet, folder: folderFor(given.folder, context) })
+      const { repository } = await examine(context, { cli, internet, folder: folderFor(given.folder, context) })
       const params = { program: CODING_PROGRAM_NAMES[cli], folder: repository, task: cutText(task, 300), internet: internet ? 'yes' : 'no' }
       return {
         ...NO_EFFECTS,
