@@ -25,7 +25,8 @@ import { createPublicAddresses } from '../adapters/tunnel/public-address.ts'
 import { createSkillInstaller } from '../adapters/skills/skill-installer.ts'
 import { openWebhookServer } from '../adapters/webhooks/webhook-server.ts'
 import { createWebhooks, type Webhooks } from '../adapters/webhooks/webhooks.ts'
-import { listAgentFolders } from '../domain/agents/agents.ts'
+import { nameFolders } from '../agent/files/folder-paths.ts'
+import { findAgent, listAgentFolders } from '../domain/agents/agents.ts'
 import { closedFoldersOf } from '../domain/rules/rule-set.ts'
 import { findServers } from '../agent/providers/local-servers.ts'
 import { createDailyBackup } from '../execution/daily-backup.ts'
@@ -165,7 +166,10 @@ function createChannels(core: Core, storage: Storage) {
   const channels = createChannelConnections({
     ...core,
     ...storage,
-    closedFolders: (agentId) => [core.dataDir, ...closedFoldersOf(storage.rules.read(), agentId)],
+    closedFolders: (agentId) => {
+      const folders = nameFolders(findAgent(storage.db, agentId)?.folders ?? [])
+      return [core.dataDir, ...closedFoldersOf(storage.rules.read(), agentId, folders)]
+    },
     drivers: [
       createTelegramDriver(core),
       createDiscordDriver(core),

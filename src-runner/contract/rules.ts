@@ -105,6 +105,8 @@ export const CallFacts = z.object({
   subject: z.string(),
   /** The subject omits something that decides, such as the body of a request, so that no rule for "always" is offered. */
   subjectOmits: z.boolean().optional(),
+  /** The subject after links that lead elsewhere. A rule that allows must match both, another one either. */
+  realSubject: z.string().optional(),
   /** Absolute paths that the call touches. */
   paths: z.array(z.string()),
   /** The effect in English: "Overwrite Documents/notes.md (2 KB)". */

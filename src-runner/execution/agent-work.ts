@@ -5,6 +5,7 @@ import type { Services } from '../platform/services.ts'
 import type { Agent, ModelRef } from '../contract/agents.ts'
 import { createMessage } from '../lib/messages.ts'
 import { randomBoundary } from '../lib/untrusted-text.ts'
+import { nameFolders } from '../agent/files/folder-paths.ts'
 import { findAgent } from '../domain/agents/agents.ts'
 import type { ApprovalStore } from '../domain/approvals/approvals.ts'
 import { readChain } from '../domain/approvals/delegation-chain.sql.ts'
@@ -156,7 +157,7 @@ async function inputFor(deps: AgentWorkDeps, { job, claim, signal }: Attempt, ag
       get folders() {
         return findAgent(db, agent.id)?.folders ?? []
       },
-      closedFolders: [dataDir, ...[agent.id, ...above].flatMap((one) => closedFoldersOf(rules.read(), one))],
+      closedFolders: [dataDir, ...[agent.id, ...above].flatMap((one) => closedFoldersOf(rules.read(), one, nameFolders(agent.folders)))],
       journal: createFileJournal(journalDeps, { claim, agentId: agent.id }),
       trash: deps.trash,
       results: createJobResults(deps, claim),

@@ -4,7 +4,7 @@ import { getAgent } from '../domain/agents/agents.ts'
 import type { ApprovalStore } from '../domain/approvals/approvals.ts'
 import { diffTexts } from '../domain/files/unified-diff.ts'
 import { closedFoldersOf, type RuleSet } from '../domain/rules/rule-set.ts'
-import { PathRefused } from '../agent/files/folder-paths.ts'
+import { nameFolders, PathRefused } from '../agent/files/folder-paths.ts'
 import { decodeFile } from '../agent/files/text-of-file.ts'
 import type { FilePreview, Tool } from '../agent/tools/tool.ts'
 
@@ -34,7 +34,7 @@ export async function previewChange(deps: PreviewDeps, approvalId: string): Prom
       callId: approval.callId ?? '',
       folders: agent.folders,
       signal: new AbortController().signal,
-      closedFolders: [dataDir, ...closedFoldersOf(rules.read(), agent.id)],
+      closedFolders: [dataDir, ...closedFoldersOf(rules.read(), agent.id, nameFolders(agent.folders))],
     })
     return diffOf(preview)
   } catch (thrown) {

@@ -603,6 +603,30 @@ describe('approvals', () => {
     })
   })
 
+  it('a pattern that denies all of a folder closes it to tools that look below, and to a link into it', async () => {
+    await open()
+    const folder = runner.makeFolder({ 'open.txt': 'alpha', 'private/secret.txt': 'alpha CANARY', 'other/key.txt': 'CANARY' })
+    symlinkSync('private', `${folder}/p`)
+    symlinkSync('other', `${folder}/o`)
+    await runner.client.ok('createRule', { body: { effect: 'deny', tool: '*', pattern: 'folder-1/private/*' } })
+    await runner.client.ok('createRule', { body: { effect: 'deny', tool: 'read_file', pattern: 'folder-1/other/key.txt' } })
+    const calls = [
+      toolCall('search_files', { query: 'alpha' }, 'c1'),
+      toolCall('list_files', { path: 'folder-1', recursive: true }, 'c2'),
+      toolCall('read_file', { path: 'folder-1/p/secret.txt' }, 'c3'),
+      toolCall('read_file', { path: 'folder-1/o/key.txt' }, 'c4'),
+    ]
+    runner.modelServer.play({ toolCalls: calls }, { text: ['Done.'] })
+    const { id: jobId } = await start({ folders: [folder] })
+    const { steps } = await runner.client.ok('listSteps', { params: { jobId } })
+    const outputs = steps.flatMap((step) => (step.kind === 'tool_result' ? [[step.callId, step.output] as const] : []))
+    expect(outputs).toHaveLength(4)
+    expect(outputs.join('\n')).not.toContain('CANARY')
+    const listed = new Map(outputs).get('c2')
+    expect(listed).toContain('open.txt')
+    expect(listed).not.toContain('secret.txt')
+  })
+
   it('keeps a structured result with files that are there', async () => {
     await open()
     const folder = runner.makeFolder({ 'report.md': '# Report' })

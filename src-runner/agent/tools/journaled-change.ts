@@ -8,7 +8,7 @@ import { findRealPath, withSpot, type FileSpot } from '../files/file-spot.ts'
 import { findFile, KEPT_BYTES, type FileState, type FoundFile } from '../files/file-state.ts'
 import { PathRefused, showPlace } from '../files/folder-paths.ts'
 import { draftNameFor, type EarlierRun, type FileJournal, type FileOp, type JournalPath } from './file-journal.ts'
-import { placeFor } from './reading.ts'
+import { placeFor, realSubjectOf } from './reading.ts'
 import { NO_EFFECTS, type ToolContext, type ToolFacts, type ToolOutput } from './tool.ts'
 
 // What the tools that change files share.
@@ -71,6 +71,7 @@ async function targetAt({ journal }: ToolContext, at: At, found: FoundFile | nul
     /** What the facts of the call say of this place. An approval is bound to `found`. */
     facts: {
       subject: shown,
+      ...(await realSubjectOf(at.place, realPath)),
       paths: [realPath],
       found: [{ path: realPath, mark, ...(ofJob ? { ofJob } : {}) }],
       runsLater: await runsLater(at),

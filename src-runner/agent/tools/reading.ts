@@ -1,6 +1,6 @@
 import { createMessage } from '../../lib/messages.ts'
 import { realpath } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import { nameFolders, parsePath, PathRefused, showPlace, type Place } from '../files/folder-paths.ts'
 import { NO_EFFECTS, type ToolContext, type ToolFacts } from './tool.ts'
 
@@ -20,6 +20,16 @@ export function placeFor(path: string, { folders, closedFolders }: Folders): Pla
   return place
 }
 
+/** How the agent's folder names a real path, if that is another place than the one asked for. */
+export async function realSubjectOf(asked: Place, realPath: string): Promise<Pick<ToolFacts, 'realSubject'>> {
+  const { folder } = asked
+  const root = await realpath(folder.path).catch(() => folder.path)
+  const parts = relative(root, realPath).split(sep).filter((part) => part !== '') // prettier-ignore
+  const realSubject = showPlace({ folder, parts })
+  // What leads out of the folder is refused anyway.
+  return parts[0] === '..' || realSubject === showPlace(asked) ? {} : { realSubject }
+}
+
 /** The facts of a call that only reads. Links are resolved, so that a rule for a folder applies whichever way leads into it. */
 export async function readingFacts(path: string | undefined, does: 'read' | 'search' | 'list', context: ToolContext): Promise<ToolFacts> {
   const places = placesFor(path, context)
@@ -30,6 +40,7 @@ export async function readingFacts(path: string | undefined, does: 'read' | 'sea
   return {
     ...NO_EFFECTS,
     subject,
+    ...(places.length === 1 ? await realSubjectOf(places[0]!, paths[0]!) : {}),
     effectOn: createMessage(`effect_${does}`, { path: subject }),
     paths,
   }

@@ -1,7 +1,8 @@
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { CallFacts, RuleText } from '../../contract/rules.ts'
 import { digestOfCommand } from './call-hash.ts'
-import { createRuleSet, rulesFor } from './rule-set.ts'
+import { closedFoldersOf, createRuleSet, rulesFor } from './rule-set.ts'
 
 const does = { leavesMachine: true, costsMoney: false, deletes: false, overwrites: false, runsCode: false }
 const callOf = (tool: string): CallFacts => ({ tool, effect: 'once', subject: '{}', paths: [], summary: '', ...does })
@@ -29,4 +30,23 @@ it('holds an allow rule for a digest only while the command names all that it ru
   expect(rulesFor(bound, { ...command, runsUnnamed: true }, null)).toEqual([])
   // A person wrote this one, for whatever the command runs.
   expect(rulesFor(createRuleSet([rule('allow', 'run_command')]), { ...command, runsUnnamed: true }, null)).toHaveLength(1)
+})
+
+it('closes a folder that a pattern denies to every tool, unless another rule lets something through', () => {
+  const pattern = (effect: RuleText['effect'], text: string, tool = '*'): RuleText => ({ ...rule(effect, tool), pattern: text })
+  const closed = (...rules: RuleText[]) => closedFoldersOf(createRuleSet(rules), 'ada', [{ name: 'Docs', path: '/home/ada/Docs' }])
+  expect(closed(pattern('deny', 'docs/private/*'))).toEqual([join('/home/ada/Docs', 'private')])
+  expect(closed(pattern('deny', 'Docs/*'))).toEqual([join('/home/ada/Docs')])
+  expect(closed(pattern('deny', 'Docs/private/*'), pattern('allow', 'Docs/private/open/*'))).toEqual([])
+  for (const text of ['Docs/private*', 'Docs/*/x/*', 'Other/private/*', 'https://example.com/*', '*'])
+    expect(closed(pattern('deny', text))).toEqual([])
+  expect(closed(pattern('deny', 'Docs/private/*', 'read_file'), pattern('ask', 'Docs/b/*'))).toEqual([])
+})
+
+it('holds a pattern against where links lead, too: one that allows must match both', () => {
+  const call = { ...callOf('read_file'), subject: 'Docs/p/k', realSubject: 'Docs/private/k' }
+  const holds = (effect: RuleText['effect'], text: string) =>
+    rulesFor(createRuleSet([{ ...rule(effect, 'read_file'), pattern: text }]), call, null).length === 1
+  expect([holds('deny', 'Docs/private/k'), holds('ask', 'Docs/p/*'), holds('deny', 'Docs/x')]).toEqual([true, true, false])
+  expect([holds('allow', 'Docs/private/k'), holds('allow', 'Docs/p/*'), holds('allow', 'Docs/p*k')]).toEqual([false, false, true])
 })

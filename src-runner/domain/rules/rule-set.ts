@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { CallFacts, Rule, RuleEffect, RuleText } from '../../contract/rules.ts'
 import { codePlaceOf } from '../../platform/protected-places/places-by-path.ts'
 import { digestOfCommand } from './call-hash.ts'
@@ -43,15 +44,24 @@ export function rulesFor(set: RuleSet, facts: CallFacts, agentId: string | null)
 
 /**
  * Folders that a rule denies to every tool of this agent; tools that scan folders skip them. A folder in which another rule
- * allows something is not one of them: there each call is decided separately.
+ * allows something is not one of them: there each call is decided separately. `named`: the folders that patterns begin with.
  */
-export function closedFoldersOf({ ofAny }: RuleSet, agentId: string): string[] {
-  const mine = ofAny.filter(({ text, folder }) => folder !== null && (text.agentId === null || text.agentId === agentId))
-  const opened = mine.filter(({ text }) => text.effect !== 'deny').map(({ text }) => folderText(spell(text.folder!, 'deny')))
-  return mine
-    .filter(({ text, pattern, folder }) => text.effect === 'deny' && pattern === null && !opened.some((one) => one.startsWith(folder!)))
-    .map(({ text }) => text.folder!)
+export function closedFoldersOf({ ofAny }: RuleSet, agentId: string, named: readonly NamedFolder[] = []): string[] {
+  const mine = ofAny.filter(({ text }) => text.agentId === null || text.agentId === agentId)
+  const [opening, denying] = [mine.filter(({ text }) => text.effect !== 'deny'), mine.filter(({ text }) => text.effect === 'deny')]
+  const folders = opening.flatMap(({ text }) => (text.folder === null ? [] : [folderText(spell(text.folder, 'deny'))]))
+  const patterns = opening.flatMap(({ text }) => (text.pattern === null ? [] : [spell(text.pattern, 'deny')]))
+  return denying.flatMap(({ text, folder }) => {
+    if (folder !== null) return text.pattern === null && !folders.some((one) => one.startsWith(folder)) ? [text.folder!] : []
+    const [, place] = /^([^*]+)\/\*$/.exec(text.pattern ?? '') ?? []
+    if (place === undefined || patterns.some((one) => one.startsWith(spell(`${place}/`, 'deny')))) return []
+    const [name = '', ...parts] = place.split('/')
+    return named.filter((one) => spell(one.name, 'deny') === spell(name, 'deny')).map(({ path }) => join(path, ...parts))
+  })
 }
+
+/** A folder of an agent, as subjects name it. */
+type NamedFolder = { name: string; path: string }
 
 export function compareRules(a: ReadyRule, b: ReadyRule): number {
   return compareSpecificity(b.specificity, a.specificity) || STRICTNESS[b.text.effect] - STRICTNESS[a.text.effect]
@@ -82,11 +92,11 @@ function readyRule(rule: Rule | RuleText): ReadyRule {
 }
 
 type Compared = { exact: Spelled; folded: Spelled }
-type Spelled = { subject: string; paths: readonly string[] }
+type Spelled = { subjects: readonly string[]; paths: readonly string[] }
 
-function comparedOf({ subject, paths }: CallFacts): Compared {
+function comparedOf({ subject, realSubject = subject, paths }: CallFacts): Compared {
   const spelled = (effect: RuleEffect): Spelled => ({
-    subject: spell(subject, effect),
+    subjects: [subject, realSubject].map((one) => spell(one, effect)),
     paths: paths.map((path) => folderText(spell(path, effect))),
   })
   return { exact: spelled('allow'), folded: spelled('deny') }
@@ -94,17 +104,19 @@ function comparedOf({ subject, paths }: CallFacts): Compared {
 
 /**
  * An allow rule must match exactly and for every path. An ask or deny rule ignores case and matches if one of several paths
- * does, so that it also stops a move out of its folder.
+ * does, so that it also stops a move out of its folder and a way through a link.
  */
 function fits({ text, pattern, folder }: ReadyRule, call: Compared, agentId: string | null): boolean {
   if (text.agentId !== null && text.agentId !== agentId) return false
-  const { subject, paths } = text.effect === 'allow' ? call.exact : call.folded
+  const { subjects, paths } = text.effect === 'allow' ? call.exact : call.folded
   if (folder !== null) {
     if (paths.length === 0) return false
     const inside = (path: string) => path.startsWith(folder) && !path.includes('/../')
     if (!(text.effect === 'allow' ? paths.every(inside) : paths.some(inside))) return false
   }
-  return pattern === null || matchesPattern(pattern, subject)
+  if (pattern === null) return true
+  const matches = (subject: string) => matchesPattern(pattern, subject)
+  return text.effect === 'allow' ? subjects.every(matches) : subjects.some(matches)
 }
 
 function isBoundTo({ text: { digest } }: ReadyRule, facts: CallFacts): boolean {
