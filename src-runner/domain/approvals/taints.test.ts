@@ -3,7 +3,9 @@ import { expect, it } from 'vitest'
 import type { JobChannel } from '../../contract/jobs.ts'
 import { NO_TAINTS, type Taints } from '../../contract/rules.ts'
 import { createMessage, quote } from '../../lib/messages.ts'
-import { taintsOf, type TaintedStep } from './taints.ts'
+import { transact } from '../../platform/db/database.ts'
+import { openDomainRig } from '../../testing/domain-rig.ts'
+import { readTaints, taintsOf, type TaintedStep } from './taints.ts'
 
 const OWNER = { channel: 'chat', fromOwner: false } as const
 const step = (seq: number, more: Partial<TaintedStep> = {}): TaintedStep => ({
@@ -65,4 +67,17 @@ it('never loses a taint', () => {
         if (taints[taint] !== null) expect(later[taint]).toEqual(taints[taint])
     }),
   )
+})
+
+it('reach a job from the top of a chain, however many jobs a client put under one another', () => {
+  const rig = openDomainRig()
+  const agentId = rig.addAgent('Ada').id
+  const id = transact<string>(rig.db, (tx) => {
+    const job = { agentId, task: 'Do it' }
+    let parentJobId = rig.store.enqueue(tx, { ...job, channel: 'webhook' }).id
+    for (let i = 0; i < 5_000; i++) parentJobId = rig.store.enqueue(tx, { ...job, channel: 'api', parentJobId }).id
+    return parentJobId
+  })
+  expect(readTaints(rig.db, id)).toMatchObject({ untrusted: { seq: 0 }, private: null })
+  rig.close()
 })

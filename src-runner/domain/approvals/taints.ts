@@ -69,6 +69,7 @@ const CURSOR_IN_PROMPT: TaintSource = { seq: 0, cause: createMessage('taint_earl
 const MEMORY_IN_PROMPT: Taints = { ...NO_TAINTS, private: { seq: 0, cause: createMessage('taint_memories') } }
 
 const JOB = {
+  id: jobs.id,
   seq: jobs.seq,
   channel: jobs.channel,
   conversationId: jobs.conversationId,
@@ -91,17 +92,26 @@ type TaintedJob = NonNullable<ReturnType<ReturnType<typeof selectJobs>['get']>>
  * origin with a connected account.
  */
 export function readTaints(db: Db, jobId: string, besides: string | null = null): Taints {
-  const job = JOB_BY_ID(db).get({ jobId })
-  if (job === undefined) return NO_TAINTS
-  const inherited: Taints[] = hasPromptMemories(db, jobId) ? [MEMORY_IN_PROMPT] : []
-  const ofCursor = readCursorTaints(db, jobId)
+  // From the top down and in a loop, because clients may put any number of jobs under one another.
+  const chain: TaintedJob[] = []
+  for (let id: string | null = jobId; id !== null; id = chain.at(-1)!.parentJobId) {
+    const job = JOB_BY_ID(db).get({ jobId: id })
+    if (job === undefined) break
+    chain.push(job)
+  }
+  return chain.reduceRight<Taints>((above, job) => taintsUnder(db, job, above, besides), NO_TAINTS)
+}
+
+/** `above`: the taints of its parent, also when a person retried the job or a client made it: its task may be text of the parent. */
+function taintsUnder(db: Db, job: TaintedJob, above: Taints, besides: string | null): Taints {
+  const inherited: Taints[] = hasPromptMemories(db, job.id) ? [MEMORY_IN_PROMPT] : []
+  const ofCursor = readCursorTaints(db, job.id)
   inherited.push({
     ...NO_TAINTS,
     untrusted: ofCursor.includes('untrusted') ? CURSOR_IN_PROMPT : null,
     private: ofCursor.includes('private') ? CURSOR_IN_PROMPT : null,
   })
-  // Also when a person retries it or a client made it: then it answers no call, but its task may be text of the parent job.
-  if (job.parentJobId !== null) inherited.push(readTaints(db, job.parentJobId, besides))
+  if (job.parentJobId !== null) inherited.push(above)
   if (job.conversationId !== null) inherited.push(...taintsOfEarlierTurns(db, job, job.conversationId, besides))
   return taintsOf(originOf(job), inherited, taintedSteps(STEPS_OF_JOB(db).all({ jobSeq: job.seq, origin: besides })))
 }
