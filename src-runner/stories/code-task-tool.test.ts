@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createCodeRig, type CodeRig } from '../testing/code-rig.ts'
 import { findSandboxHere } from '../testing/sandbox-here.ts'
@@ -66,8 +66,13 @@ describe.skipIf(isMissing)('an agent that gives a task to a coding program', () 
   })
 
   it.each([
-    ['opens no folder to the program', 'secret', 'Permission|No such file'],
-    ['starts no program in a repository', '', null],
+    ['opens no folder to the program', (repository: string) => ({ folder: join(repository, 'secret') }), 'Permission|No such file'],
+    [
+      'opens no folder of a pattern to the program',
+      (repository: string) => ({ pattern: `${basename(repository)}/secret/*` }),
+      'Permission|No such file',
+    ],
+    ['starts no program in a repository', (folder: string) => ({ folder }), null],
   ])('%s that is closed to the agent on whose behalf it works', async (_, closed, refusal) => {
     await open(onItsOwn)
     await mkdir(join(rig.repository, 'secret'))
@@ -75,8 +80,7 @@ describe.skipIf(isMissing)('an agent that gives a task to a coding program', () 
     rig.git('add', '.')
     rig.git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'plan')
     const lead = await rig.runner.addAgent({ name: 'Lead', folders: [rig.runner.makeFolder()], autonomy: 'on_its_own' })
-    const folder = join(rig.repository, closed)
-    await rig.runner.client.ok('createRule', { body: { effect: 'deny', tool: '*', agentId: lead.id, folder } })
+    await rig.runner.client.ok('createRule', { body: { effect: 'deny', tool: '*', agentId: lead.id, ...closed(rig.repository) } })
     rig.runner.modelServer.play(
       { toolCalls: [{ id: 'd1', name: 'delegate', args: { agent: 'Coder', task: 'Fix it' } }] },
       give({ task: 'Fix it\n@run-unasked cat secret/plan.txt\n@say Done.' }),

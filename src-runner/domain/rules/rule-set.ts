@@ -46,7 +46,7 @@ export function rulesFor(set: RuleSet, facts: CallFacts, agentId: string | null)
  * Folders that a rule denies to every tool of this agent; tools that scan folders skip them. A folder in which another rule
  * allows something is not one of them: there each call is decided separately. `named`: the folders that patterns begin with.
  */
-export function closedFoldersOf({ ofAny }: RuleSet, agentId: string, named: readonly NamedFolder[] = []): string[] {
+export function closedFoldersOf({ ofAny }: RuleSet, agentId: string, named: readonly NamedFolder[]): string[] {
   const mine = ofAny.filter(({ text }) => text.agentId === null || text.agentId === agentId)
   const [opening, denying] = [mine.filter(({ text }) => text.effect !== 'deny'), mine.filter(({ text }) => text.effect === 'deny')]
   const folders = opening.flatMap(({ text }) => (text.folder === null ? [] : [folderText(spell(text.folder, 'deny'))]))

@@ -10,6 +10,7 @@ import type { Job } from '../../contract/jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createMessage, quote } from '../../lib/messages.ts'
+import { nameFolders } from '../../agent/files/folder-paths.ts'
 import { findAgent } from '../../domain/agents/agents.ts'
 import { findCodeTask, insertCodeTask, type NewCodeTask } from '../../domain/code-tasks/code-tasks.ts'
 import { closedFoldersOf, type RuleSet } from '../../domain/rules/rule-set.ts'
@@ -58,7 +59,8 @@ export function createCodeTasks({ db, git, rules, programs, clock }: CodeTasksDe
       const { cli, folder, internet } = given
       const real = await realPathOf(folder)
       const opened = (await Promise.all(agent.folders.map(realPathOf))).filter((path) => path !== null)
-      const closed = [agent.id, ...onBehalfOf].flatMap((one) => closedFoldersOf(rules.read(), one))
+      const named = nameFolders(agent.folders)
+      const closed = [agent.id, ...onBehalfOf].flatMap((one) => closedFoldersOf(rules.read(), one, named))
       const isOpen = (path: string) => opened.some((one) => isInside(one, path)) && !closed.some((one) => isInside(one, path))
       if (real === null || !isOpen(real)) throw new AppError('folder_not_open')
       const found = await git.findRepository(real).catch(explain)

@@ -13,6 +13,7 @@ import { readChain } from '../../domain/approvals/delegation-chain.sql.ts'
 import { changeCodeTask, findCodingTurn } from '../../domain/code-tasks/code-tasks.ts'
 import type { JobStore } from '../../domain/jobs/job-store.ts'
 import { closedFoldersOf, type RuleSet } from '../../domain/rules/rule-set.ts'
+import { nameFolders } from '../../agent/files/folder-paths.ts'
 import { CodingSessionFailed, type CodingSession, type CodingSessionOptions } from '../../agent/coding/coding-session.ts'
 import { failedWith, type CodeAttempt, type CodeEnd } from './code-attempt.ts'
 import { toolOfStart, type CodePlace } from './code-calls.ts'
@@ -103,13 +104,13 @@ export function createProgramStart(deps: ProgramStartDeps) {
   }
 
   /** null: it does not know the session any more. */
-  async function open({ attempt, task }: CodeAttempt, { found, place, sandbox, turn }: Ready) {
+  async function open({ attempt, agent, task }: CodeAttempt, { found, place, sandbox, turn }: Ready) {
     const { cli, folder, sandboxed, repository, internet } = place
     const { env, writable, secrets } = await found.makeHome(task.jobId, sandboxed)
-    const rules = deps.rules.read()
+    const [rules, named] = [deps.rules.read(), nameFolders(agent.folders)]
     const closed = closedIn(
       place,
-      readChain(db, task.jobId).flatMap(({ agentId }) => closedFoldersOf(rules, agentId)),
+      readChain(db, task.jobId).flatMap(({ agentId }) => closedFoldersOf(rules, agentId, named)),
     )
     const programs = await deps.shownPrograms([dataDir, ...closed])
     attempt.signal.throwIfAborted()
