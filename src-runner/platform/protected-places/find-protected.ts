@@ -4,6 +4,7 @@ import { lstat, readdir, readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { isPathFile, isPlainPathFile } from './path-file.ts'
 import { foldName } from './path-patterns.ts'
+import { findPendingRebase } from './pending-rebase.ts'
 import { DEPENDENCIES } from './place-lists.ts'
 import { codePlaceOf, isHiddenInHome, isInside, mayEndPlace, runsByItself, secretPlaceOf } from './places-by-path.ts'
 import { placesLedTo } from './protected-places.ts'
@@ -13,11 +14,12 @@ import { isRepository, namedByRepository, namedByWorkTree } from './repositories
 export type FoundPlace = {
   path: string
   /**
+   * `rebase`: what a rebase in progress would run. It stays writable, so that git can go on with it.
    * `socket`: leads to the program that listens there, whatever network a sandbox has. Only those from before a command are found.
    * `path file`: Python runs its lines. It stays writable, because installing a package replaces it.
    * `unreadable`: a folder whose name is not text, whose path is too long, or which its owner cannot read.
    */
-  is: 'code' | 'secret' | 'socket' | 'repository' | 'part of a repository' | 'path file' | 'unreadable'
+  is: 'code' | 'secret' | 'socket' | 'repository' | 'part of a repository' | 'path file' | 'rebase' | 'unreadable'
   kind: 'file' | 'folder' | 'link' | 'other'
   /** Changes when something else is put there. */
   identity: string
@@ -136,7 +138,7 @@ async function searchIn(item: Item, search: Search): Promise<number> {
 async function foldersOfCode(found: FoundPlaces): Promise<Item[]> {
   const items: Item[] = []
   for (const { path, is, kind } of found.places.values()) {
-    if (is === 'secret' || is === 'socket' || is === 'repository') continue
+    if (is === 'secret' || is === 'socket' || is === 'repository' || is === 'rebase') continue
     if (codePlaceOf(path) === null && isHiddenInHome(path, found.folder)) {
       if (kind === 'folder') items.push({ folder: path, as: 'sockets', levels: SOCKET_LEVELS })
       continue
@@ -213,6 +215,8 @@ function protectedAs(path: string, name: string, as: Item['as'], { folder, onlyR
 async function lookIntoRepository(folder: string, found: FoundPlaces): Promise<void> {
   await note(folder, 'repository', found)
   for (const part of REPOSITORY_PARTS) await note(join(folder, part), 'part of a repository', found)
+  const rebase = await findPendingRebase(folder)
+  if (rebase !== null) found.places.set(rebase.path, rebase)
   await noteElsewhere(await namedByRepository(folder, foldName(basename(folder)) === '.git' ? dirname(folder) : folder), found)
 }
 

@@ -3,6 +3,7 @@ import { lstat, readdir, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { foldName } from './path-patterns.ts'
 import { digestOfFile, findProtected, identityOf, type FoundPlace, type FoundPlaces } from './find-protected.ts'
+import { runsNothingNew } from './pending-rebase.ts'
 import { isInside } from './places-by-path.ts'
 import { withPlainFolder } from './plain-folder.ts'
 import { hasPlainConfig, hasPlainHooks, isPlainRepository } from './plain-repository.ts'
@@ -13,7 +14,8 @@ export type SetAside = { path: string; to: string | null }
 /**
  * Renames what has appeared since `before` and would run by itself. It is not deleted: it may have been moved there, or the
  * person may have made it. A new repository that runs nothing stays. `until`: later changes are ignored. `hasRun`: false if no
- * program of ours can have made it; then it stays, noted in `others`, until something in it changes.
+ * program of ours can have made it; then it stays, noted in `others`, until something in it changes. `sparesRebase`: git may be
+ * working on one inside.
  */
 export async function setAsideWhatAppeared(
   before: FoundPlaces,
@@ -21,7 +23,8 @@ export async function setAsideWhatAppeared(
     until = Infinity,
     hasRun = () => true,
     others = new Map(),
-  }: { until?: number; hasRun?: () => boolean; others?: Map<string, string> } = {},
+    sparesRebase = false,
+  }: { until?: number; hasRun?: () => boolean; others?: Map<string, string>; sparesRebase?: boolean } = {},
 ): Promise<SetAside[]> {
   const { places } = await findProtected(before.folder, Infinity, before)
   const done: SetAside[] = []
@@ -32,6 +35,7 @@ export async function setAsideWhatAppeared(
   )
   for (const place of places.values()) {
     if (place.is === 'secret' || before.places.get(place.path)?.identity === place.identity || isOthers(place)) continue
+    if (place.is === 'rebase' && (sparesRebase || runsNothingNew(place, before.places.get(place.path)))) continue
     if (until !== Infinity && (await changedAt(place.path)) > until) continue
     if (place.is === 'part of a repository' && settled.has(dirname(place.path))) continue
     if (place.is === 'unreadable') {

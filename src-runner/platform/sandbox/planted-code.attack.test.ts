@@ -200,6 +200,63 @@ describe.skipIf(isMissing)('a program in the sandbox', () => {
     expect(Object.keys(await contentsOf(work.path)).filter((path) => path.endsWith('/x'))).toEqual([])
   })
 
+  it.each([
+    ['that waits', '.git', 'echo "x touch x" >> .git/rebase-merge/git-rebase-todo'],
+    [
+      'that waits, as the first line',
+      '.git',
+      'cd .git/rebase-merge; (printf "\\t exec touch x\\n"; cat git-rebase-todo) > t; mv t git-rebase-todo',
+    ],
+    ['of another work tree', '.git/worktrees/side', 'echo "exec touch x" >> .git/worktrees/side/rebase-merge/git-rebase-todo'],
+    ['of a module', '.git/modules/a/b', 'echo "exec touch x" >> .git/modules/a/b/rebase-merge/git-rebase-todo'],
+    [
+      'behind a link',
+      '.git',
+      'cp -r .git/rebase-merge y; rm -r .git/rebase-merge; echo "x touch x" >> y/git-rebase-todo; ln -s ../y .git/rebase-merge',
+    ],
+    [
+      'too long to read',
+      '.git',
+      'cd .git/rebase-merge; (head -c 2000000 /dev/zero | tr "\\0" "#"; echo; echo x touch x) >> git-rebase-todo',
+    ],
+  ])('adds nothing that git runs to a rebase %s', async (_, repository, script) => {
+    const { outcome, setAside } = await attack(script, async (project) => {
+      git(project, 'init', '-q')
+      for (const part of ['objects', 'refs']) await mkdir(project.at(repository, part), { recursive: true })
+      await project.write(`${repository}/HEAD`, 'ref: refs/heads/main\n')
+      await project.write(`${repository}/config`, '')
+      if (repository.includes('worktrees')) await project.write(`${repository}/commondir`, '../..\n')
+      await project.write(`${repository}/rebase-merge/git-rebase-todo`, 'pick 1234567 one\nexec npm test\n')
+    })
+    expect(outcome.exitCode, outcome.output).toBe(0)
+    expect(setAside.filter((path) => path.startsWith(`${repository}/rebase-merge`))).toHaveLength(1)
+    expect(outcome.setAside.every(({ to }) => to !== null)).toBe(true)
+  })
+
+  it('can rebase, running commands, and go on with the rebase of a person', async () => {
+    const as = '-c user.name=a -c user.email=a@b'
+    const { work, outcome, setAside } = await attack(
+      `git ${as} rebase --continue; git ${as} rebase -q --exec "sleep 1.5; echo ran >> ran" HEAD~2`,
+      async (project) => {
+        git(project, 'init', '-q')
+        await project.write('.gitignore', 'ran\nhook\nconfig.evil\n')
+        for (const name of ['a', 'b', 'c']) {
+          await project.write(name, name)
+          git(project, 'add', '.')
+          git(project, 'commit', '-qm', name)
+        }
+        // It stops at the first command, and the others wait.
+        spawnSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', 'rebase', '--exec', 'test -e go || exit 1', 'HEAD~2'], {
+          cwd: project.path,
+        })
+        expect(existsSync(project.at('.git/rebase-merge/git-rebase-todo'))).toBe(true)
+        await project.write('go')
+      },
+    )
+    expect([outcome.exitCode, setAside], outcome.output).toEqual([0, []])
+    expect(await readFile(work.at('ran'), 'utf8')).toBe('ran\nran\n')
+  })
+
   it('changes no hooks elsewhere in the project and no included configuration', async () => {
     const { work } = await attack(
       'cp hook scripts/hooks/pre-commit; cp config.evil more.config; rm -rf scripts/hooks; true',

@@ -69,7 +69,8 @@ export async function guardFolders(
     readable,
     reviewed = [],
     own = [],
-  }: Required<Pick<SandboxOptions, 'writable' | 'readable'>> & Pick<SandboxOptions, 'reviewed' | 'own'>,
+    separatesErrors: isTalkedTo = false,
+  }: Required<Pick<SandboxOptions, 'writable' | 'readable'>> & Pick<SandboxOptions, 'reviewed' | 'own' | 'separatesErrors'>,
   closed: readonly string[],
 ): Promise<GuardedFolders> {
   for (const folder of writable) {
@@ -96,7 +97,7 @@ export async function guardFolders(
   const isOpen = (path: string) => !hidden.some((place) => isInside(place.path, path))
   const frozen = new Map<string, FolderIdentity>()
   for (const place of places) {
-    if (['repository', 'path file', 'unreadable'].includes(place.is)) continue
+    if (['repository', 'path file', 'rebase', 'unreadable'].includes(place.is)) continue
     // A link cannot be frozen, but its target can. The recheck looks at the link itself.
     const real = place.kind === 'link' ? await realpath(place.path).catch(() => null) : place.path
     if (real === null || !writable.some((folder) => folder !== real && isInside(folder, real)) || !isOpen(real)) continue
@@ -113,10 +114,10 @@ export async function guardFolders(
     pinned: places.filter(({ is, path }) => is === 'repository' && isOpen(path) && !writable.includes(path)).map(({ path }) => path),
     async recheck(isOver, hasRun) {
       const some = all.filter(({ folder }) => isOver || !own.includes(folder))
+      // A command may be a rebase. A program that is talked to lives for days, while the person goes on with theirs.
+      const how = { hasRun, others, sparesRebase: !isOver && !isTalkedTo }
       const notChecked = (folder: string): SetAside[] => [{ path: folder, to: null }]
-      return (
-        await Promise.all(some.map((before) => setAsideWhatAppeared(before, { hasRun, others }).catch(() => notChecked(before.folder))))
-      ).flat()
+      return (await Promise.all(some.map((before) => setAsideWhatAppeared(before, how).catch(() => notChecked(before.folder))))).flat()
     },
     before: all,
   }

@@ -144,6 +144,25 @@ it.skipIf(isMissing)('leaves what others put there while the program does nothin
   await program.stop()
 })
 
+it.skipIf(isMissing)('renames the list of a rebase to which a program adds a command, while it runs', async () => {
+  const work = await scratchFolder('Work')
+  const todo = '.git/rebase-merge/git-rebase-todo'
+  await work.write(todo, 'pick 1234567 one\n')
+  const setAside: string[] = []
+  const program = await startSandboxed({
+    sandbox,
+    command: ['/bin/sh', '-c', `echo "x touch x" >> ${todo}; echo done; read line`],
+    folder: work.path,
+    writable: [work.path],
+    timeoutMs: 60_000,
+    onSetAside: (found) => setAside.push(...found.map(({ path }) => path.slice(work.path.length + 1))),
+  })
+  await once(program.stdout, 'data')
+  await program.recheck()
+  expect(setAside).toEqual([todo])
+  await program.stop()
+})
+
 function commandLine(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
