@@ -48,10 +48,10 @@ export function selfContainedRoot(path: string): string | null {
   return pattern === undefined ? null : parts.slice(0, pattern.length).join('/')
 }
 
-/** Homebrew on Linux. Its other folders hold the data of services. */
-const HOMEBREW_PARTS = ['bin', 'sbin', 'lib', 'libexec', 'share', 'opt', 'Cellar', 'etc/ca-certificates', 'etc/openssl@3']
+/** Homebrew's other folders hold the data and the settings of services. */
+export const HOMEBREW_PARTS = ['bin', 'sbin', 'lib', 'libexec', 'share', 'opt', 'Cellar', 'etc/ca-certificates', 'etc/openssl@3']
 
-/** The parts of Homebrew that a program in it needs; empty: the path is not Homebrew's. */
+/** The parts of Homebrew on Linux that a program in it needs; empty: the path is not Homebrew's. */
 export function homebrewParts(path: string, home: string): string[] {
   const prefix = ['/home/linuxbrew/.linuxbrew', `${home}/.linuxbrew`].find((folder) => path.startsWith(`${folder}/`))
   return prefix === undefined ? [] : HOMEBREW_PARTS.map((part) => `${prefix}/${part}`)

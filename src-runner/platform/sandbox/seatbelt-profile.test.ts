@@ -27,6 +27,13 @@ describe('the profile for Seatbelt', () => {
     },
   )
 
+  it.each(['/usr/local', '/opt/homebrew', '/opt/local'])('opens the programs in %s, and no data or settings of services', (prefix) => {
+    const opened = linesFor().filter((line) => line.startsWith('(allow file-read* (subpath')).join() // prettier-ignore
+    expect(opened).toContain(`(subpath "${prefix}/bin")`)
+    for (const closed of ['', '/var', '/var/postgresql@16', '/etc', '/etc/my.cnf'])
+      expect(opened).not.toContain(`(subpath "${prefix}${closed}")`)
+  })
+
   it('allows only metadata of the folders above', () =>
     expect(linesFor().find((line) => line.startsWith('(allow file-read-metadata'))).toContain('(literal "/Users") (literal "/Users/ada")'))
 

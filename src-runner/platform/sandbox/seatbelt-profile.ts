@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import { HOMEBREW_PARTS } from '../programs/known-locations.ts'
 
 /** Real paths, because Seatbelt compares with the real path of a file. */
 export type SeatbeltPlan = {
@@ -13,6 +14,9 @@ export type SeatbeltPlan = {
   network: boolean
 }
 
+/** MacPorts' other folders hold the data and the settings of services too. */
+const MACPORTS_PARTS = ['bin', 'sbin', 'lib', 'libexec', 'share', 'Library', 'etc/openssl']
+
 export const SEATBELT_SYSTEM = [
   '/bin',
   '/sbin',
@@ -21,9 +25,10 @@ export const SEATBELT_SYSTEM = [
   '/usr/lib',
   '/usr/libexec',
   '/usr/share',
-  '/usr/local',
-  '/opt/homebrew',
-  '/opt/local',
+  // Go's own installer.
+  '/usr/local/go',
+  ...['/usr/local', '/opt/homebrew'].flatMap((prefix) => HOMEBREW_PARTS.map((part) => `${prefix}/${part}`)),
+  ...MACPORTS_PARTS.map((part) => `/opt/local/${part}`),
   '/System/Library',
   '/System/Cryptexes',
   '/System/Volumes/Preboot/Cryptexes',
