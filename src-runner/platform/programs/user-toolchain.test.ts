@@ -272,9 +272,7 @@ describe.skipIf(process.platform === 'win32')('the user toolchain', () => {
     const home = await withManagers()
     const { shown, covered } = await findIn(home, PATHS)
     const closed = covered.map(({ path }) => path)
-    const lines = seatbeltProfile({ writable: [home.work], readable: shown, closed, frozen: [], temporary: '/t', network: false }).split(
-      '\n',
-    )
+    const lines = seatbeltProfile({ writable: [home.work], readable: shown, closed, frozen: [], temporary: '/t', proxy: null }).split('\n')
     const read = lines.find((line) => line.startsWith('(allow file-read* (subpath'))!
     expect(read).toContain(`(subpath "${home.at('.nvm/versions/node/v22.1.0')}")`)
     for (const place of ['', '.cargo', '.rustup', '.local', '.local/share', '.nvm', 'Applications', 'Applications/tool-1.2', '.ssh'])

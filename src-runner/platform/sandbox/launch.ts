@@ -8,7 +8,14 @@ import { createControlGroup } from './cgroup.ts'
 import { bubblewrapArgs, pinnedFolders, SANDBOX_HOME, type BubblewrapPlan } from './bubblewrap-args.ts'
 import { keepForRecheck } from './recheck.ts'
 import { OWNER_VARIABLE, ownMark, temporaryFolder } from './leftovers.ts'
-import { FORWARDER, openNetworkProxy, proxyEnvironment, SOCKET_IN_SANDBOX, type NetworkProxyOptions } from './network-proxy.ts'
+import {
+  FORWARDER,
+  openLoopbackProxy,
+  openNetworkProxy,
+  proxyEnvironment,
+  SOCKET_IN_SANDBOX,
+  type NetworkProxyOptions,
+} from './network-proxy.ts'
 import { seatbeltProfile } from './seatbelt-profile.ts'
 import { seccompFilter } from './seccomp-filter.ts'
 
@@ -207,23 +214,29 @@ export async function launchInSeatbelt(setup: SeatbeltSetup, options: SandboxOpt
   const { hidden, frozen, recheck, before } = await guardFolders(folders, options.closed ?? [])
   const { shown, covered } = await programsBeside(options, writable)
   const temporary = await temporaryFolder('command')
+  const network = networkOptions(options)
+  const proxy = options.network ? await openLoopbackProxy(network) : null
   const profile = seatbeltProfile({
     writable,
     readable: [...shown, ...(options.readable ?? [])],
     closed: [...covered, ...hidden].map(({ path }) => path),
     frozen: frozen.map(({ path }) => path),
     temporary,
-    network: Boolean(options.network),
+    proxy: proxy === null ? null : { port: proxy.port, anyHost: network.hosts?.includes('*') ?? true },
   })
   const look = await keptForRecheck(before, options)
   return {
     file: setup.sandboxExec,
     args: ['-p', profile, setup.sh, '-c', streamsOf(options), 'sh', ...options.command],
     cwd: options.folder,
-    env: environmentFor(options, temporary, temporary),
+    env: environmentFor(
+      { ...options, env: { ...(proxy === null ? {} : proxyEnvironment(proxy.port)), ...options.env } },
+      temporary,
+      temporary,
+    ),
     descriptors: [],
     recheck,
-    cleanUp: async () => void (await Promise.all([remove(temporary), remove(look)])),
+    cleanUp: async () => void (await Promise.all([proxy?.close(), remove(temporary), remove(look)])),
   }
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { rm } from 'node:fs/promises'
-import type { Socket } from 'node:net'
+import type { AddressInfo, ListenOptions, Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { addressesOfThisMachine } from '../net/address-guard.ts'
@@ -12,6 +12,9 @@ import { temporaryFolder } from './leftovers.ts'
 
 /** A web proxy behind a socket file that only one sandbox sees: its only way out. */
 export type NetworkProxy = { socketPath: string; close(): Promise<void> }
+
+/** The same behind a port of this machine's loopback, where the sandbox has no network of its own. */
+export type LoopbackProxy = { port: number; close(): Promise<void> }
 
 export type NetworkProxyOptions = {
   /** Default: only addresses of the internet. */
@@ -34,10 +37,27 @@ const CLOSED_PORTS = new Set([25, 465, 587])
 const HOP_HEADERS = /^(connection|keep-alive|proxy-(authenticate|authorization|connection)|te|trailer|upgrade)$/
 
 /** Resolves names outside the sandbox. */
-export async function openNetworkProxy({ mayReach = isOutside, hosts = ['*'] }: NetworkProxyOptions = {}): Promise<NetworkProxy> {
-  const allowed: Reach = { mayReach, hosts }
+export async function openNetworkProxy(options: NetworkProxyOptions = {}): Promise<NetworkProxy> {
   const folder = await temporaryFolder('proxy')
   const socketPath = join(folder, 'network')
+  const { close } = await serve({ path: socketPath }, options)
+  return {
+    socketPath,
+    async close() {
+      await close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Like `openNetworkProxy`. Other programs of this machine can use it too. */
+export async function openLoopbackProxy(options: NetworkProxyOptions = {}): Promise<LoopbackProxy> {
+  const { server, close } = await serve({ host: '127.0.0.1', port: 0 }, options)
+  return { port: (server.address() as AddressInfo).port, close }
+}
+
+async function serve(at: ListenOptions, { mayReach = isOutside, hosts = ['*'] }: NetworkProxyOptions) {
+  const allowed: Reach = { mayReach, hosts }
   const open = new Set<Duplex>()
   const server = http.createServer((request, response) => void forward(request, response, allowed))
   server.maxConnections = MAX_CONNECTIONS
@@ -46,15 +66,14 @@ export async function openNetworkProxy({ mayReach = isOutside, hosts = ['*'] }: 
     socket.once('close', () => open.delete(socket))
   })
   server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => void tunnel(request, socket, head, allowed))
-  await once(server.listen(socketPath), 'listening')
+  await once(server.listen(at), 'listening')
   // Without a listener, a failed accept would end the process.
   server.on('error', () => {})
   return {
-    socketPath,
+    server,
     async close() {
       for (const socket of open) socket.destroy()
       await new Promise((resolve) => server.close(resolve))
-      await rm(folder, { recursive: true, force: true })
     },
   }
 }
@@ -174,8 +193,8 @@ asyncio.run(main())
 `
 
 /** The variables by which curl, git, npm, pip, cargo, go and Node find the proxy. */
-export function proxyEnvironment(): Record<string, string> {
-  const proxy = `http://127.0.0.1:${PROXY_PORT}`
+export function proxyEnvironment(port = PROXY_PORT): Record<string, string> {
+  const proxy = `http://127.0.0.1:${port}`
   const none = 'localhost,127.0.0.1,::1'
   return {
     HTTP_PROXY: proxy,

@@ -7,7 +7,7 @@ const plan: SeatbeltPlan = {
   closed: [],
   frozen: [],
   temporary: '/private/var/folders/x/T/sandbox',
-  network: false,
+  proxy: null,
 }
 const linesFor = (change: Partial<SeatbeltPlan> = {}) => seatbeltProfile({ ...plan, ...change }).split('\n')
 
@@ -46,13 +46,14 @@ describe('the profile for Seatbelt', () => {
     expect(lines.find((one) => one.startsWith('(deny file-write-unlink'))).toContain('(literal "/Users/ada/Project")')
   })
 
-  it('has a network only if requested, and never this machine', () => {
-    expect(linesFor().join()).not.toContain('network')
-    const lines = linesFor({ network: true })
-    expect(lines.indexOf('(deny network-outbound (remote ip "localhost:*"))')).toBeGreaterThan(
-      lines.indexOf('(allow network-outbound (remote ip "*:*"))'),
-    )
-    expect(lines.join()).not.toContain('network-inbound')
+  it('reaches the proxy only, and nothing unless requested', () => {
+    expect(linesFor().join()).not.toMatch(/network|trustd/)
+    for (const anyHost of [true, false]) {
+      const lines = linesFor({ proxy: { port: 49_321, anyHost } })
+      expect(lines.filter((line) => line.includes('network'))).toEqual(['(allow network-outbound (remote ip "localhost:49321"))'])
+      expect(lines.join().includes('trustd')).toBe(anyHost)
+      expect(lines.join()).not.toMatch(/mDNSResponder|resolv/)
+    }
   })
 
   it.each([

@@ -11,7 +11,8 @@ export type SeatbeltPlan = {
   frozen: readonly string[]
   /** The private folder for temporary files and HOME. */
   temporary: string
-  network: boolean
+  /** The proxy, which is all that the sandbox reaches. `anyHost`: it limits no hosts. */
+  proxy: { port: number; anyHost: boolean } | null
 }
 
 /** MacPorts' other folders hold the data and the settings of services too. */
@@ -84,21 +85,23 @@ export function seatbeltProfile(plan: SeatbeltPlan): string {
       'literal',
       ancestorsOf([...plan.frozen, ...plan.closed]).filter((path) => path !== '/'),
     ),
-    ...(plan.network ? NETWORK : []),
+    ...(plan.proxy === null ? [] : networkOf(plan.proxy)),
   ]
     .filter((line) => line !== '')
     .join('\n')
 }
 
-/** The internet, but not this machine's servers, such as Deckhand's own. */
-const NETWORK = [
-  '(allow network-outbound (remote ip "*:*"))',
-  '(deny network-outbound (remote ip "localhost:*"))',
-  '(allow system-socket (socket-domain AF_ROUTE))',
-  '(allow network-outbound (literal "/private/var/run/mDNSResponder"))',
-  '(allow mach-lookup (global-name "com.apple.SystemConfiguration.configd") (global-name "com.apple.trustd.agent"))',
-  '(allow file-read* (literal "/private/etc/resolv.conf") (literal "/private/var/run/resolv.conf"))',
-]
+/**
+ * The only way out is the proxy, which also resolves names. The service that verifies certificates fetches addresses that they name, from
+ * outside of the sandbox, so it is closed where hosts are limited.
+ */
+function networkOf({ port, anyHost }: NonNullable<SeatbeltPlan['proxy']>): string[] {
+  return [
+    `(allow network-outbound (remote ip "localhost:${port}"))`,
+    '(allow mach-lookup (global-name "com.apple.SystemConfiguration.configd"))',
+    ...(anyHost ? ['(allow mach-lookup (global-name "com.apple.trustd.agent"))'] : []),
+  ]
+}
 
 function rule(action: string, kind: 'literal' | 'subpath', paths: readonly string[]): string {
   return paths.length === 0 ? '' : `(${action} ${paths.map((path) => `(${kind} ${quote(path)})`).join(' ')})`
