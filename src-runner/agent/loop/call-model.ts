@@ -29,9 +29,9 @@ const MAX_CALLS_KEPT = 64
 /** With more calls than this the connection is closed. */
 const MAX_CALLS_IN_STREAM = 256
 
-/** What a model has written. */
-export type ReplyContent = { text: string; reasoning: string; calls: PromptToolCall[]; droppedCalls: number }
-export const EMPTY_REPLY: ReplyContent = { text: '', reasoning: '', calls: [], droppedCalls: 0 }
+/** What a model has written. `callChars` counts the calls as they come in: calls of a reply that breaks off are never complete. */
+export type ReplyContent = { text: string; reasoning: string; calls: PromptToolCall[]; droppedCalls: number; callChars: number }
+export const EMPTY_REPLY: ReplyContent = { text: '', reasoning: '', calls: [], droppedCalls: 0, callChars: 0 }
 
 type StreamEnd = Extract<ModelEvent, { type: 'finish' | 'failed' }> | 'stopped'
 
@@ -88,8 +88,8 @@ export async function callModel(
   return { content, end, cost: costOfCall(usage, () => estimateFor(request, content), price) }
 }
 
-function isEmpty({ text, reasoning, calls }: ReplyContent): boolean {
-  return text === '' && reasoning === '' && calls.length === 0
+function isEmpty({ text, reasoning, calls, callChars }: ReplyContent): boolean {
+  return text === '' && reasoning === '' && calls.length === 0 && callChars === 0
 }
 
 async function openFitted(
@@ -136,7 +136,7 @@ async function readReply(
   request: ModelRequest,
   providerName: string,
 ): Promise<{ content: ReplyContent; end: StreamEnd }> {
-  const content: ReplyContent = { text: '', reasoning: '', calls: [], droppedCalls: 0 }
+  const content: ReplyContent = { ...EMPTY_REPLY, calls: [] }
   const readEvent = createEventReader(attempt, content)
   const done = new AbortController()
   const signal = AbortSignal.any([attempt.signal, done.signal])
@@ -185,6 +185,7 @@ function createEventReader({ deps: { progress }, takenIds }: Attempt, content: R
         progress.alive()
         break
       case 'call_piece':
+        content.callChars += event.chars
         size.chars += event.chars
         if (event.begins) size.calls++
         progress.alive()
@@ -205,7 +206,8 @@ function wellFormed(content: ReplyContent): ReplyContent {
   return { ...content, text: content.text.toWellFormed(), reasoning: content.reasoning.toWellFormed() }
 }
 
-function estimateFor(request: ModelRequest, { text, reasoning, calls }: ReplyContent): Usage {
-  const written = calls.reduce((sum, call) => sum + call.name.length + charsOfArgs(call.args), text.length + reasoning.length)
+function estimateFor(request: ModelRequest, { text, reasoning, calls, callChars }: ReplyContent): Usage {
+  const complete = calls.reduce((sum, call) => sum + call.name.length + charsOfArgs(call.args), 0)
+  const written = text.length + reasoning.length + Math.max(callChars, complete)
   return { input: tokensOf(charsOfRequest(request)), output: tokensOf(written), cached: 0 }
 }

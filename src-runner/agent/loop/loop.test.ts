@@ -732,6 +732,16 @@ describe('cost without usage from the provider', () => {
     })
   })
 
+  it('counts a tool call that the reply broke off in', async () => {
+    const begun: ModelEvent[] = [
+      { type: 'call_piece', begins: true, chars: 4 },
+      { type: 'call_piece', begins: false, chars: 4_000 },
+    ]
+    const rig = runRig({ turns: [[...begun, fail({ retryable: false })]] })
+    await rig.outcome
+    expect(rig.replies).toMatchObject([{ estimated: true, usage: { input: 7, output: 1_001 }, costMicros: 7 * 3 + 1_001 * 15 }])
+  })
+
   it('is unpriced, never free, if the model has no price', async () => {
     expect(await runRig({ price: null, turns: [say('ok')] }).outcome).toMatchObject({
       reply: { priced: false, costMicros: 0, estimated: false },
