@@ -56,8 +56,9 @@ export function failureFromStatus(context: FailureContext, status: number, heade
   const reported = readErrorBody(body)
   const words = wordsOf(reported)
   const detail = describeDetail(reported.message, context)
+  const retryAfterMs = readRetryAfterMs(headers, context.now) ?? readRetryDelayMs(body)
   const of = (kind: Kind, problem: Message, more: Partial<ModelFailure> = {}) =>
-    failure(kind, problem, { status, retryAfterMs: RETRYABLE[kind] ? readRetryAfterMs(headers, context.now) : null, ...more })
+    failure(kind, problem, { status, retryAfterMs: RETRYABLE[kind] ? retryAfterMs : null, ...more })
 
   if (
     status === 402 ||
@@ -180,6 +181,15 @@ export function readRetryAfterMs(headers: Headers, now: number): number | null {
   if (!/^(mon|tue|wed|thu|fri|sat|sun)/i.test(value)) return null
   const at = Date.parse(value)
   return Number.isNaN(at) ? null : Math.max(0, at - now)
+}
+
+/**
+ * Gemini sends no `retry-after`, but a `google.rpc.RetryInfo` in the body: `"retryDelay": "45.837906927s"`. Text that quotes
+ * one has its quotation marks escaped, so it does not match. null: none.
+ */
+function readRetryDelayMs(body: string): number | null {
+  const seconds = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(body)?.[1]
+  return seconds === undefined ? null : Math.ceil(Number(seconds) * 1000)
 }
 
 /** Error types that Anthropic, OpenAI and Google send in streams without a status. */

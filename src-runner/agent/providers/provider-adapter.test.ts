@@ -364,6 +364,26 @@ describe.each(Object.keys(PROVIDER_DRIVERS) as Kind[])('the %s adapter', (kind) 
     expect(failureOf(await collect(open({}, clock).stream(ASKED, new AbortController().signal))).retryAfterMs).toBe(expected)
   })
 
+  const retryInfo = (retryDelay: string) => ({
+    error: {
+      code: 429,
+      message: 'You exceeded your current quota.',
+      status: 'RESOURCE_EXHAUSTED',
+      details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay }],
+    },
+  })
+
+  it.each<[string, unknown, Record<string, string>, number | null]>([
+    ['in an object', retryInfo('45.837906927s'), {}, 45_838],
+    ['in a list', [retryInfo('7s')], {}, 7_000],
+    ['beside a header, which decides', retryInfo('7s'), { 'retry-after': '3' }, 3_000],
+    ['that is not a number of seconds', retryInfo('soon'), {}, null],
+    ['quoted in the text', { error: { message: 'Unexpected "retryDelay": "7s" in the input.' } }, {}, null],
+  ])('reads the retry delay of Gemini %s', async (_where, body, headers, expected) => {
+    server.play({ fault: { kind: 'status', status: 429, headers, body: JSON.stringify(body) } })
+    expect(failureOf(await collect(open().stream(ASKED, new AbortController().signal))).retryAfterMs).toBe(expected)
+  })
+
   it('reads an error inside the stream', async () => {
     const failed = failureOf(await askWithFault({ kind: 'error_in_stream', error: { message: 'Overloaded', type: 'overloaded_error' } }))
     expect(failed.retryable).toBe(true)
