@@ -29,6 +29,7 @@ describe('formatted Markdown', () => {
     ['![chart](https://a.example/c.png)', 'chart', ['text_link:chart:https://a.example/c.png']],
     ['[run](javascript:alert(1)) [file](file:///etc/passwd)', 'run file', []],
     ['1 < 2 & 3 > 2 &amp; &lt;b&gt; &#9731; &unknown;', '1 < 2 & 3 > 2 & <b> ☃ &unknown;', []],
+    ['&constructor; &toString;', '&constructor; &toString;', []],
     ['a <b>bold</b> tag', 'a <b>bold</b> tag', []],
     ['<div>\nraw\n</div>', '<div>\nraw\n</div>', []],
     ['a\n\n---\n\nb', 'a\n\n———\n\nb', []],

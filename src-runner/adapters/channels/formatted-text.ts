@@ -200,12 +200,12 @@ function writeChildren(pen: Pen, { tokens }: Tokens.Generic): void {
   for (const token of (tokens ?? []) as Tokens.Generic[]) writeInline(pen, token)
 }
 
-const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' }
+const NAMED = new Map(Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' }))
 
 /** Decodes character references such as `&amp;` and `&#9731;`. */
 function readReferences(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi, (whole, decimal?: string, hex?: string, name?: string) => {
-    if (name !== undefined) return NAMED[name] ?? whole
+    if (name !== undefined) return NAMED.get(name) ?? whole
     const code = Number.parseInt(decimal ?? hex!, decimal === undefined ? 16 : 10)
     return code > 0 && code <= 0x10_ffff && !(code >= 0xd800 && code <= 0xdfff) ? String.fromCodePoint(code) : whole
   })

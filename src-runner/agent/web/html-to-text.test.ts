@@ -18,6 +18,7 @@ it.each<[string, string, string]>([
   ['images by what they show', '<img src=x alt="A cat"> <img src=y alt=""> <img src=z>', '[image: A cat]'],
   ['text that is not closed', '<div><p>a<b>b', 'ab'],
   ['end tags out of order', '<div><b>a</div>b</b></x></p>c', 'a\nb\n\nc'],
+  ['elements with the names of object properties', '<p>a <constructor>b</constructor> c', 'a b c'],
   ['a cell whose end tags reach out of it', '<div><table><tr><td>a</div>b<td>c</table>', 'ab | c'],
 ])('writes %s', async (_what, html, text) => expect(await read(html)).toBe(text))
 

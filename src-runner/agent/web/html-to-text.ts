@@ -84,18 +84,20 @@ const HEADING = /^h([1-6])$/
 const AROUND_ROLES = words('navigation contentinfo complementary banner search')
 
 /** What an opening tag closes, and the elements at which the search ends. */
-const IMPLIED: Record<string, { closes: ReadonlySet<string>; within: ReadonlySet<string> }> = {
-  li: { closes: words('li'), within: words('ul ol menu dir') },
-  dt: { closes: words('dt dd'), within: words('dl') },
-  dd: { closes: words('dt dd'), within: words('dl') },
-  td: { closes: words('td th'), within: words('tr table') },
-  th: { closes: words('td th'), within: words('tr table') },
-  tr: { closes: words('tr'), within: words('table') },
-  tbody: { closes: words('thead tbody tfoot'), within: words('table') },
-  tfoot: { closes: words('thead tbody tfoot'), within: words('table') },
-  a: { closes: words('a'), within: words('td th table') },
-  option: { closes: words('option'), within: words('select datalist') },
-}
+const IMPLIED = new Map(
+  Object.entries({
+    li: { closes: words('li'), within: words('ul ol menu dir') },
+    dt: { closes: words('dt dd'), within: words('dl') },
+    dd: { closes: words('dt dd'), within: words('dl') },
+    td: { closes: words('td th'), within: words('tr table') },
+    th: { closes: words('td th'), within: words('tr table') },
+    tr: { closes: words('tr'), within: words('table') },
+    tbody: { closes: words('thead tbody tfoot'), within: words('table') },
+    tfoot: { closes: words('thead tbody tfoot'), within: words('table') },
+    a: { closes: words('a'), within: words('td th table') },
+    option: { closes: words('option'), within: words('select datalist') },
+  }),
+)
 /** Inside a cell, only end tags of the table close anything outside. */
 const CELLS = words('td th caption')
 const TABLE_PARTS = words('table thead tbody tfoot tr td th caption')
@@ -244,7 +246,7 @@ class PageReader implements TokenizerCallbacks {
     if (RAW.has(name) && !this.inner.isForeign) this.rawName = name
     if (name === 'title' && !this.inner.isForeign) this.isTitle = this.title === ''
     if (VOID.has(name)) return this.single(name, attributes)
-    const implied = IMPLIED[name]
+    const implied = IMPLIED.get(name)
     if (implied !== undefined) this.closeImplied(implied.closes, implied.within)
     if (this.inner.name === 'p' && isBlock) this.leave()
     if (this.open.length >= MAX_DEPTH) return this.lines.breakLine(1)

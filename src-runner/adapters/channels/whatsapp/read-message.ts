@@ -23,15 +23,17 @@ export type Content = Pick<IncomingMessage, 'text' | 'replyTo' | 'forwardedFrom'
 
 const MAX_TEXT = 65_536
 const MAX_CARDS = 20
-const EXTENSIONS: Record<string, string> = {
-  'image/jpeg': 'jpg',
-  'image/png': 'png',
-  'image/webp': 'webp',
-  'video/mp4': 'mp4',
-  'audio/ogg': 'ogg',
-  'audio/mpeg': 'mp3',
-  'audio/mp4': 'm4a',
-}
+const EXTENSIONS = new Map(
+  Object.entries({
+    'image/jpeg': 'jpg',
+    'image/png': 'png',
+    'image/webp': 'webp',
+    'video/mp4': 'mp4',
+    'audio/ogg': 'ogg',
+    'audio/mpeg': 'mp3',
+    'audio/mp4': 'm4a',
+  }),
+)
 
 /** null: nothing for an agent, such as a reaction, a deletion, a change of an earlier message or a vote. */
 export function readContent(library: Library, message: WAMessage, getFile: GetFile): Content | null {
@@ -100,7 +102,7 @@ function filesOf(content: proto.IMessage, id: string, getFile: GetFile): Incomin
     if (!file) return []
     const given = 'fileName' in file ? file.fileName : null
     const size = Number(file.fileLength ?? 0) || null
-    const extension = EXTENSIONS[file.mimetype?.split(';')[0]?.trim() ?? '']
+    const extension = EXTENSIONS.get(file.mimetype?.split(';')[0]?.trim() ?? '')
     return [
       {
         name: given || (extension === undefined ? name : `${name}.${extension}`),
