@@ -114,6 +114,8 @@ const CANNOT = /cannot use tools|(tools?|stream(ing)?|tool_choice) (is|are) not 
 
 /** What a refusal requires of earlier replies. */
 function requirementOf(words: string): Pick<ModelFailure, 'requires'> {
+  // Mistral (https://github.com/langchain-ai/langchain/pull/24668).
+  if (/tool call id was .{0,300} must be .{0,50}length of 9/.test(words)) return { requires: 'short_ids' }
   const isMissing = /missing|must be (passed|provided|included|present|sent)|is required/.test(words)
   if (isMissing && words.includes('reasoning_content')) return { requires: 'reasoning_content' }
   if (isMissing && words.includes('thought_signature')) return { requires: 'thought_signature' }

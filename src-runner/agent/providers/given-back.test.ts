@@ -226,6 +226,25 @@ describe('a provider that refuses returned thinking', () => {
     ])
   })
 
+  it.each<RecordedStream['kind']>(['openai-compatible', 'anthropic'])('and requires short ids gets them from then on: %s', async (kind) => {
+    const adapter = adapterOf(kind)
+    const toolCalls = ['call_PTLP8xhu3uwZk4l3nlnrrJha', 'toolu_01'].map((callId) => ({ callId, name: 'lookup', args: { word: 'sea' } }))
+    const results = toolCalls.map(({ callId }): PromptMessage => ({ role: 'tool', callId, name: 'lookup', output: 'x', ok: true }))
+    const messages: PromptMessage[] = [...ASKED, { role: 'assistant', text: '', toolCalls }, ...results]
+    const words = 'Tool call id was call_PTLP8xhu3uwZk4l3nlnrrJha but must be a-z, A-Z, 0-9, with a length of 9.'
+    server.play(refusal(words), { text: ['Fine.'] })
+    expect((await ask(adapter, 'mistral-large-latest', messages)).at(-1)).toMatchObject({ type: 'finish' })
+    await ask(adapter, 'mistral-large-latest', messages)
+    expect(server.received).toHaveLength(3)
+    expect(server.received[2]!.body).toEqual(server.received[1]!.body)
+    const sent = JSON.stringify(server.received[2]!.body)
+    const idsIn = (field: string) => [...sent.matchAll(new RegExp(`"${field}":"([^"]*)"`, 'g'))].map(([, id]) => id)
+    const ids = idsIn('id')
+    expect(ids).toEqual([expect.stringMatching(/^[A-Za-z0-9]{9}$/), expect.stringMatching(/^[A-Za-z0-9]{9}$/)])
+    expect(new Set(ids).size).toBe(2)
+    expect(idsIn(kind === 'anthropic' ? 'tool_use_id' : 'tool_call_id')).toEqual(ids)
+  })
+
   it.each([
     ['Anthropic, signed', 'messages.1.content.0: Invalid `signature` in `thinking` block'],
     ['OpenAI', 'The encrypted content gAAA could not be verified.'],

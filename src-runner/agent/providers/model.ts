@@ -70,8 +70,8 @@ export type ModelFailure = {
   tooLong?: TooLong
   /** The server has too little memory for this context window. */
   outOfMemory?: true
-  /** What the provider requires of earlier replies: a field that they lack, or no thinking. */
-  requires?: 'reasoning_content' | 'thought_signature' | 'no_thinking'
+  /** What the provider requires of earlier replies: a field that they lack, no thinking, or ids of nine letters and digits. */
+  requires?: 'reasoning_content' | 'thought_signature' | 'no_thinking' | 'short_ids'
 }
 
 /**

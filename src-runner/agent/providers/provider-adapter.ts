@@ -22,7 +22,7 @@ import {
   type SentReply,
 } from './model.ts'
 import type { DriverAccess, ProviderDriver } from './provider-driver.ts'
-import { toProviderPrompt, toProviderTools } from './provider-prompt.ts'
+import { type ReturnRules, toProviderPrompt, toProviderTools } from './provider-prompt.ts'
 import { countBytes, endlessReply, refuseUnusable } from './response-checks.ts'
 import { type ResponseWatch, Stalled, watchResponse } from './response-timeouts.ts'
 
@@ -117,13 +117,20 @@ function createReplyStarter({ driver, modelFor }: Connection): StartReply {
   const refusedThinking = new WeakSet<SentReply>()
   /** By model: fields that it requires in every reply with tool calls, even by another model. */
   const requiredFields = new Map<string, Set<string>>()
+  /** Models that require short ids, even of the calls of another model. */
+  const modelsWithShortIds = new Set<string>()
 
   return async (request, signal) => {
     const model = await modelFor(request.model)
     const ask = async () => {
-      const required = requiredFields.get(request.model) ?? new Set<string>()
+      const returns: ReturnRules = {
+        rules: driver.thinking,
+        refusedThinking,
+        requiredFields: requiredFields.get(request.model) ?? new Set(),
+        shortIds: modelsWithShortIds.has(request.model),
+      }
       const options = {
-        prompt: toProviderPrompt(request.messages, { rules: driver.thinking, refusedThinking, requiredFields: required }),
+        prompt: toProviderPrompt(request.messages, returns),
         tools: request.tools.length > 0 ? toProviderTools(request.tools) : undefined,
         maxOutputTokens: request.maxOutputTokens ?? undefined,
         abortSignal: signal,
@@ -139,6 +146,8 @@ function createReplyStarter({ driver, modelFor }: Connection): StartReply {
         const sent = request.messages.flatMap((message) => (message.role === 'assistant' && message.sent ? [message.sent] : []))
         if (sent.every((reply) => refusedThinking.has(reply))) throw thrown
         for (const reply of sent) refusedThinking.add(reply)
+      } else if (requires === 'short_ids') {
+        modelsWithShortIds.add(request.model)
       } else {
         if (driver.thinking.finish === undefined) throw thrown
         requiredFields.set(request.model, new Set([...(requiredFields.get(request.model) ?? []), requires]))

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type {
   JSONSchema7,
   LanguageModelV4FunctionTool,
@@ -19,6 +20,8 @@ export type ReturnRules = {
   refusedThinking: { has(sent: SentReply): boolean }
   /** Fields that the provider requires in replies with tool calls. */
   requiredFields: ReadonlySet<string>
+  /** The provider accepts only ids of nine letters and digits. */
+  shortIds: boolean
 }
 
 /**
@@ -28,7 +31,7 @@ export type ReturnRules = {
 export function toProviderPrompt(messages: readonly PromptMessage[], returns: ReturnRules): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = []
   const turnFrom = messages.findLastIndex(({ role }) => role === 'user')
-  const safeId = createSafeIds()
+  const safeId: SafeId = returns.shortIds ? shortIdOf : createSafeIds()
   let open = new Map<string, PromptToolCall>()
 
   const pushToolPart = (part: ToolPart) => {
@@ -158,8 +161,19 @@ function argsObject(args: unknown): unknown {
   return { invalid_arguments: args ?? null }
 }
 
+type SafeId = (callId: string, own?: string) => string
+
+/** The same for a call and its result, and in each request. */
+function shortIdOf(callId: string): string {
+  return createHash('sha256')
+    .update(callId)
+    .digest('base64')
+    .replace(/[^A-Za-z0-9]/g, '')
+    .slice(0, 9)
+}
+
 /** Providers accept 64 characters of `[A-Za-z0-9_-]`. The provider that wrote a call gets its own id back. */
-function createSafeIds(): (callId: string, own?: string) => string {
+function createSafeIds(): SafeId {
   const safe = new Map<string, string>()
   const taken = new Set<string>()
   return (callId, own) => {
