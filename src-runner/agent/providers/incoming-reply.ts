@@ -232,12 +232,22 @@ function parseArgs(input: string): { value: unknown; valid: boolean } {
 /** null: no numbers, or impossible ones. The libraries count cached tokens as input. */
 function readUsage(usage: LanguageModelV4Usage): Usage | null {
   const input = usage.inputTokens.total
-  const output = usage.outputTokens.total
+  const output = outputTokensOf(usage)
   if (!isPlausible(input) || !isPlausible(output) || input === 0) return null
   const cached = usage.inputTokens.cacheRead ?? 0
   const cacheWrite = usage.inputTokens.cacheWrite ?? 0
   if (!isPlausible(cached) || !isPlausible(cacheWrite) || cached + cacheWrite > input) return null
   return cacheWrite > 0 ? { input, output, cached, cacheWrite } : { input, output, cached }
+}
+
+/**
+ * xAI counts thinking in the total, but not in the completion
+ * (https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/grok/capabilities/reasoning).
+ */
+function outputTokensOf({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): number | undefined {
+  const { total: written, reasoning = 0 } = outputTokens
+  if (inputTokens.total === undefined || written === undefined || reasoning <= 0) return written
+  return raw?.['total_tokens'] === inputTokens.total + written + reasoning ? written + reasoning : written
 }
 
 function isPlausible(tokens: number | undefined): tokens is number {

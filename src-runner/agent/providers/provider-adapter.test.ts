@@ -626,6 +626,25 @@ describe('provider specifics', () => {
     expect(events.at(-1)).toMatchObject({ usage: { input: 1000, output: 5, cached: 600, cacheWrite: 300 } })
   })
 
+  it.each([
+    ['beside the completion', { prompt_tokens: 12, completion_tokens: 1, total_tokens: 399 }, 386, 387],
+    ['in the completion', { prompt_tokens: 12, completion_tokens: 387, total_tokens: 399 }, 386, 387],
+    ['without a total', { prompt_tokens: 12, completion_tokens: 387 }, 386, 387],
+    ['as none', { prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 }, 0, 7],
+  ])('counts thinking that a compatible server reports %s', async (_where, usage, reasoning, output) => {
+    const chunk = (more: object) =>
+      `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', ...more })}\n\n`
+    server.play({
+      recorded: [
+        chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: 'Hi.' }, finish_reason: 'stop' }] }),
+        chunk({ choices: [], usage: { ...usage, completion_tokens_details: { reasoning_tokens: reasoning } } }),
+        'data: [DONE]\n\n',
+      ],
+    })
+    const { events } = await request('openai-compatible')
+    expect(events.at(-1)).toMatchObject({ type: 'finish', usage: { input: 12, output, cached: 0 } })
+  })
+
   it('gives new Anthropic models room to reply, within the limit of the request', async () => {
     expect((await request('anthropic', { model: 'claude-of-tomorrow', maxOutputTokens: null })).body.max_tokens).toBe(32_000)
     expect((await request('anthropic', { model: 'claude-of-tomorrow', maxOutputTokens: 77 })).body.max_tokens).toBe(77)
