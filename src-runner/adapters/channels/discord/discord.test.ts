@@ -127,6 +127,16 @@ describe('Discord itself', () => {
       })
     })
 
+    test('of a stranger makes it ask for no names of channels and roles', async () => {
+      await listening()
+      server.say(BEN, `In <#${server.roomId}> or <#77>`)
+      server.say(BEN, `<@${server.bot.id}> ask <@&78> in <#79>`, { channelId: server.roomId })
+      await expect.poll(texts).toEqual(['In #channel or #channel', 'ask @role in #channel'])
+      const channels = server.calls.flatMap(({ call }) => /^GET \/channels\/(\d+)$/.exec(call)?.[1] ?? [])
+      // To read what was missed.
+      expect(channels).toEqual([server.chatOf(ANNA)])
+    })
+
     test('in a server is heard only if it mentions the account, with the server as its room', async () => {
       await listening()
       server.say(ANNA, 'Everybody!', { channelId: server.roomId })

@@ -67,7 +67,7 @@ export function createInbox({ api, clock, random, runner, presses, health, signa
 
   async function handOverMessage(message: ChatMessage): Promise<void> {
     if (!isForAccount(message, botId) || positions.isHandled(message.channel_id, message.id)) return
-    const read = await readMessage(message, { botId, places, getFile })
+    const read = await readMessage(message, { botId, places, getFile, knownChats: runner.knownChats })
     if (read === null) return
     positions.move(message.channel_id, message.id)
     await handOver({ type: 'message', message: read, position: positions.write() })

@@ -77,13 +77,15 @@ export function isForAccount({ guild_id: guild, mentions }: ChatMessage, botId: 
 /** null: it has no content. */
 export async function readMessage(
   message: ChatMessage,
-  { botId, places, getFile }: { botId: string; places: Places; getFile: GetFile },
+  { botId, places, getFile, knownChats }: { botId: string; places: Places; getFile: GetFile; knownChats(): readonly string[] },
 ): Promise<IncomingMessage | null> {
   const { id, channel_id: chatId, guild_id: guildId, author, member } = message
   const snapshots = (message.message_snapshots ?? []).map((snapshot) => snapshot.message)
   const isForwarded = message.message_reference?.type === FORWARD || snapshots.length > 0
   const contents: Content[] = [message, ...snapshots]
-  const words = await Promise.all(contents.map((content) => wordsOf(content, guildId ?? null, places, botId)))
+  // A stranger cannot make us ask for names, because Discord limits such calls and all other messages wait for them.
+  const isNamed = contents.some(({ content }) => /<(?:#|@&)\d/.test(content)) && knownChats().includes(chatId)
+  const words = await Promise.all(contents.map((content) => wordsOf(content, guildId ?? null, isNamed ? places : null, botId)))
   const quote = quoteIn(message, botId)
   const files = contents.flatMap((content) => content.attachments.map((attachment) => fileOf(attachment, getFile)))
   const text = [...(quote === null ? [] : [quote]), ...words].filter((part) => part !== '').join('\n\n')
@@ -143,13 +145,21 @@ function unreadableOf(contents: readonly Content[]): string | null {
   return contents.some(({ embeds }) => embeds.length > 0) ? 'embed' : null
 }
 
-/** The text as a person reads it: with names instead of ids, and without the mention of the account that it begins with. */
-async function wordsOf({ content, mentions, sticker_items: stickers }: Content, guildId: string | null, places: Places, botId: string) {
+/**
+ * The text as a person reads it: with names instead of ids, and without the mention of the account that it begins with. Without
+ * `places`, channels and roles have no names.
+ */
+async function wordsOf(
+  { content, mentions, sticker_items: stickers }: Content,
+  guildId: string | null,
+  places: Places | null,
+  botId: string,
+): Promise<string> {
   const words = content.trim().replace(new RegExp(`^(?:<@!?${botId}>[\\s,:]*)+`), '')
-  const guild = guildId !== null && words.includes('<@&') ? await places.guild(guildId) : null
-  const channels = new Map<string, string>()
+  const guild = guildId !== null && words.includes('<@&') ? await places?.guild(guildId) : null
+  const channels = new Map<string, string | null>()
   for (const [, id] of [...words.matchAll(/<#(\d{1,20})>/g)].slice(0, MAX_NAMES))
-    channels.set(id!, (await places.channelName(id!)) ?? 'channel')
+    channels.set(id!, (await places?.channelName(id!)) ?? null)
   const people = new Map(mentions.map(({ id, global_name: name, username }) => [id, nameForPeople(name ?? username)]))
   const readable = words
     .replace(/<@!?(\d{1,20})>/g, (_all, id: string) => `@${people.get(id) ?? 'somebody'}`)
