@@ -392,6 +392,22 @@ it('starts the runner with the secret that replaced another one while the dashbo
   expect(answer.status).toBe(200)
 })
 
+it('has services send people back to another port of the dashboard as soon as it is used', async () => {
+  const squatter = createServer().listen(0, '127.0.0.1')
+  await once(squatter, 'listening')
+  const { port } = squatter.address() as AddressInfo
+  onTestFinished(() => void squatter.close())
+  const host = openHost(newFolder(), { DASHBOARD_PORT: String(port) })
+  expect(await host.startServer()).toMatchObject({ state: 'port_taken' })
+  await host.supervisor.start()
+  const { suggestedPort } = host.dashboardState() as { suggestedPort: number }
+  await host.usePort('dashboard', suggestedPort)
+  const answer = await fetch(`${host.supervisor.endpoint()!.url}/api/connectors`)
+  const { connectors } = (await answer.json()) as { connectors: { redirectUri: string | null }[] }
+  const bases = connectors.flatMap(({ redirectUri }) => (redirectUri === null ? [] : [new URL(redirectUri).origin]))
+  expect(new Set(bases)).toEqual(new Set([`http://127.0.0.1:${suggestedPort}`]))
+})
+
 it('is found by the command line while another program has the port of the runner', async () => {
   const squatter = createServer().listen(0, '127.0.0.1')
   await once(squatter, 'listening')

@@ -211,8 +211,10 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     async usePort(which, port) {
       ports.keep(which, port)
       await settings.change(which === 'runner' ? { runnerPort: port } : { dashboardPort: port })
-      if (which === 'runner') await supervisor.restart({ safeMode: supervisor.isSafeMode() })
-      else await startServer()
+      if (which === 'runner') return void (await supervisor.restart({ safeMode: supervisor.isSafeMode() }))
+      await startServer()
+      // It sends people who sign in at a service back to this port.
+      await supervisor.changeAccess()
     },
     async stop() {
       // The runner first, so that the page can follow its jobs while they stop.
