@@ -1,4 +1,6 @@
+import { A } from '@solidjs/router'
 import { screen, waitFor, within } from '@solidjs/testing-library'
+import type { Component } from 'solid-js'
 import { describe, expect, it } from 'vitest'
 import type { Approval } from '../../../src-runner/contract/approvals.ts'
 import type { Message } from '../../../src-runner/contract/messages.ts'
@@ -8,7 +10,7 @@ import { makeApproval, makeDecision, makeFacts, makeId, quote } from '../../test
 import { ApprovalsScreen } from './ApprovalsScreen.tsx'
 
 /** A runner that keeps decisions as the real one does: the first answer counts. */
-function open(approvals: Approval[], path = '/approvals') {
+function open(approvals: Approval[], path = '/approvals', page: Component = ApprovalsScreen) {
   const answerOf = (id: string) => approvals.find((one) => one.id === id)
   const runner = createFakeRunner({
     listApprovals: ({ query }) => ({
@@ -45,7 +47,7 @@ function open(approvals: Approval[], path = '/approvals') {
       return { ok: true, jobId: approval.jobId, status: 'pending', decision }
     },
   })
-  const view = renderScreen(ApprovalsScreen, { route: '/approvals/:approvalId?', path, runner })
+  const view = renderScreen(page, { route: '/approvals/:approvalId?', path, runner })
   const answers = () => runner.callsOf('resolveApproval').map((call) => call.body)
   return { ...view, runner, answers }
 }
@@ -396,6 +398,22 @@ describe('the list', () => {
     const approvals = [makeApproval({ expiresAt: 1 }), makeApproval({ expiresAt: 2, facts: makeFacts({ summary: 'The one meant' }) })]
     const { path } = open(approvals, `/approvals?id=${approvals[1]!.id}`)
     await card(/The one meant/)
+    expect(path()).toBe(`/approvals/${approvals[1]!.id}`)
+  })
+
+  it('opens the approval that a notification names while another one is shown', async () => {
+    const approvals = ['First', 'Second'].map((summary, n) => makeApproval({ expiresAt: n, facts: makeFacts({ summary }) }))
+    const Page = () => (
+      <>
+        <A href={`/approvals?id=${approvals[1]!.id}`}>Look</A>
+        <ApprovalsScreen />
+      </>
+    )
+    const { user, path } = open(approvals, '/approvals', Page)
+    await card(/First/)
+    await user.click(screen.getByRole('link', { name: 'Look' }))
+    expect(await card(/Second/)).toBeInTheDocument()
+    expect(screen.queryByRole('article', { name: /First/ })).toBeNull()
     expect(path()).toBe(`/approvals/${approvals[1]!.id}`)
   })
 

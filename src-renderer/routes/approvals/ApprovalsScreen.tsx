@@ -3,7 +3,7 @@ import ArrowRight from 'lucide-solid/icons/arrow-right'
 import ChevronLeft from 'lucide-solid/icons/chevron-left'
 import Scale from 'lucide-solid/icons/scale'
 import ShieldCheck from 'lucide-solid/icons/shield-check'
-import { createComputed, createMemo, createSignal, type JSX, Match, on, onMount, Show, Switch } from 'solid-js'
+import { createComputed, createEffect, createMemo, createSignal, type JSX, Match, on, onMount, Show, Switch } from 'solid-js'
 import type { Approval } from '../../../src-runner/contract/approvals.ts'
 import { useApi } from '../../api/ApiProvider.tsx'
 import { ApiError } from '../../api/client.ts'
@@ -67,8 +67,13 @@ export function ApprovalsScreen(): JSX.Element {
     if (target !== undefined) navigate(hrefOf(target.id), { replace: true, scroll: false })
   }
   useKeys({ ArrowDown: () => move(1), ArrowUp: () => move(-1) })
-  // A notification of the system opens its approval this way.
-  onMount(() => search.id !== undefined && navigate(`/approvals/${search.id}`, { replace: true }))
+  // A notification of the system opens its approval this way, also while another one is shown.
+  createEffect(
+    on(
+      () => search.id,
+      (id) => id !== undefined && navigate(`/approvals/${id}`, { replace: true }),
+    ),
+  )
 
   const isGone = () => heldId() !== null && shown() === undefined && detail.error instanceof ApiError && detail.error.status === 404
   const isEmpty = () => rows().length === 0 && heldId() === null
