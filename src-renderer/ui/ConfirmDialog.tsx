@@ -1,6 +1,6 @@
 // Importing Kobalte's AlertDialog replaces the Content of its Dialog object, which would make every dialog an alert dialog.
 import { Dialog as Kobalte } from '@kobalte/core/dialog'
-import { createSignal, type JSX, Show } from 'solid-js'
+import { createComputed, createMemo, createSignal, type JSX, Show } from 'solid-js'
 import { t } from '../lib/language.ts'
 import { createDialogFocus } from './dialog-focus.ts'
 import { Button } from './Button.tsx'
@@ -28,16 +28,19 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const focus = createDialogFocus((dialog) => dialog.querySelector('button'))
   const [busy, setBusy] = createSignal(false)
   const [failure, setFailure] = createSignal<{ thrown: unknown } | null>(null)
+  // The failure may be about another thing than the one the dialog now opens for.
+  const isOpen = createMemo(() => props.open)
+  createComputed(() => isOpen() && setFailure(null))
+  /** While the request runs, the dialog stays: closing would look like cancelling. */
   const close = () => {
-    setFailure(null)
-    props.onClose()
+    if (!busy()) props.onClose()
   }
   const confirm = async () => {
     setBusy(true)
     setFailure(null)
     try {
       await props.onConfirm()
-      close()
+      props.onClose()
     } catch (thrown) {
       setFailure({ thrown })
     } finally {
@@ -46,7 +49,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   }
   const describe = (thrown: unknown) => props.describeError?.(thrown) ?? failureText(thrown)
   return (
-    <Kobalte open={props.open} onOpenChange={(open) => !open && close()}>
+    <Kobalte open={isOpen()} onOpenChange={(open) => !open && close()}>
       <Kobalte.Portal>
         <Kobalte.Overlay class="fixed inset-0 z-50 bg-scrim" />
         <div class="fixed inset-0 z-50 flex items-start justify-center p-4 pt-[18vh]">
@@ -67,7 +70,9 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
               )}
             </Show>
             <div class="mt-5 flex justify-end gap-2">
-              <Button onClick={close}>{props.cancel ?? t('common.cancel')}</Button>
+              <Button disabled={busy()} onClick={close}>
+                {props.cancel ?? t('common.cancel')}
+              </Button>
               <Button variant={props.tone === 'bad' ? 'danger' : 'primary'} busy={busy()} onClick={() => void confirm()}>
                 {props.confirm}
               </Button>

@@ -130,6 +130,24 @@ describe('ConfirmDialog', () => {
     await user.click(screen.getByRole('button', { name: 'Delete' }))
     await waitFor(() => expect(screen.queryByRole('alertdialog')).toBeNull())
   })
+
+  it('stays open while it runs, and does not show an old failure when it opens again', async () => {
+    const [isOpen, setOpen] = createSignal(true)
+    const running = Promise.withResolvers<void>()
+    const { user } = renderPart(() => (
+      <ConfirmDialog open={isOpen()} onClose={() => setOpen(false)} title="Delete?" confirm="Delete" onConfirm={() => running.promise} />
+    ))
+    await user.click(await screen.findByRole('button', { name: 'Delete' }))
+    expect(screen.getByRole('button', { name: 'Cancel' })).toBeDisabled()
+    await user.keyboard('{Escape}')
+    expect(isOpen()).toBe(true)
+    running.reject(new Error('It is the last agent.'))
+    expect(await screen.findByRole('alert')).toHaveTextContent('It is the last agent.')
+    setOpen(false)
+    setOpen(true)
+    expect(await screen.findByRole('alertdialog')).toBeInTheDocument()
+    expect(screen.queryByRole('alert')).toBeNull()
+  })
 })
 
 describe('VirtualList', () => {
