@@ -73,6 +73,22 @@ it('runs a job with Enter, and keeps the text when it was refused', async () => 
   )
 })
 
+it('empties the field when a job is sent, and puts a refused task back above what was typed meanwhile', async () => {
+  const runner = runnerWith([])
+  const sending = Promise.withResolvers<Refusal>()
+  runner.answer({ submitTask: () => sending.promise })
+  const first = renderScreen(HomeScreen, { runner })
+  await first.user.type(await screen.findByRole('textbox', { name: 'New job' }), 'Count the files{Enter}')
+  await waitFor(() => expect(runner.callsOf('submitTask')).toHaveLength(1))
+  first.unmount()
+  const { user } = renderScreen(HomeScreen, { runner })
+  const field = await screen.findByRole('textbox', { name: 'New job' })
+  expect(field).toHaveValue('')
+  await user.type(field, 'And the folders')
+  sending.resolve(new Refusal('disk_full', 'full'))
+  await waitFor(() => expect(field).toHaveValue('Count the files\n\nAnd the folders'))
+})
+
 it('takes a job before the runner answers, and sends it once when it does', async () => {
   localStorage.setItem('deckhand.had-agents', '1')
   const runner = runnerWith([])

@@ -11,6 +11,18 @@ import { TextArea } from '../../ui/TextArea.tsx'
 
 const AGENT_STORED_AS = 'deckhand.hand-over-agent'
 const DRAFT_STORED_AS = 'deckhand.hand-over-draft'
+const [draftChange, announceDraftChange] = createSignal(undefined, { equals: false })
+
+/** Survives a reload. Reactive: a task that was refused gets into the draft also when the person left the screen and came back. */
+function readDraft(): string {
+  draftChange()
+  return sessionStorage.getItem(DRAFT_STORED_AS) ?? ''
+}
+
+function keepDraft(text: string): void {
+  sessionStorage.setItem(DRAFT_STORED_AS, text)
+  announceDraftChange()
+}
 
 /**
  * Runs a job without leaving the screen. It then appears below, running. Without `agents`, which come with the runner, a person
@@ -23,8 +35,6 @@ export function NewJob(props: {
   onTaken: () => void
 }) {
   const submit = useAction('submitTask')
-  // A draft survives a reload.
-  const [task, setTask] = createSignal(sessionStorage.getItem(DRAFT_STORED_AS) ?? '')
   const [chosenId, setChosenId] = createSignal(localStorage.getItem(AGENT_STORED_AS))
   const [isWaiting, setIsWaiting] = createSignal(false)
   let area: HTMLTextAreaElement | undefined
@@ -32,32 +42,30 @@ export function NewJob(props: {
     () => props.agents?.find((one) => one.id === chosenId()) ?? props.agents?.find((one) => one.isDefault) ?? props.agents?.[0],
   )
   const options = createMemo(() => (props.agents ?? []).map((one) => ({ value: one.id, label: one.name })))
-  const write = (text: string) => {
-    setTask(text)
-    sessionStorage.setItem(DRAFT_STORED_AS, text)
-  }
   createEffect(
     on(
       () => props.requested,
       (text) => {
         if (text === null) return
-        if (text !== '') write(text)
+        if (text !== '') keepDraft(text)
         area?.focus()
         props.onTaken()
       },
     ),
   )
   const send = async () => {
-    const text = task().trim()
+    const text = readDraft().trim()
     const to = agent()
     if (text === '' || submit.isRunning) return
     setIsWaiting(to === undefined)
     if (to === undefined) return
+    // At once, so that what is typed meanwhile stays, and the text is not there to be sent again after a return to this screen.
+    keepDraft('')
     try {
       await submit.run({ body: { task: text, agentId: to.id } })
-      write('')
     } catch {
-      // The field shows `submit.error` and keeps the text.
+      // The field shows `submit.error` and has the text again.
+      keepDraft([text, readDraft().trim()].filter(Boolean).join('\n\n'))
     }
   }
   createEffect(
@@ -83,8 +91,8 @@ export function NewJob(props: {
         maxRows={12}
         maxLength={MAX_TASK_CHARS}
         placeholder={agent() && t('home.composer.placeholder', { agent: agent()!.name })}
-        value={task()}
-        onValue={write}
+        value={readDraft()}
+        onValue={keepDraft}
         onKeyDown={onKeyDown}
         ref={(element) => (area = element)}
       />
@@ -118,7 +126,7 @@ export function NewJob(props: {
           size="sm"
           icon={ArrowUp}
           busy={submit.isRunning || isWaiting()}
-          disabled={task().trim() === ''}
+          disabled={readDraft().trim() === ''}
           onClick={() => void send()}
         >
           {t('home.composer.send')}
