@@ -86,13 +86,16 @@ it('reuses an idle connection', async () => {
   expect(connections).toBe(1)
 })
 
-it('retries over a new connection when an idle one was closed by the server', async () => {
+it.each<[string, (socket: Socket) => void]>([
+  ['closed', (socket) => void socket.end()],
+  ['reset', (socket) => void socket.resetAndDestroy()],
+])('retries over a new connection when an idle one was %s by the server', async (_how, breakOff) => {
   let served = 0
   const url = await serveRaw((socket) => {
     let first = true
     socket.on('data', () => {
       // The server closes the connection as the second request arrives.
-      if (!first) return void socket.resetAndDestroy()
+      if (!first) return breakOff(socket)
       first = false
       served++
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
@@ -106,12 +109,38 @@ it('retries over a new connection when an idle one was closed by the server', as
   expect(served).toBe(3)
 })
 
-it('does not retry when a new connection breaks', async () => {
+it.each([
+  ['GET', 3],
+  ['POST', 2],
+])('handles a reused connection that breaks after a while during %s', async (method, expected) => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  let requests = 0
+  const url = await serveRaw((socket) => {
+    socket.on('data', () => {
+      if (++requests !== 2) return void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
+      vi.advanceTimersByTime(1500)
+      socket.resetAndDestroy()
+    })
+  })
+  const fetch = outbound()
+  await (await fetch(url)).text()
+  vi.advanceTimersByTime(1)
+  const second = fetch(url, method === 'POST' ? { method, body: 'x' } : {})
+  if (method === 'POST') expect((await troubleOf(second)).kind).toBe('reset')
+  else expect((await second).status).toBe(200)
+  expect(requests).toBe(expected)
+})
+
+it.each([
+  ['before the response', ''],
+  ['within the head of the response', 'HTTP/1.1 200 OK\r\nx'],
+])('does not retry when a new connection breaks %s', async (_when, bytes) => {
   let requests = 0
   const url = await serveRaw((socket) => {
     socket.on('data', () => {
       requests++
-      socket.resetAndDestroy()
+      socket.end(bytes)
     })
   })
   expect((await troubleOf(outbound()(url, { method: 'POST', body: 'x' }))).kind).toBe('reset')

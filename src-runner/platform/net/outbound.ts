@@ -40,6 +40,8 @@ export const loadUndici = () => (undici ??= import('undici'))
 export const MAX_HEADER_BYTES = 32_768
 const IDLE_CONNECTION_MS = 30_000
 const CONNECT_TIMEOUT_MS = 20_000
+/** A connection that the server had already closed fails within a round trip of the first bytes. */
+const CLOSED_BEFORE_MS = 1000
 const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
@@ -60,18 +62,22 @@ export function createOutbound({ connectTimeoutMs = CONNECT_TIMEOUT_MS }: { conn
     bodyTimeout: 0,
     keepAliveTimeout: IDLE_CONNECTION_MS,
     keepAliveMaxTimeout: IDLE_CONNECTION_MS,
-    connect: markingReuse(build({ timeout: connectTimeoutMs, allowH2: false })),
+    connect: datingErrors(build({ timeout: connectTimeoutMs, allowH2: false })),
   })
 
   async function send(url: URL, call: Call): Promise<Dispatcher.ResponseData> {
     const undici = await loadUndici()
     kept ??= new undici.Agent(optionsFor(undici))
     const request = { ...call, origin: url.origin, path: url.pathname + url.search }
+    const startedAt = performance.now()
     try {
       return await kept.request(request)
     } catch (error) {
-      // The server closed an idle connection just as this request took it, and read nothing of the request.
-      if (!isFromReusedConnection(error)) throw error
+      if (!isFromOlderConnection(error, startedAt)) throw error
+      // The server closed an idle connection just as this request took it. If that shows late, the server may have acted on the
+      // request, so only a safe one is repeated: https://www.rfc-editor.org/rfc/rfc9110.html#section-9.2.2
+      const isSafe = call.method === 'GET' || call.method === 'HEAD'
+      if (!isSafe && performance.now() - startedAt > CLOSED_BEFORE_MS) throw error
     }
     const fresh = new undici.Client(url.origin, optionsFor(undici))
     const sent = fresh.request({ ...request, reset: true })
@@ -109,19 +115,21 @@ export const ONLY_HTTP_1 = { allowH2: false, maxHeaderSize: MAX_HEADER_BYTES }
 
 type Call = { method: Dispatcher.HttpMethod; headers: Record<string, string>; body: string | Uint8Array | null; signal: AbortSignal | null }
 
-function markingReuse(connect: buildConnector.connector): buildConnector.connector {
+/** Errors of a connection say when it was opened. */
+function datingErrors(connect: buildConnector.connector): buildConnector.connector {
   return (options, done) =>
     connect(options, (...[error, socket]: buildConnector.CallbackArgs) => {
       if (error !== null) return done(error, null)
-      socket.prependListener('error', (broken: Error) => Object.assign(broken, { socket: { bytesRead: socket.bytesRead } }))
+      const openedAt = performance.now()
+      socket.prependListener('error', (broken: Error) => Object.assign(broken, { openedAt }))
       done(null, socket)
     })
 }
 
-/** A connection that has delivered bytes and breaks before this response has served an earlier request. */
-function isFromReusedConnection(error: unknown): boolean {
-  const { code, socket } = error as { code?: string; socket?: { bytesRead: number } }
-  return (code === 'ECONNRESET' || code === 'EPIPE' || code === 'UND_ERR_SOCKET') && (socket?.bytesRead ?? 0) > 0
+/** A connection that was open before the request began was opened for an earlier one. */
+function isFromOlderConnection(error: unknown, startedAt: number): boolean {
+  const { code, openedAt = Infinity } = error as { code?: string; openedAt?: number }
+  return (code === 'ECONNRESET' || code === 'EPIPE' || code === 'UND_ERR_SOCKET') && openedAt < startedAt
 }
 
 function readUrl(input: string | URL | Request): URL {
