@@ -9,7 +9,7 @@ import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Select } from '../../ui/Select.tsx'
-import { type ChatTurn, chatTurns, isUnderWay, readDraft, type SentTurn } from './chat-turns.ts'
+import { type ChatTurn, chatTurns, isUnderWay, joinDrafts, keepDraft, readDraft, type SentTurn } from './chat-turns.ts'
 import { ChatHeader } from './ChatHeader.tsx'
 import { TurnList } from './TurnList.tsx'
 import { Composer } from './Composer.tsx'
@@ -32,7 +32,7 @@ type PaneProps = {
 export function ChatPane(props: PaneProps) {
   const conversation = useConversation(() => props.conversationId)
   const [chosenId, setChosenId] = createSignal<string | null>(null)
-  const [fill, setFill] = createSignal<{ text: string; nonce: number } | null>(null)
+  const [fillCount, setFillCount] = createSignal(0)
   const follow = useFollowBottom()
 
   const allAgents = () => props.agents.data?.agents ?? []
@@ -65,6 +65,18 @@ export function ChatPane(props: PaneProps) {
     ),
   )
 
+  /** What the person has begun to write stays above the text. */
+  const addToDraft = (text: string) => {
+    keepDraft(props.conversationId, joinDrafts(readDraft(props.conversationId), text))
+    setFillCount((count) => count + 1)
+  }
+  let suggested: string | null = null
+  const suggest = (text: string) => {
+    // Another suggestion replaces one that was left as it is.
+    if (readDraft(null) === suggested) keepDraft(null, '')
+    suggested = text
+    addToDraft(text)
+  }
   const [isFromLink, setFromLink] = createSignal(false)
   createEffect(() => {
     const task = linkedTask()
@@ -72,8 +84,7 @@ export function ChatPane(props: PaneProps) {
     if (task === null || agentId() === null) return
     setLinkedTask(null)
     setFromLink(true)
-    // What the person has begun to write stays above it.
-    setFill({ text: [untrack(() => readDraft(null)).trim(), task].filter(Boolean).join('\n\n'), nonce: Date.now() })
+    untrack(() => addToDraft(task))
   })
 
   const send = (text: string) => {
@@ -84,8 +95,8 @@ export function ChatPane(props: PaneProps) {
     follow.toBottom()
   }
   const edit = (sent: SentTurn) => {
-    props.chat.forget(sent)
-    setFill({ text: sent.text, nonce: Date.now() })
+    props.chat.edit(sent)
+    setFillCount((count) => count + 1)
   }
 
   return (
@@ -104,7 +115,7 @@ export function ChatPane(props: PaneProps) {
           <NotLoaded isGone={isGone()} error={conversation.error} onNew={props.onNew} onRetry={conversation.retry} />
         </Match>
         <Match when={props.conversationId === null && turns().length === 0}>
-          <NewChat agents={props.agents} agent={newAgent()} onSuggestion={(text) => setFill({ text, nonce: Date.now() })} />
+          <NewChat agents={props.agents} agent={newAgent()} onSuggestion={suggest} />
         </Match>
         <Match when={true}>
           <div class="relative min-h-0 flex-1">
@@ -134,7 +145,7 @@ export function ChatPane(props: PaneProps) {
             onSend={send}
             onStop={running() === undefined ? undefined : () => void stop.run()}
             isStopping={stop.isRequested()}
-            fill={fill()}
+            filled={fillCount()}
             onLatest={follow.isAway() ? follow.toBottom : undefined}
             leading={
               <Show when={props.conversationId === null && turns().length === 0 && allAgents().length > 1}>

@@ -172,6 +172,46 @@ describe('a new chat', () => {
     expect(screen.queryByRole('alert')).not.toBeInTheDocument()
   })
 
+  it('keeps what was typed on while the conversation was being created', async () => {
+    const space = createWorkspace()
+    const start = createHeldStream()
+    space.runner.streamFrames('chatStream', [start])
+    const view = openChat(space.runner)
+    await view.user.type(await composer(), 'Hello{Enter}And more')
+    const conversationId = space.begin('Hello')
+    start.send({ type: 'start', jobId: space.addTurn(conversationId, 'Hello', RUNNING).id, conversationId })
+    await waitFor(() => expect(view.path()).toBe(`/chat/${conversationId}`))
+    await view.user.type(await composer(), '!')
+    expect(await composer()).toHaveValue('And more!')
+    expect(sessionStorage.getItem('deckhand.draft.new')).toBeNull()
+  })
+
+  it.each(['Edit', 'New chat'])('puts a message that was not sent above a half-written one with "%s"', async (name) => {
+    const space = createWorkspace()
+    const view = openChat(space.runner)
+    await composer()
+    space.runner.setReachable(false)
+    await view.user.type(await composer(), 'Hello{Enter}')
+    await screen.findByText(/could not be reached/)
+    await view.user.type(await composer(), 'And more')
+    await view.user.click(screen.getAllByRole('button', { name })[0]!)
+    expect(await composer()).toHaveValue('Hello\n\nAnd more')
+    expect(await composer()).toHaveFocus()
+  })
+
+  it('puts a suggestion below a half-written message, in place of an earlier one that was left as it is', async () => {
+    const view = openChat(createWorkspace().runner)
+    await composer()
+    const [first, second] = within(await screen.findByRole('list', { name: 'Suggestions' })).getAllByRole('button')
+    await view.user.click(first!)
+    await view.user.click(second!)
+    expect(await composer()).toHaveValue(second!.textContent)
+    await view.user.clear(await composer())
+    await view.user.type(await composer(), 'Please')
+    await view.user.click(first!)
+    expect(await composer()).toHaveValue(`Please\n\n${first!.textContent}`)
+  })
+
   it('sends again when the runner was away', async () => {
     const space = createWorkspace()
     const view = openChat(space.runner)

@@ -32,7 +32,7 @@ export function ChatScreen() {
   )
   const opened = () => `${conversationId()} ${search.agent} ${openCount()}`
   const startNew = () => {
-    chat.forgetNew()
+    chat.editNew()
     setListOpen(false)
     navigate(NEW_CHAT)
   }

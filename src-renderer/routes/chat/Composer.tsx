@@ -25,8 +25,8 @@ export type ComposerProps = {
   onLatest?: (() => void) | undefined
   /** At the left of the buttons, for the agent of a new chat. */
   leading?: JSX.Element
-  /** Puts a text into the field: a suggestion, or a message to edit. */
-  fill?: { text: string; nonce: number } | null
+  /** Changes whenever a text was put into the draft: a suggestion, or a message to edit. The field then gets the focus. */
+  filled: unknown
 }
 
 /** The field for a message. Enter sends, Shift+Enter starts a new line. Drafts are kept for each conversation. */
@@ -43,12 +43,9 @@ export function Composer(props: ComposerProps) {
   )
   createEffect(
     on(
-      () => props.fill,
-      (fill) => {
-        if (!fill) return
-        write(fill.text)
-        area?.focus()
-      },
+      () => props.filled,
+      () => area?.focus(),
+      { defer: true },
     ),
   )
   const write = (next: string) => {

@@ -94,3 +94,15 @@ export function keepDraft(conversationId: string | null, text: string): void {
   else sessionStorage.setItem(key, text)
   announceDraftChange()
 }
+
+/** Gives a new conversation what was written on while it was being created. The field shows it all the time, so nothing is announced. */
+export function moveNewDraft(conversationId: string): void {
+  const text = sessionStorage.getItem(`${DRAFT}new`)
+  if (text === null) return
+  sessionStorage.setItem(`${DRAFT}${conversationId}`, text)
+  sessionStorage.removeItem(`${DRAFT}new`)
+}
+
+export function joinDrafts(above: string, below: string): string {
+  return [above.trim(), below.trim()].filter(Boolean).join('\n\n')
+}

@@ -1,7 +1,7 @@
 import { type Accessor, createSignal, onCleanup } from 'solid-js'
 import { useApi } from '../../api/ApiProvider.tsx'
 import { pageId } from '../../lib/ids.ts'
-import { keepDraft, readDraft, type SentTurn } from './chat-turns.ts'
+import { joinDrafts, keepDraft, moveNewDraft, readDraft, type SentTurn } from './chat-turns.ts'
 
 export type Chat = {
   /** Sent turns of this conversation that are not in its record yet. */
@@ -10,9 +10,10 @@ export type Chat = {
   isOpening: Accessor<boolean>
   send: (agentId: string, text: string) => void
   sendAgain: (turn: SentTurn) => void
-  forget: (turn: SentTurn) => void
-  /** Forgets failed turns of a new conversation. */
-  forgetNew: () => void
+  /** Puts a failed turn back into the field. */
+  edit: (turn: SentTurn) => void
+  /** Puts the failed turns of a new conversation back into its field. */
+  editNew: () => void
 }
 
 /**
@@ -25,7 +26,11 @@ export function useChat(conversationId: Accessor<string | null>, onOpened: (conv
   const change = (localId: string, part: Partial<SentTurn>) =>
     setTurns((all) => all.map((turn) => (turn.localId === localId ? { ...turn, ...part } : turn)))
   const isNew = (turn: SentTurn) => turn.conversationId === null
-  const putIntoField = ({ conversationId: id, text }: SentTurn) => keepDraft(id, [text, readDraft(id).trim()].filter(Boolean).join('\n\n'))
+  const putIntoField = ({ conversationId: id, text }: SentTurn) => keepDraft(id, joinDrafts(text, readDraft(id)))
+  const edit = (turn: SentTurn) => {
+    setTurns((all) => all.filter((one) => one.localId !== turn.localId))
+    putIntoField(turn)
+  }
   let isLeft = false
   onCleanup(() => {
     isLeft = true
@@ -37,7 +42,9 @@ export function useChat(conversationId: Accessor<string | null>, onOpened: (conv
     try {
       const begun = await streams.start({ agentId: turn.agentId, message: turn.text, conversationId: turn.conversationId ?? undefined })
       change(turn.localId, begun)
-      if (!isLeft && isNew(turn) && conversationId() === null) onOpened(begun.conversationId)
+      if (isLeft || !isNew(turn) || conversationId() !== null) return
+      moveNewDraft(begun.conversationId)
+      onOpened(begun.conversationId)
     } catch (thrown) {
       if (isLeft) putIntoField(turn)
       else change(turn.localId, { problem: thrown })
@@ -61,7 +68,11 @@ export function useChat(conversationId: Accessor<string | null>, onOpened: (conv
       void submit(turn)
     },
     sendAgain: (turn) => void submit(turn),
-    forget: (turn) => setTurns((all) => all.filter((one) => one.localId !== turn.localId)),
-    forgetNew: () => setTurns((all) => all.filter((turn) => !isNew(turn) || turn.problem === null)),
+    edit,
+    editNew: () =>
+      turns()
+        .filter((turn) => isNew(turn) && turn.problem !== null)
+        .toReversed()
+        .forEach(edit),
   }
 }
