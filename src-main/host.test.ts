@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { X509Certificate } from 'node:crypto'
 import { Agent, request, type IncomingMessage } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
@@ -11,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import type { Host, HostOptions } from './host.ts'
 import { readLinkFile } from './settings/link-file.ts'
 import { createTestHost, startHost } from './testing/start-host.ts'
+import { readCreatedSecret } from './vault/worker-secret.ts'
 
 const ANY_PORTS = { RUNNER_PORT: '0', DASHBOARD_PORT: '0' }
 const OWNER = { name: 'Ann', password: 'a password that is long enough' }
@@ -390,6 +391,20 @@ it('starts the runner with the secret that replaced another one while the dashbo
   await Promise.all(starting)
   const answer = await fetch(`${host.supervisor.endpoint()!.url}/api/jobs`, { headers: { authorization: `Bearer ${replaced}` } })
   expect(answer.status).toBe(200)
+})
+
+it('shows no secret while the vault cannot be read, and gives the runner the stored one as soon as it can', async () => {
+  const folder = newFolder()
+  const unreadable = join(folder, 'vault-file.json')
+  mkdirSync(unreadable)
+  const host = openHost(folder)
+  await host.startServer()
+  expect(await host.supervisor.start()).toMatchObject({ state: 'ready' })
+  await expect(host.workerSecret()).rejects.toMatchObject({ detail: { code: 'vault_unreadable' } })
+  rmdirSync(unreadable)
+  await host.vault.recheck()
+  await expect.poll(async () => host.supervisor.endpoint()?.secret === (await readCreatedSecret(host.vault))).toBe(true)
+  expect(await host.workerSecret()).toBe(await readCreatedSecret(host.vault))
 })
 
 it('has services send people back to another port of the dashboard as soon as it is used', async () => {

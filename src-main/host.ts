@@ -49,7 +49,7 @@ export type Host = {
   dashboard: Dashboard
   dashboardState(): DashboardState
   onDashboardState(listener: (state: DashboardState) => void): () => void
-  /** The runner's secret. Rejects with a VaultError if it cannot be read. */
+  /** The stored secret, which the runner then has. Rejects with a VaultError if it cannot be read. */
   workerSecret(): Promise<string>
   /** How requests are judged at this moment. */
   authMode(): AuthMode
@@ -121,6 +121,10 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     return replaced
   }
 
+  async function replaceTemporarySecret(): Promise<void> {
+    if (await secret.replaceTemporary()) await supervisor.changeAccess()
+  }
+
   async function configure(safeMode: boolean): Promise<RunnerConfig> {
     // The dashboard asks for it as soon as it listens.
     await secret.read()
@@ -152,6 +156,10 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     output: (line) => process.stderr.write(`${line}\n`),
   })
   settings.onChange(() => supervisor.setLanguage(language()))
+  vault.onState(({ state }) => {
+    if (state !== 'ok') return
+    replaceTemporarySecret().catch((error: unknown) => log.warn({ error: messageOf(error) }, 'the stored secret is not used yet'))
+  })
   keepLinkFile(dataDir, linkKey, { serving, supervisor, log })
   const dashboard = createDashboard({
     assets,
@@ -190,7 +198,11 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     dashboard,
     dashboardState: serving.state,
     onDashboardState: serving.onState,
-    workerSecret: secret.read,
+    async workerSecret() {
+      await secret.read()
+      await replaceTemporarySecret()
+      return secret.read()
+    },
     authMode,
     sharing: () => sharing.state(serving.server()?.port ?? null),
     onSharing: sharing.onChange,

@@ -31,50 +31,60 @@ export type WorkerSecretDeps = {
   log: Pick<MainLog, 'warn' | 'hide'>
 }
 
-/** WORKER_SECRET of this process: read when it is first needed, and hidden from the log. */
+/**
+ * WORKER_SECRET of this process: the given one, or the one in the vault, created at the first start. It is read when it is
+ * first needed, and hidden from the log.
+ */
 export function createWorkerSecret({ vault, given, authMode, log }: WorkerSecretDeps) {
   let known: string | null = null
+  let isTemporary = false
+  let reading: Promise<string> | null = null
+
   const keep = (secret: string): string => {
     known = secret
+    isTemporary = false
     log.hide(secret)
     return secret
   }
+
+  const readStored = (): Promise<string> =>
+    (reading ??= (async () => given ?? (await readCreatedSecret(vault)) ?? (await replaceWorkerSecret(vault)))().finally(
+      () => (reading = null),
+    ))
+
   return {
     /** null: not read yet. */
     known: () => known,
-    /** Rejects with a VaultError if it cannot be read. */
-    read: async (): Promise<string> => known ?? keep(await readWorkerSecret({ vault, given, authMode: authMode(), log })),
+    /**
+     * If the vault cannot be used, `local-trust` continues with a temporary secret: no other process needs it there, and a
+     * locked keyring must not stop jobs. In the other modes scripts use the stored secret, so this rejects (VaultError).
+     */
+    async read(): Promise<string> {
+      if (known !== null) return known
+      try {
+        return keep(await readStored())
+      } catch (error) {
+        if (!(error instanceof VaultError) || authMode() !== 'local-trust') throw error
+        log.warn(
+          { vault: vault.kind, trouble: error.trouble, error: error.message },
+          'the vault cannot be used; until it can, Deckhand works without stored keys',
+        )
+        if (known !== null) return known
+        const temporary = keep(createSecret())
+        isTemporary = true
+        return temporary
+      }
+    },
+    /** Replaces a temporary secret by the stored one. false: it is not temporary. Rejects with a VaultError if it cannot be read. */
+    async replaceTemporary(): Promise<boolean> {
+      if (!isTemporary) return false
+      keep(await readStored())
+      return true
+    },
     /** Rejects with a VaultError, or if the environment sets it. */
     async replace(): Promise<string> {
       if (given !== null) throw new MessageError({ code: 'secret_given', params: {} })
       return keep(await replaceWorkerSecret(vault))
     },
-  }
-}
-
-/**
- * WORKER_SECRET: the given one, or the one in the vault, created at the first start.
- *
- * If the vault cannot be used, `local-trust` continues with a secret for this run only: no other process needs it there,
- * and a locked keyring must not stop jobs. In the other modes scripts use the stored secret, so this rejects (VaultError).
- */
-async function readWorkerSecret(options: {
-  vault: Vault
-  given: string | null
-  authMode: AuthMode
-  log: Pick<MainLog, 'warn'>
-}): Promise<string> {
-  if (options.given !== null) return options.given
-  try {
-    const kept = await options.vault.get(WORKER_SECRET_NAME)
-    if (kept !== null) return kept
-    return await replaceWorkerSecret(options.vault)
-  } catch (error) {
-    if (!(error instanceof VaultError) || options.authMode !== 'local-trust') throw error
-    options.log.warn(
-      { vault: options.vault.kind, trouble: error.trouble, error: error.message },
-      'the vault cannot be used; until it can, Deckhand works without stored keys',
-    )
-    return createSecret()
   }
 }
