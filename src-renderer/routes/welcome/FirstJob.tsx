@@ -3,8 +3,10 @@ import { createMemo, Show } from 'solid-js'
 import { isTerminal } from '../../../src-runner/contract/jobs.ts'
 import { useCancelJob } from '../../api/mutations.ts'
 import { problemOf } from '../../api/problem.ts'
-import { useJob, useProgress } from '../../api/queries.ts'
+import { useJob, useJobApprovals, useProgress } from '../../api/queries.ts'
 import { toastError } from '../../api/toast-error.ts'
+import { ApprovalCard } from '../../features/approvals/ApprovalCard.tsx'
+import { useSeenOpen } from '../../features/approvals/ApprovalCards.tsx'
 import { t } from '../../lib/language.ts'
 import { doingText } from '../../features/chat-turn/doing.ts'
 import { JobFigures } from '../../features/chat-turn/JobFigures.tsx'
@@ -24,7 +26,15 @@ export function FirstJob(props: { jobId: string; onAgain: () => void }) {
   const progress = useProgress(() => props.jobId)
   const cancel = useCancelJob()
   const isOver = createMemo(() => held.data !== undefined && isTerminal(held.data.job.status))
-  const turn = useTurn({ jobId: () => props.jobId, wantsSteps: () => true, follows: () => !isOver() })
+  const turn = useTurn({
+    jobId: () => props.jobId,
+    wantsSteps: () => true,
+    follows: () => held.data === undefined || held.data.job.status === 'pending' || held.data.job.status === 'running',
+  })
+  const waited = createMemo<boolean>((before) => before || held.data?.job.status === 'awaiting_approval', false)
+  // Fetched once the job waits, and kept: an answered card stays in its place.
+  const approvals = useJobApprovals(() => (waited() ? props.jobId : null))
+  const decisions = useSeenOpen(() => approvals.data?.approvals ?? [])
   const title = () => {
     const status = held.data?.job.status
     if (status === 'completed') return t('welcome.job.completed')
@@ -54,7 +64,13 @@ export function FirstJob(props: { jobId: string; onAgain: () => void }) {
                 </Button>
               </Show>
             </div>
-            <TurnItems items={turn.items()} doing={doingText(data().job.status, progress())} isOver={isOver()} />
+            <TurnItems
+              items={turn.items()}
+              doing={doingText(data().job.status, progress())}
+              isOver={isOver()}
+              decisions={decisions()}
+              card={(approval) => <ApprovalCard approval={approval()} />}
+            />
             <Show when={data().job.status === 'failed'}>
               <div class="pt-3">
                 <JobProblem job={data().job} compact />
@@ -62,14 +78,17 @@ export function FirstJob(props: { jobId: string; onAgain: () => void }) {
             </Show>
           </Panel>
           <div class="sticky bottom-0 -mx-1 mt-auto flex flex-wrap items-center gap-2 bg-canvas px-1 py-4" aria-live="polite">
-            <Show when={isOver()} fallback={<p class="text-xs text-ink-3">{t('welcome.job.closed')}</p>}>
-              <ButtonLink href="/" variant="primary">
-                {t('welcome.job.home')}
-              </ButtonLink>
-              <Show when={data().job.conversationId}>
-                {(conversationId) => <ButtonLink href={`/chat/${conversationId()}`}>{t('welcome.job.chat')}</ButtonLink>}
-              </Show>
-              <ButtonLink href={`/jobs/${props.jobId}`}>{t('welcome.job.details')}</ButtonLink>
+            <Show when={!isOver()}>
+              <p class="text-xs text-ink-3 max-sm:basis-full">{t('welcome.job.closed')}</p>
+            </Show>
+            <ButtonLink href="/" variant={isOver() ? 'primary' : 'secondary'}>
+              {t('welcome.job.home')}
+            </ButtonLink>
+            <Show when={isOver() && data().job.conversationId}>
+              {(conversationId) => <ButtonLink href={`/chat/${conversationId()}`}>{t('welcome.job.chat')}</ButtonLink>}
+            </Show>
+            <ButtonLink href={`/jobs/${props.jobId}`}>{t('welcome.job.details')}</ButtonLink>
+            <Show when={isOver()}>
               <Button variant="ghost" onClick={() => props.onAgain()}>
                 {t('welcome.job.again')}
               </Button>

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { DEFAULT_SETTINGS, type Settings } from '../../../src-runner/contract/settings.ts'
 import { createFakeRunner, createHeldStream, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
-import { makeAgent, makeId, makeJob, makeModel, makeProvider } from '../../testing/things.ts'
+import { makeAgent, makeApproval, makeId, makeJob, makeModel, makeProvider } from '../../testing/things.ts'
 import { WelcomeScreen } from './WelcomeScreen.tsx'
 
 /** A workspace that remembers its settings, as the runner does. */
@@ -82,6 +82,24 @@ it('leads from the demo model to an agent and a finished first job', async () =>
   })
   await screen.findByRole('heading', { name: 'Your first job is done' })
   expect(screen.getByRole('link', { name: 'Go to Home' })).toHaveAttribute('href', '/')
+})
+
+it('lets the person answer what the first job asks, or leave', async () => {
+  const runner = freshRunner()
+  const job = makeJob({ status: 'awaiting_approval', finishedAt: null, result: null })
+  const approval = makeApproval({ jobId: job.id })
+  runner.answer({
+    getJob: () => ({ job }),
+    listSteps: () => ({ steps: [] }),
+    listApprovals: () => ({ approvals: [approval], pending: 1, nextCursor: null }),
+    resolveApproval: () => ({ ok: true, jobId: job.id, status: 'pending', decision: 'approve' }),
+  })
+  const { user } = open(runner, `/welcome?step=job&job=${job.id}`)
+  const links = ['Go to Home', 'View steps'].map(async (name) => (await screen.findByRole('link', { name })).getAttribute('href'))
+  expect(await Promise.all(links)).toEqual(['/', `/jobs/${job.id}`])
+  const card = await screen.findByRole('article', { name: /Overwrite Documents/ })
+  await user.click(within(card).getByRole('button', { name: /Approve once/ }))
+  await waitFor(() => expect(runner.callsOf('resolveApproval')[0]?.body).toMatchObject({ approvalId: approval.id, decision: 'approve' }))
 })
 
 it('offers servers on this machine first and uses the chosen model', async () => {
