@@ -142,6 +142,23 @@ describe('a new webhook', () => {
     expect(screen.queryByRole('button', { name: 'Insert {issue.number}' })).not.toBeInTheDocument()
   })
 
+  it('keeps what was written when another example is chosen', async () => {
+    const view = open()
+    const choose = async (name: string) => {
+      await view.user.click(screen.getByRole('button', { name: /^Template/ }))
+      await view.user.click(await screen.findByRole('option', { name }))
+    }
+    await view.user.type(await nameField(), 'Orders')
+    await choose('GitHub: push')
+    expect(await nameField()).toHaveValue('Orders')
+    expect(field(/^Task/)).toHaveDisplayValue(/pusher\.name/)
+    await view.user.clear(field(/^Sample/))
+    await view.user.type(field(/^Sample/), '[[]')
+    await choose('GitHub: issue')
+    expect(field(/^Task/)).toHaveDisplayValue(/issue\.title/)
+    expect(field(/^Sample/)).toHaveValue('[]')
+  })
+
   it('shows the agent’s input, and the placeholders that stay empty', async () => {
     const runner = createWorkspace()
     runner.answer({

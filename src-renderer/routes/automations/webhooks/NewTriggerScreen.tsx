@@ -63,10 +63,19 @@ function Editor(props: { original: Trigger | null; preset: Preset | null }): JSX
   const [sample, setSample] = createSignal(props.original === null ? '' : sampleFor(props.original.taskTemplate))
 
   const choosePreset = (next: Preset, isChange: boolean) => {
-    const { name, taskTemplate, dedupe, sample: filled } = fillFrom(next)
+    const last = preset()
+    const before = last === null ? null : fillFrom(last)
+    const filled = fillFrom(next)
+    // What the person has written stays.
+    const pick = <K extends keyof typeof filled>(key: K, value: (typeof filled)[K]) =>
+      before === null || value === '' || value === before[key] ? filled[key] : value
     setPreset(next)
-    setSample(filled)
-    form.fill({ ...form.fields, name, taskTemplate, dedupe }, isChange)
+    setSample(pick('sample', sample()))
+    const { name, taskTemplate, dedupe } = form.fields
+    form.fill(
+      { ...form.fields, name: pick('name', name), taskTemplate: pick('taskTemplate', taskTemplate), dedupe: pick('dedupe', dedupe) },
+      isChange,
+    )
   }
   if (props.original === null) choosePreset(props.preset ?? 'generic', false)
   if (props.original === null && props.preset === null) form.fill({ ...form.fields, name: '', taskTemplate: '' })
