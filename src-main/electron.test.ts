@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { callChannel, COMMAND_CHANNEL } from './contract/channels.ts'
+import type { DesktopBridge, DesktopCommand } from './contract/desktop-api.ts'
 import { createAbilities, type Abilities } from './desktop/abilities.ts'
 import { handleDesktopCalls } from './desktop/desktop-calls.ts'
 import { speechOf } from './desktop/language.ts'
@@ -12,10 +13,12 @@ import { createMainWindow } from './window/main-window.ts'
 import { menuTemplate } from './window/menu.ts'
 
 type Handler = (event: object, argument: unknown) => Promise<unknown>
-const { sent, shown, handlers } = vi.hoisted(() => ({
+const { sent, shown, handlers, ofPage } = vi.hoisted(() => ({
   sent: [] as unknown[][],
   shown: [] as object[],
   handlers: new Map<string, Handler>(),
+  /** The page's side: what the preload gives it, and where messages to it arrive. */
+  ofPage: {} as { api: DesktopBridge; receive: (channel: string, value: unknown) => void },
 }))
 
 /** As much of Electron as these tests need. One file has all of them, because the files of a worker share their modules. */
@@ -43,6 +46,8 @@ vi.mock('electron', async () => {
       shown.push(options)
     }
   }
+  const ipcRenderer = new EventEmitter()
+  ofPage.receive = (channel, value) => void ipcRenderer.emit(channel, {}, value)
   const ipcMain = { handle: (channel: string, handler: Handler) => void handlers.set(channel, handler) }
   return {
     BrowserWindow,
@@ -54,6 +59,8 @@ vi.mock('electron', async () => {
     shell: {},
     clipboard: {},
     ipcMain,
+    ipcRenderer,
+    contextBridge: { exposeInMainWorld: (_name: string, api: DesktopBridge) => (ofPage.api = api) },
   }
 })
 
@@ -76,6 +83,18 @@ it('the menu sends its requests to the window', () => {
     [COMMAND_CHANNEL, { command: 'go', path: '/settings' }],
     [COMMAND_CHANNEL, { command: 'go', path: '/chat' }],
   ])
+})
+
+it('a page that listens late gets the commands that came before, and each later one once', async () => {
+  await import('./preload.ts')
+  const commands = [1, 2, 3].map((count): DesktopCommand => ({ command: 'go', path: `/chat/${count}` }))
+  const received: DesktopCommand[] = []
+  for (const command of commands.slice(0, 2)) ofPage.receive(COMMAND_CHANNEL, command)
+  const stop = ofPage.api.onCommand((command) => received.push(command))
+  await expect.poll(() => received).toEqual(commands.slice(0, 2))
+  ofPage.receive(COMMAND_CHANNEL, commands[2])
+  stop()
+  expect(received).toEqual(commands)
 })
 
 // https://specifications.freedesktop.org/notification-spec/latest/markup.html

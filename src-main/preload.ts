@@ -42,6 +42,15 @@ const calls = Object.fromEntries(
   (Object.keys(CALLS) as DesktopCallName[]).map((name) => [name, (argument?: unknown) => call(name, argument)]),
 )
 
+/** Commands reach a window that is being opened before its page listens, because the page loads its texts first. */
+const MAX_WAITING = 20
+let waiting: DesktopCommand[] = []
+const commandListeners = new Set<(command: DesktopCommand) => void>()
+listen<DesktopCommand>(COMMAND_CHANNEL, (command) => {
+  if (commandListeners.size === 0) waiting = [...waiting, command].slice(-MAX_WAITING)
+  for (const listener of commandListeners) listener(command)
+})
+
 const api = {
   ...calls,
   onState(listener) {
@@ -54,7 +63,11 @@ const api = {
     void call('getState').then((outcome) => !changed && outcome.ok && listener(outcome.value as DesktopState))
     return stop
   },
-  onCommand: (listener) => listen<DesktopCommand>(COMMAND_CHANNEL, listener),
+  onCommand(listener) {
+    commandListeners.add(listener)
+    for (const command of waiting.splice(0)) queueMicrotask(() => listener(command))
+    return () => void commandListeners.delete(listener)
+  },
 } as DesktopBridge
 
 contextBridge.exposeInMainWorld('deckhand', api)
