@@ -158,7 +158,7 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
     if (link !== null) void abilities.openInBrowser(new URL(link))
   }
   const { command } = window
-  const menuDeps = { platform: process.platform, development: devServer !== null, command, openInBrowser, showLogs, quit: quit.ask }
+  const menuDeps = { platform: process.platform, development: devServer !== null, command, openInBrowser, showLogs, quit: () => quit.ask() }
   const showMenu = () => Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate({ ...menuDeps, t: speech().t })))
   showMenu()
   settings.onChange(showMenu)
@@ -170,7 +170,7 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
   // On Windows the installer does not register links. `--` keeps what is in a link from being read as an argument.
   if (app.isPackaged && process.platform === 'win32') app.setAsDefaultProtocolClient(LINK_SCHEME, process.execPath, ['--'])
   app.on('activate', () => window.show())
-  followSystem(quit, supervisor)
+  followSystem(quit, supervisor, window)
   supervisor.onRunning(({ approvals }) => abilities.showCount(approvals))
   supervisor.onNotification((notification) =>
     abilities.notify({
@@ -234,8 +234,9 @@ function infoOf(dataDir: string) {
 /** Another start took the lock over. That one shows its window. */
 const lostLock = () => !holdsInstanceLock(app.getPath('userData'))
 
-function followSystem(quit: Quit, supervisor: Supervisor): void {
-  app.on('window-all-closed', () => quit.ask())
+function followSystem(quit: Quit, supervisor: Supervisor, window: MainWindow): void {
+  // Without a tray nothing else would be left on the screen.
+  app.on('window-all-closed', () => quit.ask(window.show))
   powerMonitor.on('shutdown', () => quit.now())
   powerMonitor.on('resume', () => supervisor.reportWake())
   // Not every system reports a wake, but a person unlocks the screen after one. An extra call is harmless.

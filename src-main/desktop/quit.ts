@@ -8,8 +8,8 @@ import type { Speech } from './language.ts'
 const REPLACE_LIMIT_MS = 120_000
 
 export type Quit = {
-  /** Asks first when jobs are running. */
-  ask(): void
+  /** Asks first when jobs are running. `declined` is called if the person then does not want to quit. */
+  ask(declined?: () => void): void
   /** Quits without asking: a signal, the end of the session. */
   now(): void
   /** Quits without asking. `last` is called when everything has stopped: it replaces the app. true: and ends it. */
@@ -57,7 +57,7 @@ export function createQuit(
     }
   }
 
-  async function ask(): Promise<void> {
+  async function ask(declined?: () => void): Promise<void> {
     if (asking || quitting) return
     const { jobs } = host.supervisor.running()
     if (jobs.length === 0) return prepareAndLeave()
@@ -71,6 +71,7 @@ export function createQuit(
     })
     asking = false
     if (agreed) await prepareAndLeave()
+    else declined?.()
   }
 
   async function prepareAndLeave(): Promise<void> {
@@ -84,5 +85,5 @@ export function createQuit(
     void ask()
   })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stopAndLeave())
-  return { ask: () => void ask(), now: () => void stopAndLeave(), with: stopAndLeave, isQuitting: () => quitting }
+  return { ask: (declined) => void ask(declined), now: () => void stopAndLeave(), with: stopAndLeave, isQuitting: () => quitting }
 }
