@@ -32,7 +32,7 @@ type PaneProps = {
 export function ChatPane(props: PaneProps) {
   const conversation = useConversation(() => props.conversationId)
   const [chosenId, setChosenId] = createSignal<string | null>(null)
-  const [fillCount, setFillCount] = createSignal(0)
+  const draft = useDraft(() => props.conversationId)
   const follow = useFollowBottom()
 
   const allAgents = () => props.agents.data?.agents ?? []
@@ -65,18 +65,6 @@ export function ChatPane(props: PaneProps) {
     ),
   )
 
-  /** What the person has begun to write stays above the text. */
-  const addToDraft = (text: string) => {
-    keepDraft(props.conversationId, joinDrafts(readDraft(props.conversationId), text))
-    setFillCount((count) => count + 1)
-  }
-  let suggested: string | null = null
-  const suggest = (text: string) => {
-    // Another suggestion replaces one that was left as it is.
-    if (readDraft(null) === suggested) keepDraft(null, '')
-    suggested = text
-    addToDraft(text)
-  }
   const [isFromLink, setFromLink] = createSignal(false)
   createEffect(() => {
     const task = linkedTask()
@@ -84,7 +72,7 @@ export function ChatPane(props: PaneProps) {
     if (task === null || agentId() === null) return
     setLinkedTask(null)
     setFromLink(true)
-    untrack(() => addToDraft(task))
+    untrack(() => draft.add(task))
   })
 
   const send = (text: string) => {
@@ -96,7 +84,7 @@ export function ChatPane(props: PaneProps) {
   }
   const edit = (sent: SentTurn) => {
     props.chat.edit(sent)
-    setFillCount((count) => count + 1)
+    draft.focus()
   }
 
   return (
@@ -115,7 +103,7 @@ export function ChatPane(props: PaneProps) {
           <NotLoaded isGone={isGone()} error={conversation.error} onNew={props.onNew} onRetry={conversation.retry} />
         </Match>
         <Match when={props.conversationId === null && turns().length === 0}>
-          <NewChat agents={props.agents} agent={newAgent()} onSuggestion={suggest} />
+          <NewChat agents={props.agents} agent={newAgent()} onSuggestion={draft.suggest} />
         </Match>
         <Match when={true}>
           <div class="relative min-h-0 flex-1">
@@ -145,7 +133,7 @@ export function ChatPane(props: PaneProps) {
             onSend={send}
             onStop={running() === undefined ? undefined : () => void stop.run()}
             isStopping={stop.isRequested()}
-            filled={fillCount()}
+            filled={draft.filled()}
             onLatest={follow.isAway() ? follow.toBottom : undefined}
             leading={
               <Show when={props.conversationId === null && turns().length === 0 && allAgents().length > 1}>
@@ -165,6 +153,29 @@ export function ChatPane(props: PaneProps) {
       </Show>
     </section>
   )
+}
+
+/** Puts texts into the draft. `filled` changes whenever its field is to get the focus. */
+function useDraft(conversationId: () => string | null) {
+  const [filled, setFilled] = createSignal(0)
+  let suggested: string | null = null
+  const focus = () => setFilled((count) => count + 1)
+  /** What the person has begun to write stays above the text. */
+  const add = (text: string) => {
+    keepDraft(conversationId(), joinDrafts(readDraft(conversationId()), text))
+    focus()
+  }
+  return {
+    filled,
+    focus,
+    add,
+    suggest(text: string) {
+      // Another suggestion replaces one that was left as it is.
+      if (readDraft(null) === suggested) keepDraft(null, '')
+      suggested = text
+      add(text)
+    },
+  }
 }
 
 /** Stops the running turn. It counts as stopping at once; the runner needs up to two seconds. */
