@@ -28,8 +28,8 @@ export const Account = z.object({ userId: SlackId, teamId: SlackId })
 export type Account = z.infer<typeof Account>
 
 /**
- * What an envelope is about. `removed`: the app may have lost its token. `failed`: it cannot be read now, and is not acknowledged, so
- * that Slack says so to the person. `at`: the place and time of a message.
+ * What an envelope is about. `removed`: the app may have lost its token. `failed`: it cannot be read now. `at`: the place and time of
+ * a message.
  */
 export type ReadEnvelope =
   | { type: 'message'; message: IncomingMessage; at: { channel: string; ts: string } | null }

@@ -7,7 +7,7 @@ import { catchUp } from './catch-up.ts'
 import { createNames } from './names.ts'
 import { advance, readPosition, startAt, writePosition } from './position.ts'
 import { Account, readEnvelope, type ReadEnvelope, type Reading } from './read-incoming.ts'
-import { openSocketMode, type SocketMode } from './socket-mode.ts'
+import { openSocketMode, type Envelope, type SocketMode } from './socket-mode.ts'
 import type { SlackApi, Trouble } from './web-api.ts'
 
 /** After Slack has let us in, pauses are longer, so that an hour of disconnections costs no more connections than it allows. */
@@ -16,6 +16,8 @@ const PAUSE_FACTOR_AFTER_OPENING = 2
 const STABLE_MS = 60_000
 /** Ids of messages that were handed over, since Slack repeats what it believes to be lost. The database knows the older ones. */
 const MAX_REMEMBERED = 2000
+/** How often a command is read, since Slack no longer says that it failed. */
+const MAX_READS = 3
 
 export type ReceiveDeps = {
   api: SlackApi
@@ -58,8 +60,7 @@ export function receive(deps: ReceiveDeps, position: string | null): Promise<voi
 
   /** Hands over what was read. Retries until it is on disk, and stops early when the connection ends. */
   async function handOver(content: ReadEnvelope, hasEnded: () => boolean): Promise<boolean> {
-    if (content === null || content.type === 'removed') return true
-    if (content.type === 'failed') return false
+    if (content === null || content.type === 'removed' || content.type === 'failed') return true
     const id = content.type === 'message' ? content.message.externalId : null
     if (id !== null && remembered.has(id)) return true
     const after = content.type === 'message' && content.at !== null ? advance(read, content.at, clock.now()) : read
@@ -92,23 +93,30 @@ export function receive(deps: ReceiveDeps, position: string | null): Promise<voi
     if (remembered.size > MAX_REMEMBERED) remembered.delete(remembered.values().next().value!)
   }
 
+  async function readPatiently(reading: Reading, { type, payload }: Envelope): Promise<ReadEnvelope> {
+    for (let reads = 1; ; reads++) {
+      const content = await readEnvelope(reading, type, payload)
+      if (content?.type !== 'failed' || reads === MAX_READS) return content
+      await clock.sleep(pauseAfter({ retryAfterMs: null }, reads - 1, random), closing)
+    }
+  }
+
   /** Uses one connection until it ends. */
   async function serve(connection: SocketMode, reading: Reading): Promise<Trouble> {
     const hasEnded = connection.isEnded
-    const missed = await catchUp(reading, { position: read, chats: reading.knownChats(), clock }, (content) => handOver(content, hasEnded))
-    if (missed !== null) return missed
+    let left = await catchUp(reading, { position: read, chats: reading.knownChats(), clock }, (content) => handOver(content, hasEnded))
+    if (left !== null) connection.close()
     if (!hasEnded()) runner.status('open', null)
     for (;;) {
       const envelope = await connection.next()
-      if (envelope === null) return (await connection.ended).trouble
-      const content = await readEnvelope(reading, envelope.type, envelope.payload)
-      if (content?.type === 'removed') {
-        connection.acknowledge(envelope.id)
-        const trouble = await identify()
-        if (trouble !== null) return trouble
-        continue
-      }
-      if (await handOver(content, hasEnded)) connection.acknowledge(envelope.id)
+      if (envelope === null || closing.aborted) return left ?? (await connection.ended).trouble
+      const content = await readPatiently(reading, envelope)
+      // Nobody repeats what was acknowledged, so it outlives the connection.
+      const isHandedOver = await handOver(content, envelope.isAcknowledged ? () => false : hasEnded)
+      if (isHandedOver && !envelope.isAcknowledged) connection.acknowledge(envelope.id)
+      if (content?.type !== 'removed') continue
+      left = await identify()
+      if (left !== null) connection.close()
     }
   }
 

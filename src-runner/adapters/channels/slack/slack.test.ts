@@ -195,6 +195,25 @@ describe('Slack itself', () => {
     expect(statuses.at(-1)).toBe('open: ')
   })
 
+  test('acknowledges a command and a press at once, and stores them even if the connection ends', async () => {
+    await connected()
+    keep = () => {
+      throw new Error('the disk is full')
+    }
+    server.say(ANNA, 'one')
+    await expect.poll(() => statuses.at(-1)).toMatch(/^failing: Messages cannot be saved/)
+    server.slash(ANNA, 'two')
+    server.press(ANNA, 'three')
+    await expect.poll(() => server.failed()).toEqual([])
+    server.disconnect('warning')
+    await server.until(() => server.connections() === 0)
+    keep = () => {}
+    clock.advance(await clock.untilSleeping((ms) => ms <= 1000))
+    await expect.poll(() => heard.flatMap((one) => (one.type === 'press' ? [one.press.action] : []))).toEqual(['three'])
+    // Slack repeats the other message.
+    expect(texts()).toEqual(['two'])
+  })
+
   test('skips what is not for it, and what it cannot read', async () => {
     await connected()
     const channel = server.directOf(ANNA)
@@ -412,15 +431,20 @@ describe('Slack itself', () => {
     expect(callsOf('assistant.threads.setStatus').map(({ fields }) => fields['channel_id'])).toEqual([GENERAL.id])
   })
 
-  test('lets Slack say that a command failed whose chat cannot be found', async () => {
+  test('looks again for the chat of a command, but not for ever', async () => {
     await connected()
-    server.fault('conversations.open', { kind: 'status', status: 503 })
+    const fail = () => server.fault('conversations.open', { kind: 'status', status: 503 })
+    const passPause = async () => clock.advance(await clock.untilSleeping((ms) => ms <= 2000))
+    fail()
     server.slash(ANNA, 'stop')
-    server.say(ANNA, 'me')
-    await server.untilIdle()
-    expect(server.failed()).toEqual(['slash_commands'])
+    await passPause()
+    await expect.poll(texts).toEqual(['/stop'])
+    for (let i = 0; i < 3; i++) fail()
+    server.slash(ANNA, 'help')
     server.slash(ANNA, 'Stop now')
-    await expect.poll(texts).toEqual(['me', '/Stop now'])
+    await passPause()
+    await passPause()
+    await expect.poll(texts).toEqual(['/stop', '/Stop now'])
   })
 
   test('identifies an account by its workspace and its app', async () => {

@@ -5,7 +5,8 @@ import { Frame } from './events.ts'
 import { sentenceFor, trouble } from '../service-calls.ts'
 import { appLink, type SlackApi, type Trouble } from './web-api.ts'
 
-export type Envelope = { id: string; type: string; payload: unknown }
+/** `isAcknowledged`: Slack does not repeat it. */
+export type Envelope = { id: string; type: string; payload: unknown; isAcknowledged: boolean }
 
 /** Why a connection has ended. `isPlanned`: Slack asked us to open another one. */
 export type Ended = { isPlanned: boolean; trouble: Trouble }
@@ -15,7 +16,7 @@ export type SocketMode = {
   greeted: Promise<Ended | null>
   ended: Promise<Ended>
   isEnded(): boolean
-  /** The next envelope, or null when the connection has ended. */
+  /** The next envelope. When the connection has ended: those that are acknowledged, and then null. */
   next(): Promise<Envelope | null>
   acknowledge(id: string): void
   close(): void
@@ -24,6 +25,8 @@ export type SocketMode = {
 const HELLO_DEADLINE_MS = 20_000
 const PING_EVERY_MS = 30_000
 const PONG_DEADLINE_MS = 15_000
+/** A person waits for these, and after three seconds Slack says that they failed. */
+const ACKNOWLEDGED_AT_ONCE = new Set(['interactive', 'slash_commands'])
 const MAX_MESSAGE_BYTES = 2_000_000
 /** Slack repeats what is not acknowledged, and its histories have it, so more need not be kept. */
 const MAX_WAITING = { envelopes: 1000, chars: 20_000_000 }
@@ -61,16 +64,23 @@ export async function openSocketMode({ api, clock, appToken, onRoundTrip }: Sock
 
   function onMessage(text: string): void {
     const frame = readFrame(text)
-    if (frame === null) return
+    if (frame === null || hasEnded) return
     if (frame.type === 'hello') return onHello()
     if (frame.type === 'disconnect') return onDisconnect(frame.reason ?? '')
     if (frame.envelope_id === undefined) return
     // What follows must not be handed over before what is left out, so all of it is left to the next connection.
     isFull ||= queue.length >= MAX_WAITING.envelopes || waitingChars + text.length > MAX_WAITING.chars
     if (isFull) return
-    queue.push({ id: frame.envelope_id, type: frame.type, payload: frame.payload, chars: text.length })
+    const { envelope_id: id, type, payload } = frame
+    const isAcknowledged = ACKNOWLEDGED_AT_ONCE.has(type)
+    if (isAcknowledged) acknowledge(id)
+    queue.push({ id, type, payload, isAcknowledged, chars: text.length })
     waitingChars += text.length
     wake()
+  }
+
+  function acknowledge(id: string): void {
+    socket?.send(JSON.stringify({ envelope_id: id }))
   }
 
   function onHello(): void {
@@ -117,12 +127,13 @@ export async function openSocketMode({ api, clock, appToken, onRoundTrip }: Sock
     async next() {
       if (isFull && queue.length === 0) finish(trouble('unreachable', createMessage('chat_broken_off', { server })), true)
       while (!hasEnded && queue.length === 0) await new Promise<void>((resolve) => (wake = resolve))
-      if (hasEnded) return null
-      const envelope = queue.shift()!
+      const at = hasEnded ? queue.findIndex(({ isAcknowledged }) => isAcknowledged) : 0
+      if (at === -1) return null
+      const envelope = queue.splice(at, 1)[0]!
       waitingChars -= envelope.chars
       return envelope
     },
-    acknowledge: (id) => socket?.send(JSON.stringify({ envelope_id: id })),
+    acknowledge,
     close: () => finish(trouble('unreachable', createMessage('chat_given_up'))),
   }
 }
