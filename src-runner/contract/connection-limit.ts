@@ -1,6 +1,8 @@
-import type { Server } from 'node:http'
-import type { Socket } from 'node:net'
-import { isFromNetwork } from './encryption.ts'
+import { isFromNetwork, type Ends } from './encryption.ts'
+
+/** Of a server and a socket of Node, what is needed. */
+type Connection = Ends & { destroy(): unknown; once(event: 'close', then: () => void): unknown }
+type Listening = { on(event: 'connection', then: (socket: Connection) => void): unknown }
 
 /** Of one server, which leaves file handles for everything else under a limit of 1,024. */
 export const MAX_CONNECTIONS = 768
@@ -13,12 +15,12 @@ type Limits = { fromAddress: number; fromNetwork: number }
 
 /** Closes connections from the network that are more than one address, or all together, may hold. */
 export function limitConnectionsFromNetwork(
-  server: Pick<Server, 'on'>,
+  server: Listening,
   { fromAddress, fromNetwork }: Limits = { fromAddress: MAX_FROM_ADDRESS, fromNetwork: MAX_FROM_NETWORK },
 ): void {
   const open = new Map<string, number>()
   let total = 0
-  server.on('connection', (socket: Socket) => {
+  server.on('connection', (socket) => {
     if (!isFromNetwork(socket)) return
     const address = socket.remoteAddress ?? ''
     const count = open.get(address) ?? 0

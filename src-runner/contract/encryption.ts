@@ -89,7 +89,7 @@ function pemOf(key: string): string {
   return `-----BEGIN PRIVATE KEY-----\n${key.replace(/.{64}/g, '$&\n').trimEnd()}\n-----END PRIVATE KEY-----\n`
 }
 
-type Ends = { remoteAddress?: string | undefined; localAddress?: string | undefined }
+export type Ends = { remoteAddress?: string | undefined; localAddress?: string | undefined }
 
 /** A connection without TLS that did not stay on this machine. */
 export function isPlainFromNetwork(connection: Ends & { encrypted?: boolean }): boolean {

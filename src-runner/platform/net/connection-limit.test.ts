@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { limitConnectionsFromNetwork } from './connection-limit.ts'
+import { limitConnectionsFromNetwork } from '../../contract/connection-limit.ts'
 
 describe('the limit of connections from the network', () => {
   const server = () => {
