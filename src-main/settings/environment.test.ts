@@ -144,7 +144,7 @@ describe('a port that two settings name', () => {
     [{ INGRESS_PORT: '3001' }, saved, 'RUNNER_PORT and INGRESS_PORT are both 3001.'],
     [{ INGRESS_PORT: '3000' }, saved, 'DASHBOARD_PORT and INGRESS_PORT are both 3000.'],
   ])('is refused with one line and exit code 2: %o', async (env, saved, line) => {
-    const failure = catchStartError(() => refuseEqualPorts(read(env as Record<string, string>), saved))
+    const failure = catchStartError(() => refuseEqualPorts(read(env), saved))
     expect(failure.exitCode).toBe(2)
     expect(await englishText(failure.detail)).toBe(`${line} Give each its own port.`)
   })
@@ -156,7 +156,7 @@ describe('a port that two settings name', () => {
     // The person chose them in the app, which offers another port.
     [{}, { runnerPort: 3000, dashboardPort: 3000 }],
   ])('is not refused where there is none: %o', (env, saved) => {
-    expect(() => refuseEqualPorts(read(env as Record<string, string>), saved)).not.toThrow()
+    expect(() => refuseEqualPorts(read(env), saved)).not.toThrow()
   })
 })
 
