@@ -114,6 +114,7 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
     version: app.getVersion(),
     appImage: process.env['APPIMAGE'] ?? null,
     testFeed: isTest ? testFeed(process.env['DECKHAND_TEST_UPDATES']) : null,
+    hasUnsavedChanges: window.hasUnsavedChanges,
     quit: () => app.quit(),
     quitWith: (install) => quit.with(install),
   })

@@ -19,6 +19,7 @@ export type AppUpdatesDeps = {
   appImage: string | null
   /** A local server, in window tests; null: none. */
   testFeed: UpdateFeed | null
+  hasUnsavedChanges: () => Promise<boolean>
   quit: () => void
   quitWith: (install: () => boolean) => Promise<void>
 }
@@ -41,6 +42,7 @@ export function createAppUpdates(deps: AppUpdatesDeps): Updates & { record: Upda
     onSettings: (listener) => settings.onChange(listener),
     runningJobs: () => supervisor.running().jobs.length,
     onRunning: (listener) => supervisor.onRunning(listener),
+    hasUnsavedChanges: deps.hasUnsavedChanges,
     backUp: () => backUp(host),
     quitWith: deps.quitWith,
     clock: {

@@ -30,6 +30,7 @@ function open({ kind = 'app', settings: given = {}, hasSource = true }: Options 
     jobs: 0,
     installed: [] as boolean[],
     duringBackup: () => {},
+    hasUnsavedChanges: false,
   }
   const timers: { at: number; run: () => void }[] = []
   const time = { wall: 1_800_000_000_000, monotonic: 0 }
@@ -63,6 +64,7 @@ function open({ kind = 'app', settings: given = {}, hasSource = true }: Options 
     onSettings: (listener) => (onSettings = listener),
     runningJobs: () => world.jobs,
     onRunning: (listener) => (onRunning = listener),
+    hasUnsavedChanges: async () => world.hasUnsavedChanges,
     async backUp() {
       world.backups++
       world.duringBackup()
@@ -225,6 +227,20 @@ describe('updates', () => {
     world.duringBackup = () => {}
     jobsAre(0)
     await expect.poll(() => world.installed).toEqual([true])
+  })
+
+  it('that waited for a job leave unsaved changes alone, and wait for the person', async () => {
+    const { updates, world, jobsAre } = open()
+    updates.start(false)
+    await updates.act('check')
+    jobsAre(1)
+    await updates.act('install')
+    world.hasUnsavedChanges = true
+    jobsAre(0)
+    await expect.poll(() => updates.state().state).toBe('downloaded')
+    expect(world.installed).toEqual([])
+    await updates.act('install')
+    expect(world.installed).toEqual([true])
   })
 
   it('are not installed without a backup', async () => {

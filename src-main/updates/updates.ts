@@ -28,6 +28,8 @@ export type UpdatesDeps = {
   /** How many jobs are running now. */
   runningJobs: () => number
   onRunning: (listener: () => void) => void
+  /** Whether the page has changes that quitting would lose. */
+  hasUnsavedChanges: () => Promise<boolean>
   /** Makes a backup of the data and checks it. Rejects if there is none. */
   backUp: () => Promise<void>
   /** Stops everything, calls the function, and quits. */
@@ -122,13 +124,15 @@ export function createUpdates(deps: UpdatesDeps): Updates {
     }
   }
 
-  async function install(): Promise<void> {
+  /** `isAsked`: the person asks for it now, and so knows that the window closes. */
+  async function install({ isAsked }: { isAsked: boolean }): Promise<void> {
     if (state.state !== 'downloaded' && state.state !== 'waiting') return
     const { offer } = state
     if (deps.runningJobs() > 0) return become({ state: 'waiting', offer })
     become({ state: 'installing', offer })
     if (!(await makeBackup(offer))) return
-    // A job may have started during the backup.
+    if (!isAsked && (await deps.hasUnsavedChanges())) return become({ state: 'downloaded', offer })
+    // A job may have started meanwhile.
     if (deps.runningJobs() > 0) return become({ state: 'waiting', offer })
     await record.setInstalling(offer.version)
     log.info({ version: offer.version }, 'the update is being installed')
@@ -158,7 +162,7 @@ export function createUpdates(deps: UpdatesDeps): Updates {
       if (didInstallFail) become({ state: 'failed', code: 'not_installed', offer: null })
       clock.after(FIRST_CHECK_MS.least + clock.random() * FIRST_CHECK_MS.jitter, tick)
       deps.onRunning(() => {
-        if (state.state === 'waiting' && deps.runningJobs() === 0) void install()
+        if (state.state === 'waiting' && deps.runningJobs() === 0) void install({ isAsked: false })
       })
       let { updateChannel } = settings()
       deps.onSettings(() => {
@@ -172,7 +176,7 @@ export function createUpdates(deps: UpdatesDeps): Updates {
     async act(action) {
       if (action === 'check') await check()
       else if (action === 'download') await download()
-      else if (action === 'install') await install()
+      else if (action === 'install') await install({ isAsked: true })
       else if (state.state === 'waiting') become({ state: 'downloaded', offer: state.offer })
     },
     async prepareQuit() {

@@ -12,6 +12,10 @@ import { MIN_SIZE, placeFor, readPlace, writePlace } from './window-place.ts'
 const CANVAS = { light: '#f3f5f5', dark: '#0f1416' }
 const SHOW_LIMIT_MS = 3_000
 const REMEMBER_AFTER_MS = 500
+/** A page that hangs by then counts as one with unsaved changes. */
+const UNSAVED_LIMIT_MS = 2_000
+/** What the browser does before it closes a page. */
+const WOULD_STAY = `!dispatchEvent(new Event('beforeunload', { cancelable: true }))`
 
 export type MainWindow = {
   /** Creates the window if needed, and brings it to the front. */
@@ -20,6 +24,8 @@ export type MainWindow = {
   sendState(state: DesktopState): void
   /** Brings the window to the front and sends the page a request. */
   command(command: DesktopCommand): void
+  /** Whether closing the page would lose changes. Asks the person nothing. */
+  hasUnsavedChanges(): Promise<boolean>
   /** The parent of dialogs. */
   current(): BrowserWindow | null
 }
@@ -163,8 +169,17 @@ export function createMainWindow(deps: MainWindowDeps): MainWindow {
       if (window!.webContents.isLoading()) waiting = [...waiting, command]
       else window!.webContents.send(COMMAND_CHANNEL, command)
     },
+    hasUnsavedChanges: async () => window !== null && wouldStay(window),
     current: () => window,
   }
+}
+
+async function wouldStay({ webContents }: BrowserWindow): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => late.resolve(true), UNSAVED_LIMIT_MS)
+  // Rejects if the page crashes or its window closes meanwhile.
+  const said = (webContents.executeJavaScript(WOULD_STAY) as Promise<boolean>).catch(() => false)
+  return Promise.race([said, late.promise]).finally(() => clearTimeout(timer))
 }
 
 function givenUpPage({ t, locale }: Speech): string {
