@@ -32,7 +32,7 @@ import { openMachineSettings, type MachineSettingsStore } from './settings/machi
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts'
 import { openVault } from './vault/open-vault.ts'
 import type { Vault } from './vault/vault.ts'
-import { createWorkerSecret } from './vault/worker-secret.ts'
+import { createWorkerSecret, type WorkerSecretDeps } from './vault/worker-secret.ts'
 
 /** What the app and headless share: two servers, a runner, a vault, settings and a log. */
 export type Host = {
@@ -112,17 +112,13 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
   const { authMode } = sharing
   const linkKey = randomBytes(32).toString('base64url')
   const tokens = createOneTimeTokens(linkKey)
-  const secret = createWorkerSecret({ vault, given: environment.workerSecret, authMode, log })
+  const secret = openSecret({ vault, given: environment.workerSecret, authMode, log, apply: () => supervisor.changeAccess() })
   const serving = createServing(() => ({ ...placeOf(environment, sharing, ports), dashboard, interfaces: network?.interfaces, log }), log)
 
   async function rotateSecret(): Promise<string> {
     const replaced = await secret.replace()
     await supervisor.changeAccess()
     return replaced
-  }
-
-  async function replaceTemporarySecret(): Promise<void> {
-    if (await secret.replaceTemporary()) await supervisor.changeAccess()
   }
 
   async function configure(safeMode: boolean): Promise<RunnerConfig> {
@@ -156,10 +152,6 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     output: (line) => process.stderr.write(`${line}\n`),
   })
   settings.onChange(() => supervisor.setLanguage(language()))
-  vault.onState(({ state }) => {
-    if (state !== 'ok') return
-    replaceTemporarySecret().catch((error: unknown) => log.warn({ error: messageOf(error) }, 'the stored secret is not used yet'))
-  })
   keepLinkFile(dataDir, linkKey, { serving, supervisor, log })
   const dashboard = createDashboard({
     assets,
@@ -198,11 +190,7 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     dashboard,
     dashboardState: serving.state,
     onDashboardState: serving.onState,
-    async workerSecret() {
-      await secret.read()
-      await replaceTemporarySecret()
-      return secret.read()
-    },
+    workerSecret: secret.readStored,
     authMode,
     sharing: () => sharing.state(serving.server()?.port ?? null),
     onSharing: sharing.onChange,
@@ -251,6 +239,26 @@ function openLog(
   settings.onChange(() => log.setLevel(level()))
   if (settings.notice) log.warn({ notice: settings.notice }, 'the settings file cannot be used')
   return log
+}
+
+/** `apply` gives the runner the stored secret, as soon as the vault can be used. */
+function openSecret({ apply, ...deps }: WorkerSecretDeps & { apply: () => Promise<unknown> }) {
+  const secret = createWorkerSecret(deps)
+  async function useStored(): Promise<void> {
+    if (await secret.replaceTemporary()) await apply()
+  }
+  deps.vault.onState(({ state }) => {
+    if (state !== 'ok') return
+    useStored().catch((error: unknown) => deps.log.warn({ error: messageOf(error) }, 'the stored secret is not used yet'))
+  })
+  return {
+    ...secret,
+    async readStored(): Promise<string> {
+      await secret.read()
+      await useStored()
+      return secret.read()
+    },
+  }
 }
 
 type SharingParts = Pick<Host, 'environment' | 'settings' | 'signIn' | 'vault' | 'log'> & { apply: () => Promise<Message | null> } & Pick<
