@@ -5,7 +5,7 @@ import { limitConnectionsFromNetwork } from '../../contract/connection-limit.ts'
 describe('the limit of connections from the network', () => {
   const server = () => {
     const listening = new EventEmitter()
-    limitConnectionsFromNetwork(listening as never, { fromAddress: 2, fromNetwork: 3 })
+    limitConnectionsFromNetwork(listening, { fromAddress: 2, fromNetwork: 3 })
     return (remoteAddress: string | undefined, localAddress = '192.168.1.5') => {
       const socket = Object.assign(new EventEmitter(), {
         remoteAddress,
