@@ -74,7 +74,7 @@ it('names every screen and marks the current one', async () => {
 
 it('counts the skills that need the person', async () => {
   const skills = [makeSkill(), makeSkill({ hasUpdate: true }), makeSkill({ status: 'changed' })]
-  open({ runner: createFakeRunner({ listSkills: () => ({ skills }) }) })
+  open({ runner: createFakeRunner({ listSkills: () => ({ skills, nextCursor: null }) }) })
   expect(await screen.findByRole('link', { name: /^Skills.*, 2 skills need you$/ })).toBeVisible()
 })
 

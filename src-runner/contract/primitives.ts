@@ -18,10 +18,12 @@ export const TokenCount = z.number().int().nonnegative()
 /** An opaque position in a list: the `nextCursor` of its last page. */
 export const Cursor = z.string().min(1).max(200)
 
-export const PageQuery = z.object({
-  cursor: Cursor.optional(),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
-})
+const Limit = z.coerce.number().int().min(1).max(200)
+
+export const PageQuery = z.object({ cursor: Cursor.optional(), limit: Limit.default(50) })
+
+/** For lists that are short, such as the connected accounts: without a limit, the answer is the whole list. */
+export const ShortListQuery = z.object({ cursor: Cursor.optional(), limit: Limit.optional() })
 
 export const NextCursor = z.string().nullable()
 

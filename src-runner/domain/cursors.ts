@@ -18,6 +18,29 @@ export function decodeCursor<T>(cursor: string, shape: z.ZodType<T>): T {
   throw invalidAt('cursor', createMessage('cursor_unknown'))
 }
 
+const ListPosition = z.tuple([z.string(), z.number().int().nonnegative()])
+
+/**
+ * A page of a list that is read as a whole. `keyOf` names an item. The next page starts after the last item of this one, or,
+ * if that one is gone by then, at its place. Throws like `decodeCursor`.
+ */
+export function pageOfList<Item>(
+  items: Item[],
+  { cursor, limit = items.length }: { cursor?: string | undefined; limit?: number | undefined },
+  keyOf: (item: Item) => string,
+): { items: Item[]; nextCursor: string | null } {
+  const start = cursor === undefined ? 0 : startAfter(decodeCursor(cursor, ListPosition))
+  const end = start + limit
+  const last = items[end - 1]
+  const nextCursor = last === undefined || end >= items.length ? null : encodeCursor([keyOf(last), end - 1])
+  return { items: items.slice(start, end), nextCursor }
+
+  function startAfter([key, place]: z.infer<typeof ListPosition>): number {
+    const found = items.findIndex((item) => keyOf(item) === key)
+    return found === -1 ? place : found + 1
+  }
+}
+
 const SeqPosition = z.tuple([z.number().int().positive()])
 
 /** For a list ordered by seq, newest first: the seq below which the page starts. Throws like `decodeCursor`. */

@@ -80,7 +80,11 @@ describe('API clients', () => {
       expect((await as(token).ok('listAgents')).agents).toEqual([])
       clock.advance(59_000)
       await as(token).ok('listAgents')
-      expect(await runner.client.ok('listTokens')).toEqual({ tokens: [{ ...accessToken, lastUsedAt: usedAt }], accepted: true })
+      expect(await runner.client.ok('listTokens')).toEqual({
+        tokens: [{ ...accessToken, lastUsedAt: usedAt }],
+        accepted: true,
+        nextCursor: null,
+      })
       clock.advance(1000)
       await as(token).ok('listAgents')
       expect((await runner.client.ok('listTokens')).tokens[0]!.lastUsedAt).toBe(usedAt + 60_000)

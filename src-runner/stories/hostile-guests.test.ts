@@ -245,6 +245,6 @@ describe('a guest on Telegram', () => {
     }
     const body = { agentId, kind: 'telegram' as const, token: rig.bot.token, baseUrl: rig.bot.url }
     expect(await rig.runner.client.ask('createChannel', { body })).toMatchObject({ status: 404, body: { error: 'agent_not_found' } })
-    expect(await rig.runner.client.ok('listChannels', { query: {} })).toEqual({ channels: [] })
+    expect(await rig.runner.client.ok('listChannels', { query: {} })).toEqual({ channels: [], nextCursor: null })
   })
 })

@@ -65,4 +65,34 @@ describe('lists', () => {
     const { steps } = await runner.client.ok('listSteps', { params: { jobId }, query: { after: 1 } })
     expect(steps.map((step) => step.seq)).toEqual([2, 3])
   })
+
+  it('that are short come whole without a limit, and in pages with one', async () => {
+    runner = await createTestRunner()
+    await runner.addAgent()
+    for (const name of ['listProviders', 'listModels', 'listConnectors'] as const) {
+      const whole = await runner.client.ok(name)
+      const seen: unknown[] = []
+      for (let cursor: string | undefined; ;) {
+        const page = await runner.client.ok(name, { query: { limit: 2, cursor } })
+        expect(itemsOf(page).length).toBeLessThanOrEqual(2)
+        seen.push(...itemsOf(page))
+        if (page.nextCursor === null) break
+        cursor = page.nextCursor
+      }
+      expect(seen).toEqual(itemsOf(whole))
+      expect([name, whole.nextCursor, seen.length > 1]).toEqual([name, null, true])
+    }
+    const short = ['listChannels', 'listCredentials', 'listSkills', 'listMcpServers', 'listTokens'] as const
+    for (const name of [...short, 'listProviders', 'listModels', 'listConnectors'] as const) {
+      expect((await runner.client.ok(name, { query: { limit: 200 } })).nextCursor).toBeNull()
+      for (const query of [{ limit: 0 }, { limit: 201 }, { cursor: 'nonsense' }]) {
+        expect([name, query, (await runner.client.ask(name, { query })).status]).toEqual([name, query, 400])
+      }
+    }
+  })
 })
+
+/** The list of an answer, whatever its name. */
+function itemsOf(answer: object): unknown[] {
+  return Object.values(answer).find(Array.isArray) ?? []
+}

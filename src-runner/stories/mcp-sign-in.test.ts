@@ -200,7 +200,7 @@ describe('a sign-in at an MCP server', () => {
     expect(await runner.client.ok('testMcpServer', { params: { mcpServerId } })).toMatchObject({ server: { status: 'needs_sign_in' } })
     const second = await signIn(mcpServerId)
     await runner.client.ok('deleteMcpServer', { params: { mcpServerId } })
-    expect(await runner.client.ok('listCredentials')).toEqual({ credentials: [] })
+    expect(await runner.client.ok('listCredentials')).toEqual({ credentials: [], nextCursor: null })
     expect(await runner.vault.get(credentialKey(second.id))).toBeNull()
   })
 

@@ -102,7 +102,7 @@ describe('the routes of other programs', () => {
     expect(installedFolders()).toHaveLength(1)
 
     await worker().ok('uninstallSkillBySlug', { body })
-    expect(await runner.client.ok('listSkills')).toEqual({ skills: [] })
+    expect(await runner.client.ok('listSkills')).toEqual({ skills: [], nextCursor: null })
     expect(installedFolders()).toEqual([])
   })
 })

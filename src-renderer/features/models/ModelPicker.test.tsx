@@ -25,6 +25,7 @@ const runner = () =>
       ],
       problems: [],
       defaultModel: null,
+      nextCursor: null,
     }),
   })
 

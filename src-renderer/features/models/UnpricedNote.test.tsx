@@ -12,7 +12,7 @@ const refOf = ({ providerId, model }: typeof priced) => ({ providerId, model })
 
 function show(model: typeof priced | null, fallbacks: (typeof priced)[] = []) {
   const runner = createFakeRunner({
-    listModels: () => ({ models: [unpriced, priced], problems: [], defaultModel: refOf(unpriced) }),
+    listModels: () => ({ models: [unpriced, priced], problems: [], defaultModel: refOf(unpriced), nextCursor: null }),
     getSettings: () => ({ settings: { ...DEFAULT_SETTINGS, defaultModel: refOf(unpriced) } }),
   })
   const agent = makeAgent({ model: model === null ? null : refOf(model), fallbacks: fallbacks.map(refOf) })

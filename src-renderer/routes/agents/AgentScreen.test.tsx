@@ -19,6 +19,7 @@ function createWorkspace(agents: Agent[]) {
       models: [makeModel(), makeModel({ providerId: 'p', providerName: 'Local', model: 'large', label: 'Large' })],
       problems: [],
       defaultModel: { providerId: 'demo', model: 'demo' },
+      nextCursor: null,
     }),
     createAgent: ({ body }) => ({ agent: makeAgent({ name: body.name }) }),
     updateAgent: ({ params }) => ({ agent: agents.find((one) => one.id === params.agentId)! }),
@@ -215,9 +216,12 @@ it('says in one place what an agent can reach, with a link to change each', asyn
   const credential = makeCredential({ name: 'Work', agents: [{ agentId: agent.id, agentName: 'Ada', access: 'write' }] })
   const server = makeMcpServer({ agents: [{ agentId: agent.id, agentName: 'Ada', tools: null, tokens: 1250 }] })
   runner.answer({
-    listChannels: () => ({ channels: [makeChannel({ agentId: agent.id, status: 'logged_out' })] }),
-    listCredentials: () => ({ credentials: [credential, makeCredential({ name: 'Of a server', mcpServerId: server.id })] }),
-    listMcpServers: () => ({ servers: [server] }),
+    listChannels: () => ({ channels: [makeChannel({ agentId: agent.id, status: 'logged_out' })], nextCursor: null }),
+    listCredentials: () => ({
+      credentials: [credential, makeCredential({ name: 'Of a server', mcpServerId: server.id })],
+      nextCursor: null,
+    }),
+    listMcpServers: () => ({ servers: [server], nextCursor: null }),
     getMcpToolUse: () => ({ onDemand: true, tools: 40, tokens: 12_000, tokensPerTurn: 450 }),
     listSkills: () => ({
       skills: [
@@ -225,6 +229,7 @@ it('says in one place what an agent can reach, with a link to change each', asyn
         makeSkill({ name: 'notes', tokens: 40 }),
         makeSkill({ name: 'shells', tokens: 500, status: 'needs_consent' }),
       ],
+      nextCursor: null,
     }),
   })
   open(runner, `/agents/${agent.id}`)

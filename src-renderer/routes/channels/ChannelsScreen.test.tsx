@@ -16,7 +16,7 @@ function open(channels: Channel[], path = '/channels', person?: Person) {
   const find = (id: string) => channels.find((one) => one.id === id)
   const runner = createFakeRunner({
     listAgents: () => ({ agents: [agent], nextCursor: null }),
-    listChannels: () => ({ channels: structuredClone(channels) }),
+    listChannels: () => ({ channels: structuredClone(channels), nextCursor: null }),
     createChannel: ({ body }) => {
       if (body.token !== TOKEN) return new Refusal('channel_refused', undefined, undefined, quote('Telegram says: Unauthorized.'))
       const channel = makeChannel({ agentId: body.agentId, status: 'open' })
@@ -172,7 +172,7 @@ it('offers the fix beside a logged-out account', async () => {
   expect(within(dialog).getByLabelText('Token')).toHaveFocus()
   await user.click(within(dialog).getByRole('button', { name: 'Cancel' }))
   // What comes back by itself needs nobody.
-  runner.answer({ listChannels: () => ({ channels: [{ ...channel, status: 'failing' }] }) })
+  runner.answer({ listChannels: () => ({ channels: [{ ...channel, status: 'failing' }], nextCursor: null }) })
   runner.happen({ type: 'channel.changed', payload: { channelId: channel.id, agentId: agent.id } })
   await waitFor(() => expect(screen.queryByRole('button', { name: 'Replace token' })).toBeNull())
 })

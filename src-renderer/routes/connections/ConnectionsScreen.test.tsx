@@ -45,9 +45,9 @@ type Given = { connectors?: ListedConnector[]; credentials?: Credential[]; serve
 function open({ connectors = [github, todoist], credentials = [], servers = [], answers = {} }: Given = {}, options: RenderOptions = {}) {
   const runner = createFakeRunner({
     listAgents: () => ({ agents: [agent], nextCursor: null }),
-    listConnectors: () => ({ connectors }),
-    listCredentials: () => ({ credentials }),
-    listMcpServers: () => ({ servers }),
+    listConnectors: () => ({ connectors, nextCursor: null }),
+    listCredentials: () => ({ credentials, nextCursor: null }),
+    listMcpServers: () => ({ servers, nextCursor: null }),
     ...answers,
   })
   return { ...renderScreen(ConnectionsScreen, { route: '/connections', path: '/connections', runner, ...options }), runner }

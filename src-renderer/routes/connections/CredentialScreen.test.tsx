@@ -13,7 +13,7 @@ function open(credential: Credential | null, answers: Answers = {}) {
   let current = credential
   const runner = createFakeRunner({
     listAgents: () => ({ agents: [ada, emil], nextCursor: null }),
-    listConnectors: () => ({ connectors: [makeConnector()] }),
+    listConnectors: () => ({ connectors: [makeConnector()], nextCursor: null }),
     getCredential: () => (current === null ? new Refusal('credential_not_found') : { credential: current }),
     updateCredential: ({ body }) => {
       const agents = (body.agents ?? current!.agents).map((grant) => ({ ...grant, agentName: grant.agentId === ada.id ? 'Ada' : 'Emil' }))
@@ -97,7 +97,7 @@ it('gives an account a new key, and keeps the rest', async () => {
   const credential = makeCredential({ name: 'Tasks', connector: 'todoist', kind: 'api_key', status: 'needs_sign_in' })
   const todoist = makeConnector({ slug: 'todoist', name: 'Todoist', kind: 'api_key', oauth: null, scopes: [] })
   const { user, runner } = open(credential, {
-    listConnectors: () => ({ connectors: [todoist] }),
+    listConnectors: () => ({ connectors: [todoist], nextCursor: null }),
     createCredential: () => ({ credential: { ...credential, status: 'connected' } }),
   })
   await user.click(await screen.findByRole('button', { name: 'Enter a new key' }))

@@ -24,7 +24,7 @@ const agent = makeAgent({ name: 'File guide', isDefault: true, model: { provider
 function runnerWith(jobs: JobSummary[]) {
   return createFakeRunner({
     listAgents: () => ({ agents: [agent], nextCursor: null }),
-    listModels: () => ({ models: [makeModel()], problems: [], defaultModel: { providerId: 'demo', model: 'demo' } }),
+    listModels: () => ({ models: [makeModel()], problems: [], defaultModel: { providerId: 'demo', model: 'demo' }, nextCursor: null }),
     listJobs: ({ query }) => ({
       jobs: jobs.filter((job) => query.status === undefined || query.status.includes(job.status)),
       nextCursor: null,
@@ -239,7 +239,7 @@ it('says that no model is chosen when agents need one', async () => {
   const runner = runnerWith([])
   runner.answer({
     listAgents: () => ({ agents: [{ ...agent, model: null }], nextCursor: null }),
-    listModels: () => ({ models: [], problems: [], defaultModel: null }),
+    listModels: () => ({ models: [], problems: [], defaultModel: null, nextCursor: null }),
   })
   renderScreen(HomeScreen, { runner })
   expect(await screen.findByRole('link', { name: 'Choose model' })).toHaveAttribute('href', '/models')

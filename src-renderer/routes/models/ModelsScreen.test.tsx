@@ -21,6 +21,7 @@ it('adds a provider, checks it at once, and makes its best model the default if 
       ),
       problems: [],
       defaultModel: null,
+      nextCursor: null,
     }),
     updateSettings: ({ body }) => ({ settings: { ...DEFAULT_SETTINGS, ...body } }),
   })
@@ -47,7 +48,7 @@ it('forgets what a check found when the provider gets another key', async () => 
     listProviders: () => ({ providers: [provider], nextCursor: null }),
     updateProvider: () => ({ provider, keyRemoved: false }),
     checkProvider: () => ({ ok: isGood, models: isGood ? 1 : 0, message: isGood ? null : quote('The key was refused.') }),
-    listModels: () => ({ models: [makeModel({ providerId: provider.id })], problems: [], defaultModel: null }),
+    listModels: () => ({ models: [makeModel({ providerId: provider.id })], problems: [], defaultModel: null, nextCursor: null }),
   })
   const { user } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models' })
   const press = async (item: string) => {
@@ -97,6 +98,7 @@ it('shows the state of each provider, and asks by name before it removes one', a
       models: [makeModel({ providerId: good.id, providerName: 'Work', model: 'm1', label: 'm1', price: null, priceOrigin: 'unknown' })],
       problems: [{ providerId: bad.id, providerName: 'Garage', message: quote('Nothing answers at 10.0.0.9.') }],
       defaultModel: null,
+      nextCursor: null,
     }),
     deleteProvider: () => new Refusal('provider_in_use', '', undefined, { code: 'provider_of_agent', params: { agentName: 'Notes' } }),
   })
@@ -134,6 +136,7 @@ it('sets a custom price', async () => {
       models: [makeModel({ ...model, providerName: 'Work', label: 'Model One', price: null, priceOrigin: 'unknown' })],
       problems: [],
       defaultModel: null,
+      nextCursor: null,
     }),
     setModelPrice: () => ({ ok: true }),
   })
@@ -162,6 +165,7 @@ it('searches models and keeps the search in the URL', async () => {
       models: ['alpha large', 'alpha small', 'beta'].map((label) => makeModel({ model: label.replace(' ', '-'), label })),
       problems: [],
       defaultModel: null,
+      nextCursor: null,
     }),
   })
   const { user, path } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models' })
@@ -210,6 +214,7 @@ it('offers after the first provider to move agents off the demo', async () => {
       ],
       problems: [],
       defaultModel: demo,
+      nextCursor: null,
     }),
     listAgents: () => ({ agents: [onDemo, makeAgent({ name: 'Bob', model: null })], nextCursor: null }),
     getSettings: () => ({ settings: { ...DEFAULT_SETTINGS, defaultModel: demo } }),
@@ -236,7 +241,7 @@ it('offers nothing when a model was chosen before, or when a provider is only ch
   const runner = createFakeRunner({
     createProvider: () => ({ provider }),
     checkProvider: () => ({ ok: true, models: 1, message: null }),
-    listModels: () => ({ models: [makeModel({ providerId: provider.id })], problems: [], defaultModel: chosen }),
+    listModels: () => ({ models: [makeModel({ providerId: provider.id })], problems: [], defaultModel: chosen, nextCursor: null }),
     getSettings: () => ({ settings: { ...DEFAULT_SETTINGS, defaultModel: chosen } }),
   })
   const { user } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models?add=anthropic' })
@@ -252,7 +257,12 @@ it('shows a member providers and prices, without anything to change', async () =
   const provider = makeProvider()
   const runner = createFakeRunner({
     listProviders: () => ({ providers: [provider], nextCursor: null }),
-    listModels: () => ({ models: [makeModel({ providerId: provider.id, label: 'Sonnet 5' })], problems: [], defaultModel: null }),
+    listModels: () => ({
+      models: [makeModel({ providerId: provider.id, label: 'Sonnet 5' })],
+      problems: [],
+      defaultModel: null,
+      nextCursor: null,
+    }),
   })
   const person = { id: makeId(), name: 'Bo', role: 'member' as const, createdAt: 0 }
   const { user } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models?add=anthropic', person })

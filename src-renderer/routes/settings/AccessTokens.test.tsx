@@ -29,7 +29,7 @@ function open({ tokens = [] as AccessToken[], accepted = true } = {}) {
   const created: CreateToken[] = []
   const revoked: string[] = []
   const runner = createFakeRunner({
-    listTokens: () => ({ tokens, accepted }),
+    listTokens: () => ({ tokens, accepted, nextCursor: null }),
     createToken({ body }) {
       created.push(body)
       return { accessToken: tokenWith({ name: body.name }), token: TOKEN }

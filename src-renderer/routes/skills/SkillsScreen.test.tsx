@@ -13,7 +13,7 @@ const digest = (letter: string) => `sha256:${letter.repeat(64)}`
 function open(skills: Skill[], answers: Answers = {}, options: RenderOptions = {}) {
   const runner = createFakeRunner({
     listAgents: () => ({ agents: [ada], nextCursor: null }),
-    listSkills: () => ({ skills }),
+    listSkills: () => ({ skills, nextCursor: null }),
     ...answers,
   })
   return { ...renderScreen(SkillsScreen, { route: '/skills', path: '/skills', runner, ...options }), runner }

@@ -139,6 +139,7 @@ it('connects a provider with a key and then lets the person choose its model', a
       ],
       problems: [],
       defaultModel: null,
+      nextCursor: null,
     }),
   })
   const { user } = open(runner)

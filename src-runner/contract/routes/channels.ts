@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Message } from '../messages.ts'
 import { Channel, ChannelPerson, CreateChannel, UpdateChannel, UpdateChannelPerson } from '../channels.ts'
 import { Pairing, StartPairing } from '../messenger.ts'
-import { Id } from '../primitives.ts'
+import { Id, NextCursor, ShortListQuery } from '../primitives.ts'
 import { del, get, Nothing, patch, post } from './route.ts'
 
 const channelParams = z.object({ channelId: Id })
@@ -11,8 +11,8 @@ export const channelRoutes = {
   listChannels: get('/api/channels', {
     reach: 'workspace',
     summary: 'The channels through which agents are reached, newest first.',
-    query: z.object({ agentId: Id.optional() }),
-    answer: z.object({ channels: z.array(Channel) }),
+    query: ShortListQuery.extend({ agentId: Id.optional() }),
+    answer: z.object({ channels: z.array(Channel), nextCursor: NextCursor }),
     shows: ['channels'],
   }),
   createChannel: post('/api/channels', {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Authorization, CreateAuthorization, CreateCredential, Credential, UpdateCredential } from '../credentials.ts'
 import { Message } from '../messages.ts'
-import { Id } from '../primitives.ts'
+import { Id, NextCursor, ShortListQuery } from '../primitives.ts'
 import { del, get, patch, post } from './route.ts'
 
 const authorizationParams = z.object({ authorizationId: Id })
@@ -15,8 +15,8 @@ export const credentialRoutes = {
   listCredentials: get('/api/credentials', {
     reach: 'workspace',
     summary: 'The connected accounts, newest first.',
-    query: z.object({ agentId: Id.optional() }),
-    answer: z.object({ credentials: z.array(Credential) }),
+    query: ShortListQuery.extend({ agentId: Id.optional() }),
+    answer: z.object({ credentials: z.array(Credential), nextCursor: NextCursor }),
     shows: ['credentials'],
   }),
   getCredential: get('/api/credentials/:credentialId', {

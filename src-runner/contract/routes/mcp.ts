@@ -3,7 +3,7 @@ import { Authorization, CreateAuthorization } from '../credentials.ts'
 import { AcceptMcpTools, CreateMcpServer, McpLogLine, McpServer, McpToolUse, UpdateMcpServer } from '../mcp.ts'
 import { ImportMcpServers, MAX_PASTE_CHARS, McpDrafts, McpImport } from '../mcp-drafts.ts'
 import { Message } from '../messages.ts'
-import { Id } from '../primitives.ts'
+import { Id, NextCursor, ShortListQuery } from '../primitives.ts'
 import { del, get, Nothing, patch, post } from './route.ts'
 
 const serverParams = z.object({ mcpServerId: Id })
@@ -13,8 +13,8 @@ export const mcpRoutes = {
   listMcpServers: get('/api/mcp-servers', {
     reach: 'workspace',
     summary: 'MCP servers with their tools and the agents that use them, in the order in which they were added.',
-    query: z.object({ agentId: Id.optional() }),
-    answer: z.object({ servers: z.array(McpServer) }),
+    query: ShortListQuery.extend({ agentId: Id.optional() }),
+    answer: z.object({ servers: z.array(McpServer), nextCursor: NextCursor }),
     shows: ['mcp_servers'],
   }),
   getMcpToolUse: get('/api/agents/:agentId/mcp-tools', {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ModelRef } from '../agents.ts'
-import { NextCursor } from '../primitives.ts'
+import { NextCursor, ShortListQuery } from '../primitives.ts'
 import { CreateProvider, FoundServer, ModelList, Price, Provider, UpdateProvider } from '../providers.ts'
 import { Message } from '../messages.ts'
 import { del, get, Nothing, patch, post } from './route.ts'
@@ -11,6 +11,7 @@ export const providerRoutes = {
   listProviders: get('/api/providers', {
     reach: 'machine',
     summary: 'Providers: the demo, added ones, and those found on this machine.',
+    query: ShortListQuery,
     answer: z.object({ providers: z.array(Provider), nextCursor: NextCursor }),
     shows: ['providers'],
   }),
@@ -60,7 +61,8 @@ export const providerRoutes = {
   listModels: get('/api/models', {
     reach: 'machine',
     summary: 'The models of all providers, as the providers list them.',
-    answer: ModelList,
+    query: ShortListQuery,
+    answer: ModelList.extend({ nextCursor: NextCursor }),
     shows: ['models'],
   }),
   setModelPrice: post('/api/models/price', {

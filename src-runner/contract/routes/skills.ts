@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Id } from '../primitives.ts'
+import { Id, NextCursor, ShortListQuery } from '../primitives.ts'
 import {
   FoundSkill,
   MAX_SKILL_BODY_BYTES,
@@ -84,8 +84,8 @@ export const skillRoutes = {
   listSkills: get('/api/skills', {
     reach: 'workspace',
     summary: 'The installed skills, by name.',
-    query: z.object({ agentId: Id.optional() }),
-    answer: z.object({ skills: z.array(Skill) }),
+    query: ShortListQuery.extend({ agentId: Id.optional() }),
+    answer: z.object({ skills: z.array(Skill), nextCursor: NextCursor }),
     shows: ['skills'],
   }),
   getSkill: get('/api/skills/:skillId', {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Id } from '../primitives.ts'
+import { Id, NextCursor, ShortListQuery } from '../primitives.ts'
 import { AccessToken, CreateToken } from '../tokens.ts'
 import { del, get, Nothing, post } from './route.ts'
 
@@ -9,7 +9,8 @@ export const tokenRoutes = {
     ownerOnly: true,
     reach: 'workspace',
     summary: 'Access tokens that are not revoked, newest first. `accepted`: the runner accepts them, because AUTH_MODE is bearer-token.',
-    answer: z.object({ tokens: z.array(AccessToken), accepted: z.boolean() }),
+    query: ShortListQuery,
+    answer: z.object({ tokens: z.array(AccessToken), accepted: z.boolean(), nextCursor: NextCursor }),
     shows: ['tokens'],
   }),
   createToken: post('/api/tokens', {

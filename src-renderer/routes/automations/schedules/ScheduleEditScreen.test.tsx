@@ -15,7 +15,7 @@ const NEXT = [Date.parse('2027-05-12T07:00:00Z'), Date.parse('2027-05-13T07:00:0
 function open(path: string, schedules: Schedule[] = []) {
   const runner = createFakeRunner({
     listAgents: () => ({ agents: [ada], nextCursor: null }),
-    listChannels: () => ({ channels: [] }),
+    listChannels: () => ({ channels: [], nextCursor: null }),
     getSchedule: ({ params }) => {
       const schedule = schedules.find((one) => one.id === params.scheduleId)
       return schedule === undefined ? new Refusal('schedule_not_found') : { schedule }

@@ -44,7 +44,7 @@ function telegram(agentId: string): Channel {
 function createWorkspace(): FakeRunner {
   return createFakeRunner({
     listAgents: () => ({ agents: [makeAgent({ name: 'Bob' }), ada], nextCursor: null }),
-    listChannels: () => ({ channels: [] }),
+    listChannels: () => ({ channels: [], nextCursor: null }),
     previewTemplate: () => ({ prompt: 'What comes of it', plainPrompt: 'What comes of it', placeholders: [], problem: null }),
   })
 }
@@ -227,7 +227,7 @@ describe('telling the person', () => {
 
   it('offers the channels of the chosen agent only', async () => {
     const runner = createWorkspace()
-    runner.answer({ listChannels: ({ query }) => ({ channels: query.agentId === ada.id ? [telegram(ada.id)] : [] }) })
+    runner.answer({ listChannels: ({ query }) => ({ channels: query.agentId === ada.id ? [telegram(ada.id)] : [], nextCursor: null }) })
     const view = open('/automations/webhooks/new?preset=generic', runner)
     const sandbox = await screen.findByRole('checkbox', { name: 'Notify on success' })
     await waitFor(() => expect(sandbox).toBeEnabled())

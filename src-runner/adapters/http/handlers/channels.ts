@@ -5,6 +5,7 @@ import { AppError, invalidAt, required } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { channelTokenKey } from '../../../lib/vault.ts'
 import { getAgent } from '../../../domain/agents/agents.ts'
+import { pageOfList } from '../../../domain/cursors.ts'
 import { joinTokens, type ChannelAccess } from '../../../domain/channels/channel-access.ts'
 import {
   deleteChannel,
@@ -58,9 +59,11 @@ export function channelHandlers({ db, jobs, clock, ids, vault, log, speech, chan
   }
 
   return {
-    listChannels: ({ query }, { caller }) => ({
-      channels: listChannels(db, { ...query, entityId: caller.entityId }).map(shownTo(caller)),
-    }),
+    listChannels({ query }, { caller }) {
+      const listed = listChannels(db, { agentId: query.agentId, entityId: caller.entityId })
+      const { items, nextCursor } = pageOfList(listed, query, ({ id }) => id)
+      return { channels: items.map(shownTo(caller)), nextCursor }
+    },
     getChannel: ({ params }, { caller }) => ({ channel: shownTo(caller)(getChannel(db, params.channelId)) }),
 
     async createChannel({ body: { agentId, kind, token, appToken, baseUrl } }) {

@@ -1,11 +1,16 @@
 import { transact } from '../../../platform/db/database.ts'
 import { getCredential, listCredentials, updateCredential } from '../../../domain/credentials/credentials.ts'
+import { pageOfList } from '../../../domain/cursors.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
 export function credentialHandlers({ db, authorizations }: HandlerDeps) {
   return {
-    listCredentials: ({ query }, { caller }) => ({ credentials: listCredentials(db, { ...query, entityId: caller.entityId }) }),
+    listCredentials({ query }, { caller }) {
+      const listed = listCredentials(db, { agentId: query.agentId, entityId: caller.entityId })
+      const { items: credentials, nextCursor } = pageOfList(listed, query, ({ id }) => id)
+      return { credentials, nextCursor }
+    },
     getCredential: ({ params }) => ({ credential: getCredential(db, params.credentialId) }),
 
     updateCredential: ({ params, body }) => ({ credential: transact(db, (tx) => updateCredential(tx, params.credentialId, body)) }),

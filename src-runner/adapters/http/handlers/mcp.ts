@@ -11,6 +11,7 @@ import {
   listMcpServers,
   updateMcpServer,
 } from '../../../domain/mcp/mcp-servers.ts'
+import { pageOfList } from '../../../domain/cursors.ts'
 import { findCredentialOfMcpServer } from '../../../domain/credentials/credentials.ts'
 import { readHeaders, requireHeaderNames } from '../../../domain/mcp/header-value.ts'
 import { acceptTools } from '../../../domain/mcp/mcp-tools.ts'
@@ -56,9 +57,11 @@ export function mcpHandlers({ db, clock, ids, vault, log, dataDir, mcp, mcpTools
   }
 
   return {
-    listMcpServers: ({ query }, { caller }) => ({
-      servers: listMcpServers(db, { ...query, entityId: caller.entityId }).map(mcp.withLiveStatus),
-    }),
+    listMcpServers({ query }, { caller }) {
+      const listed = listMcpServers(db, { agentId: query.agentId, entityId: caller.entityId })
+      const { items, nextCursor } = pageOfList(listed, query, ({ id }) => id)
+      return { servers: items.map(mcp.withLiveStatus), nextCursor }
+    },
     getMcpToolUse: ({ params }) => mcpTools.readUse(params.agentId),
     getMcpServer: ({ params }) => ({ server: read(params.mcpServerId) }),
 

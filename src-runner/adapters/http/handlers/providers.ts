@@ -4,6 +4,7 @@ import { AppError, invalidAt, problemOf } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { providerKey } from '../../../lib/vault.ts'
 import { setPrice } from '../../../domain/prices/prices.ts'
+import { pageOfList } from '../../../domain/cursors.ts'
 import { writeProviderSecret } from '../../../domain/providers/provider-secret.ts'
 import { deleteProvider, getProvider, insertProvider, listProviders, updateProvider } from '../../../domain/providers/providers.ts'
 import { readSettings } from '../../../domain/settings/settings.ts'
@@ -25,7 +26,10 @@ export function providerHandlers({ db, clock, ids, vault, models, findServers, l
   }
 
   return {
-    listProviders: () => ({ providers: listProviders(db), nextCursor: null }),
+    listProviders({ query }) {
+      const { items: providers, nextCursor } = pageOfList(listProviders(db), query, ({ id }) => id)
+      return { providers, nextCursor }
+    },
 
     async createProvider({ body: { kind, name, baseUrl = null, apiKey } }) {
       const row = { id: ids.next(), kind, name, baseUrl, hasKey: apiKey !== undefined, origin: 'user' as const }
@@ -73,7 +77,11 @@ export function providerHandlers({ db, clock, ids, vault, models, findServers, l
       return { servers: (await findServers()).filter((server) => !known.has(originOf(server.baseUrl))) }
     },
 
-    listModels: async () => ({ ...(await models.listModels(listProviders(db))), defaultModel: readSettings(db).defaultModel }),
+    async listModels({ query }) {
+      const { models: listed, problems } = await models.listModels(listProviders(db))
+      const { items, nextCursor } = pageOfList(listed, query, ({ providerId, model }) => `${providerId}/${model}`)
+      return { models: items, problems, defaultModel: readSettings(db).defaultModel, nextCursor }
+    },
 
     setModelPrice({ body }) {
       transact(db, (tx) => setPrice(tx, { clock }, body.model, body.price))

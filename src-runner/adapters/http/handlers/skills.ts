@@ -3,6 +3,7 @@ import type { Skill, SkillOrigin } from '../../../contract/skills.ts'
 import { AppError, required } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { revealText } from '../../../domain/skills/examine-skill.ts'
+import { pageOfList } from '../../../domain/cursors.ts'
 import { readSkillHead } from '../../../domain/skills/skill-head.ts'
 import { allowPermissions, findSkillBySlug, getSkill, listSkills, selectSkill } from '../../../domain/skills/skills.ts'
 import { listSkillCatalogues } from '../../../domain/skills/skill-catalogues.ts'
@@ -35,7 +36,11 @@ export function skillHandlers(deps: HandlerDeps) {
       return { ok: true }
     },
 
-    listSkills: ({ query }, { caller }) => ({ skills: listSkills(db, { ...query, entityId: caller.entityId }) }),
+    listSkills({ query }, { caller }) {
+      const listed = listSkills(db, { agentId: query.agentId, entityId: caller.entityId })
+      const { items, nextCursor } = pageOfList(listed, query, ({ id }) => id)
+      return { skills: items, nextCursor }
+    },
     async getSkill({ params }) {
       const skill = getSkill(db, params.skillId)
       const files = await skills.read(skill.digest)

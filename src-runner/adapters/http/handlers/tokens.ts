@@ -2,13 +2,17 @@ import { transact } from '../../../platform/db/database.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { createToken, listTokens, revokeToken, type TokenHolder } from '../../../domain/tokens/tokens.ts'
+import { pageOfList } from '../../../domain/cursors.ts'
 import type { Caller } from '../caller.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
 
 export function tokenHandlers({ db, clock, ids, acceptsTokens }: HandlerDeps) {
   return {
-    listTokens: (_input, { caller }) => ({ tokens: listTokens(db, holderOf(caller)), accepted: acceptsTokens() }),
+    listTokens({ query }, { caller }) {
+      const { items: tokens, nextCursor } = pageOfList(listTokens(db, holderOf(caller)), query, ({ id }) => id)
+      return { tokens, accepted: acceptsTokens(), nextCursor }
+    },
 
     createToken({ body }, { caller }) {
       const { userId = null, tokenId = null } = holderOf(caller)
