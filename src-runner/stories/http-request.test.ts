@@ -358,6 +358,27 @@ describe('http_request', () => {
     response.destroy()
   })
 
+  it('asks what became of a write whose answer broke off, and does not repeat it', async () => {
+    await connect({ access: 'write' })
+    await update({ autonomy: 'on_its_own' })
+    respond = (_request, response) => void response.destroy()
+    const jobId = await start([[call({ method: 'POST', url: '/orders', body: 'x' })]])
+    expect(await runner.ended(jobId)).toMatchObject({ status: 'awaiting_approval' })
+    expect(await pending()).toMatchObject([{ kind: 'unknown_outcome', tool: 'http_request' }])
+    await answer('approve', { answer: 'happened' })
+    expect(await runner.ended(jobId)).toMatchObject({ status: 'completed' })
+    expect(seen).toHaveLength(1)
+  })
+
+  it('says that a write failed when nothing was sent', async () => {
+    await connect({ access: 'write', hosts: [HOST, 'gone.shop.example'] })
+    await update({ autonomy: 'on_its_own' })
+    await net.rawSite('gone.shop.example', (socket) => void socket.destroy())
+    const [output] = await reads(call({ method: 'POST', url: 'https://gone.shop.example/orders', body: 'x' }))
+    expect(output).toContain('gone.shop.example')
+    expect(seen).toEqual([])
+  })
+
   it('repeats a read that the end of the app cut off', async () => {
     await connect()
     const arrived = Promise.withResolvers<ServerResponse>()

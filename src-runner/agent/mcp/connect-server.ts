@@ -307,9 +307,6 @@ function startTimer({ callMs, callTotalMs }: McpLimits) {
   }
 }
 
-/** Nothing was sent. */
-const UNSENT = new Set(['bad_url', 'dns', 'refused', 'unreachable', 'tls', 'closed_address'])
-
 function asServerError(thrown: unknown): McpServerError {
   if (thrown instanceof McpServerError) return thrown
   return new McpServerError(troubleOf(thrown), messageOf(thrown).replace(/^MCP error -?\d+: /, ''), { cause: thrown })
@@ -320,7 +317,7 @@ const OF_THE_LIBRARY = /: (Connection closed|Request timed out|Maximum total tim
 
 /** Codes are those of JSON-RPC, of the library, or of HTTP. */
 function troubleOf(thrown: unknown): McpTrouble {
-  if (thrown instanceof GuardedFetchError) return UNSENT.has(thrown.kind) ? 'refused' : 'gone'
+  if (thrown instanceof GuardedFetchError) return thrown.maybeSent ? 'gone' : 'refused'
   const { code } = thrown as { code?: unknown }
   if (code === 401 || (thrown as Error).name === 'UnauthorizedError') return 'unauthorized'
   if ((thrown as Error).name === 'McpError' && !OF_THE_LIBRARY.test((thrown as Error).message)) return 'refused'

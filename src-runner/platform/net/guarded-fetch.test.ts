@@ -504,6 +504,7 @@ it.each<[string, string, string, RegExp]>([
   const trouble = await troubleOf(fetchIn(net, { caps: SHORT_CAPS })(`${scheme}://public.test/`))
   expect(trouble.kind).toBe('timeout')
   expect(trouble.message).toMatch(message)
+  expect(trouble.maybeSent).toBe(scheme === 'http')
   await expect.poll(() => closed).toBe(true)
 })
 

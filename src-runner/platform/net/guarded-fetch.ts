@@ -13,10 +13,13 @@ export type GuardedTrouble = OutboundTrouble | 'closed_address' | 'timeout'
 export class GuardedFetchError extends Error {
   override readonly name = 'GuardedFetchError'
   readonly kind: GuardedTrouble
+  /** The host was connected, so it may have received the request and acted on it. */
+  readonly maybeSent: boolean
 
-  constructor(kind: GuardedTrouble, message: string) {
+  constructor(kind: GuardedTrouble, message: string, { maybeSent = true } = {}) {
     super(message)
     this.kind = kind
+    this.maybeSent = maybeSent
   }
 }
 
@@ -170,7 +173,7 @@ export function createGuardedConnect(options: GuardedFetchOptions, timeoutMs = D
   return async (url, openedOrigin, signal) => {
     const host = hostOf(url)
     const guard = guardFor(url, openedOrigin)
-    const tooSlow = () => new GuardedFetchError('timeout', `No connection to ${host} within ${seconds(timeoutMs)}.`)
+    const tooSlow = () => new GuardedFetchError('timeout', `No connection to ${host} within ${seconds(timeoutMs)}.`, { maybeSent: false })
     const secure = async (socket: Socket, ms: number) => {
       const ca = options.ca === undefined ? {} : { ca: options.ca }
       const over = connectTls({ socket, host, ...(isIP(host) > 0 ? {} : { servername: host }), ALPNProtocols: ['http/1.1'], ...ca })
@@ -193,7 +196,7 @@ export function createGuardedConnect(options: GuardedFetchOptions, timeoutMs = D
       return { socket, isNear: guard.isNear(address) }
     } catch (error) {
       signal.throwIfAborted()
-      throw asGuarded(error, host)
+      throw asGuarded(error, host, { maybeSent: false })
     }
   }
 }
@@ -240,17 +243,17 @@ function readOrRefuse(address: string | URL): URL {
   try {
     return readWebAddress(address)
   } catch (error) {
-    throw error instanceof WebAddressRefused ? new GuardedFetchError('bad_url', error.message) : error
+    throw error instanceof WebAddressRefused ? new GuardedFetchError('bad_url', error.message, { maybeSent: false }) : error
   }
 }
 
-export function asGuarded(error: unknown, host: string): Error {
+export function asGuarded(error: unknown, host: string, sending: { maybeSent?: boolean } = {}): Error {
   if (error instanceof GuardedFetchError) return error
-  if (error instanceof ClosedAddress) return new GuardedFetchError('closed_address', error.message)
+  if (error instanceof ClosedAddress) return new GuardedFetchError('closed_address', error.message, sending)
   const { kind, message, systemCode } = troubleFrom(error)
-  if (kind === 'dns') return new GuardedFetchError(kind, `There is no host named ${host}.`)
-  if (kind === 'tls') return new GuardedFetchError(kind, `The secure connection to ${host} failed (${systemCode}).`)
-  return new GuardedFetchError(kind, `${host}: ${message}.`)
+  if (kind === 'dns') return new GuardedFetchError(kind, `There is no host named ${host}.`, sending)
+  if (kind === 'tls') return new GuardedFetchError(kind, `The secure connection to ${host} failed (${systemCode}).`, sending)
+  return new GuardedFetchError(kind, `${host}: ${message}.`, sending)
 }
 
 function seconds(ms: number): string {

@@ -6,12 +6,12 @@ import { cutText } from '../../../lib/text.ts'
 import { fence, randomBoundary, type MakeBoundary } from '../../../lib/untrusted-text.ts'
 import { visibleText } from '../../../lib/visible-text.ts'
 import { createMask } from '../../../platform/log/scrubber.ts'
-import type { GuardedFetch, GuardedResponse } from '../../../platform/net/guarded-fetch.ts'
+import { GuardedFetchError, type GuardedFetch, type GuardedResponse } from '../../../platform/net/guarded-fetch.ts'
 import { isHostCovered } from '../../../platform/net/host-list.ts'
 import { http } from '../../../platform/net/node-http.ts'
 import { keepDocuments, partOf } from '../../web/kept-documents.ts'
 import { mayHoldText, readDocument } from '../../web/web-document.ts'
-import { defineTool, NO_EFFECTS, type Tool, type ToolContext, type ToolFacts, type ToolOutput } from '../tool.ts'
+import { defineTool, NO_EFFECTS, OutcomeUnknown, type Tool, type ToolContext, type ToolFacts, type ToolOutput } from '../tool.ts'
 import { HttpRequestArgs, prepareRequest, type Connection, type PreparedRequest } from './prepare-request.ts'
 
 /** How a request signs in. */
@@ -159,13 +159,17 @@ async function send(deps: HttpRequestDeps, request: PreparedRequest, context: To
     const own = Object.keys(request.headers).find((name) => name in signIn.headers)
     if (own !== undefined) throw new Error(`the header ${own} is not for you to set. Leave it out.`)
     signal.throwIfAborted()
-    const response = await deps.fetch(url, {
+    const sent = deps.fetch(url, {
       method,
       headers: { ...request.headers, ...signIn.headers },
       ...(body === null ? {} : { body }),
       signal,
       follows: (to, from) => to.origin === from.origin,
       readsBody: mayHoldText,
+    })
+    const response = await sent.catch((error: unknown) => {
+      if (access === 'write' && error instanceof GuardedFetchError && error.maybeSent) throw new OutcomeUnknown(error.message)
+      throw error
     })
     if (response.status === 401 && isFirst) {
       const isRenewed = await deps.renew(connection.id, agentId, signIn)
