@@ -256,7 +256,12 @@ function faultOf(thrown: unknown, { name, ...rest }: Pick<OAuthService, 'name'> 
   if (error === 'authorization_pending') return { state: 'waiting', problem: createMessage('oauth_waiting', { service: name }) }
   if (error === 'slow_down') return { state: 'slower', problem: createMessage('oauth_waiting', { service: name }) }
   if (code === 'OAUTH_AUTHORIZATION_RESPONSE_ERROR' || code === 'OAUTH_RESPONSE_BODY_ERROR') {
-    return problemOf({ name, error: error ?? '', description: cleaned(description ?? '', rest), isServer: (status ?? 0) >= 500 })
+    return problemOf({
+      name,
+      error: error ?? '',
+      description: cleaned(description ?? '', rest),
+      isPassing: PASSING.has(error ?? '') || isPassingStatus(status),
+    })
   }
   return { state: 'unreachable', problem: createMessage('oauth_bad_answer', { service: name }) }
 }
@@ -265,12 +270,12 @@ function problemOf({
   name,
   error,
   description,
-  isServer,
+  isPassing,
 }: {
   name: string
   error: string
   description: string
-  isServer: boolean
+  isPassing: boolean
 }): OAuthFault {
   if (error === 'access_denied') return { state: 'refused', problem: createMessage('oauth_denied', { service: name }) }
   if (error === 'expired_token') return { state: 'refused', problem: createMessage('oauth_code_expired', { service: name }) }
@@ -278,8 +283,13 @@ function problemOf({
     return { state: 'refused', problem: createMessage('oauth_client_refused', { service: name }) }
   }
   const words = description || (/^\w{1,60}$/.test(error) ? error : '?')
-  const state = isServer || PASSING.has(error) ? 'unreachable' : 'refused'
+  const state = isPassing ? 'unreachable' : 'refused'
   return { state, problem: createMessage('oauth_refused', { service: name, words }) }
+}
+
+/** Whether the service says that it is busy or broken, whatever name it gives the error. */
+function isPassingStatus(status = 0): boolean {
+  return status >= 500 || status === 429 || status === 408
 }
 
 /** The words of a service on one line, without what it was told in confidence. */

@@ -110,6 +110,8 @@ describe('an access token', () => {
     ['down', { kind: 'answer', status: 503, body: '{"error":"temporarily_unavailable"}' }],
     ['behind a network that wants a sign-in', { kind: 'answer', status: 200, type: 'text/html', body: '<form>' }],
     ['busy', { kind: 'answer', status: 429, body: '{"error":"rate_limited"}' }],
+    ['busy in other words', { kind: 'answer', status: 429, body: '{"error":"too_many_requests"}' }],
+    ['too slow', { kind: 'answer', status: 408, body: '{"error":"request_timeout"}' }],
     ['endless', { kind: 'huge' }],
     ['strange', { kind: 'fields', fields: { expires_in: -1 } }],
   ] as const)('of a service that is %s is asked for again, and nobody is signed out', async (_name, fault) => {
