@@ -46,10 +46,12 @@ export async function importFrom(runner: RunnerEndpoint, file: string, { history
   const [done, notes]: [string[], string[]] = [[], []]
   if (!historyOnly) {
     const { result } = ROUTES.importSetup.answer.parse(await ask(runner, ROUTES.importSetup.path, body))
-    const { agents, triggers, schedules, rules, memories, skills, rulesLeftOut, modelsUnknown } = result
+    const { agents, triggers, schedules, rules, memories, skills, foldersLeftOut, rulesLeftOut, modelsUnknown } = result
     done.push(
       `${agents.length} agents, ${triggers.length} webhooks, ${schedules.length} schedules (both paused), ${rules} rules, ${memories} memories, ${skills.length} skills to look at and install`,
     )
+    if (foldersLeftOut.length > 0)
+      notes.push(`${foldersLeftOut.length} folders of agents were left out, because they cannot be used on this computer`)
     if (modelsUnknown > 0) notes.push(`${modelsUnknown} agents use the default model, because theirs is not known here`)
     if (rulesLeftOut > 0)
       notes.push(`${rulesLeftOut} rules for everyone were left out, because they could permit more to the agents that are here`)

@@ -2437,6 +2437,7 @@ export type TextParams = {
   'settings.export.allows': { count: number }
   'settings.export.autonomous': { count: number; names: string }
   'settings.export.folders': { names: string }
+  'settings.export.foldersLeftOut': { names: string }
   'settings.export.leftOut': { count: number }
   'settings.export.models': { count: number }
   'settings.export.skills': { count: number }

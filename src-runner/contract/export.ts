@@ -126,6 +126,8 @@ export const ImportResult = z.object({
   autonomousAgents: z.array(z.string()),
   /** What they can reach, each folder once. */
   folders: z.array(z.string()),
+  /** Folders of the agents that are not on this computer. The agents are made without them. */
+  foldersLeftOut: z.array(z.string()),
   /** Paused. */
   triggers: z.array(z.string()),
   /** Paused. */

@@ -21,15 +21,21 @@ import { importSkills, type OwnContents } from './import-skills.ts'
 export type ImportDeps = Pick<Services, 'db' | 'clock' | 'ids' | 'time'> & {
   schedules: Pick<ScheduleStore, 'create' | 'pause'>
   own: OwnContents
+}
+
+/** `foldersLeftOut`: folders of agents that are not on this computer. The agents of `setup` are without them. */
+export type Importable = { setup: Setup; foldersLeftOut: string[] }
+
+type ReadDeps = {
   /** Throws AppError for folders that no agent may have. */
-  requireFolders(folders: readonly string[]): Promise<void>
+  listFoldersNotHere(folders: readonly string[]): Promise<string[]>
 }
 
 /**
  * Checks the first line of an export file. Throws AppError import_refused with what does not fit, and AppError
  * folder_not_usable.
  */
-export async function readImport(head: typeof ExportHead._output, deps: Pick<ImportDeps, 'requireFolders'>): Promise<Setup> {
+export async function readImport(head: typeof ExportHead._output, deps: ReadDeps): Promise<Importable> {
   if (head.version !== EXPORT_VERSION) throw refused(createMessage('import_version', { version: head.version, known: EXPORT_VERSION }))
   const parsed = Setup.safeParse(head.setup)
   if (!parsed.success) throw refused(createMessage('import_invalid', { where: parsed.error.issues[0]!.path.join('.') || 'setup' }))
@@ -47,8 +53,15 @@ export async function readImport(head: typeof ExportHead._output, deps: Pick<Imp
     if (!isImportable(skill)) throw refused(createMessage('import_invalid', { where }))
     if (skill.agents.some(isUnknown)) throw refused(createMessage('import_broken', { where }))
   })
-  await deps.requireFolders(setup.agents.flatMap(({ folders }) => folders))
-  return setup
+  const foldersLeftOut = await deps.listFoldersNotHere(foldersOf(setup))
+  const isHere = (folder: string) => !foldersLeftOut.includes(folder)
+  const agents = setup.agents.map((agent) => ({ ...agent, folders: agent.folders.filter(isHere) }))
+  return { setup: { ...setup, agents }, foldersLeftOut }
+}
+
+/** Each folder once. */
+function foldersOf({ agents }: Setup): string[] {
+  return [...new Set(agents.flatMap(({ folders }) => folders))]
 }
 
 /** Lines of an export file after the first. Throws AppError import_refused, naming the first that does not fit. */
@@ -61,13 +74,13 @@ export function readHistoryLines(lines: readonly unknown[]): HistoryLine[] {
 }
 
 /** Makes everything in one transaction, with new ids. Nothing of it runs before a person uses or resumes it. */
-export function importSetup(deps: ImportDeps, setup: Setup, { dryRun }: { dryRun: boolean }): ImportResult {
-  if (!dryRun) return transact(deps.db, (tx) => makeSetup(tx, deps, setup))
+export function importSetup(deps: ImportDeps, given: Importable, { dryRun }: { dryRun: boolean }): ImportResult {
+  if (!dryRun) return transact(deps.db, (tx) => makeSetup(tx, deps, given))
   // The same work, undone: a preview cannot promise what the import refuses.
   let result!: ImportResult
   try {
     transact(deps.db, (tx) => {
-      result = makeSetup(tx, deps, setup)
+      result = makeSetup(tx, deps, given)
       throw new Preview()
     })
   } catch (error) {
@@ -78,7 +91,7 @@ export function importSetup(deps: ImportDeps, setup: Setup, { dryRun }: { dryRun
 
 class Preview extends Error {}
 
-function makeSetup(tx: Tx, deps: ImportDeps, setup: Setup): ImportResult {
+function makeSetup(tx: Tx, deps: ImportDeps, { setup, foldersLeftOut }: Importable): ImportResult {
   const isFirst = listAgents(tx, { limit: 1 }).agents.length === 0
   const findModel = modelFinder(tx)
   let modelsUnknown = 0
@@ -109,7 +122,8 @@ function makeSetup(tx: Tx, deps: ImportDeps, setup: Setup): ImportResult {
   return {
     agents: setup.agents.map(({ name }) => name),
     autonomousAgents: setup.agents.filter(({ autonomy }) => autonomy === 'on_its_own').map(({ name }) => name),
-    folders: [...new Set(setup.agents.flatMap(({ folders }) => folders))],
+    folders: foldersOf(setup),
+    foldersLeftOut,
     triggers: setup.triggers.map(({ name }) => name),
     schedules: setup.schedules.map(({ name }) => name),
     connections: connections.map(({ name }) => name),

@@ -75,6 +75,7 @@ describe('an export', () => {
           modelsUnknown: 0,
           autonomousAgents: ['Ada'],
           folders: [folder],
+          foldersLeftOut: [],
         },
       },
     })
@@ -82,6 +83,22 @@ describe('an export', () => {
     expect(await importInto(fresh, head)).toEqual(preview)
     expect((await headOf(fresh)).setup).toEqual(head.setup)
     expect(JSON.stringify(head)).not.toMatch(/signing-secret|"id"/)
+  })
+
+  it('from another computer is imported without the folders that are not here', async () => {
+    const head = await headOf(old)
+    const [ada, ben] = head.setup.agents
+    const gone = `${folder}-gone`
+    const agents = [
+      { ...ada!, folders: [gone, folder, 'C:\\Users\\Ada'] },
+      { ...ben!, folders: [gone] },
+    ]
+    const fresh = await open()
+    const expected = { folders: [folder], foldersLeftOut: [gone, 'C:\\Users\\Ada'] }
+    const file = { ...head, setup: { ...head.setup, agents } }
+    expect(await importInto(fresh, file, true)).toMatchObject({ status: 200, body: { result: expected } })
+    expect(await importInto(fresh, file)).toMatchObject({ status: 200, body: { result: expected } })
+    expect((await headOf(fresh)).setup.agents.map(({ folders }) => folders)).toEqual([[folder], []])
   })
 
   it('holds connections without what signs in, with the hosts and addresses of the catalogue', async () => {

@@ -32,6 +32,7 @@ const RESULT: ImportResult = {
   modelsUnknown: 1,
   autonomousAgents: ['Ada'],
   folders: ['/home/ada/notes', '/home/ada/work'],
+  foldersLeftOut: ['/mnt/old'],
 }
 
 function show() {
@@ -67,6 +68,7 @@ it('shows what an import would make, and makes it after a confirmation', async (
   expect(screen.getByText(/1 rule permits/)).toBeInTheDocument()
   expect(screen.getByText('1 agent works without asking you: Ada.')).toBeInTheDocument()
   expect(screen.getByText('The agents can access these folders: /home/ada/notes, /home/ada/work.')).toBeInTheDocument()
+  expect(screen.getByText(/without these folders.*: \/mnt\/old\./)).toBeInTheDocument()
   expect(screen.getByText(/3 rules for all agents/)).toBeInTheDocument()
   expect(runner.callsOf('importSetup').map(({ body }) => body.dryRun)).toEqual([true])
   await user.click(screen.getByRole('button', { name: 'Import' }))

@@ -223,6 +223,11 @@ function Preview(props: { result: ImportResult }) {
       <Show when={props.result.folders.length > 0}>
         <p class="wrap-anywhere">{t('settings.export.folders', { names: visibleText(props.result.folders.join(', ')) })}</p>
       </Show>
+      <Show when={props.result.foldersLeftOut.length > 0}>
+        <p class="text-ink-2 wrap-anywhere">
+          {t('settings.export.foldersLeftOut', { names: visibleText(props.result.foldersLeftOut.join(', ')) })}
+        </p>
+      </Show>
       <p class="text-ink-2">{t('settings.export.paused')}</p>
       <Show when={props.result.allowRules > 0}>
         <p class="text-warn">{t('settings.export.allows', { count: props.result.allowRules })}</p>

@@ -7,12 +7,37 @@ import { AppError, issueAt } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 
 /** Throws AppError folder_not_usable for a folder that an agent may not or cannot use. Links are resolved first. */
-export async function requireUsableFolders(folders: readonly string[], { dataDir, backupFolder }: OwnFolders): Promise<void> {
+export async function requireUsableFolders(folders: readonly string[], own: OwnFolders): Promise<void> {
   for (const [index, folder] of folders.entries()) {
-    const holdsBackups = backupFolder !== null && (await isSameOrInside(backupFolder, folder))
-    const problem = (await problemWith(folder, dataDir)) ?? (holdsBackups ? createMessage('folder_has_backups') : null)
-    if (problem !== null) throw new AppError('folder_not_usable', problem, { issues: [issueAt(`folders.${index}`, problem)] })
+    const problem = await problemForAgents(folder, own)
+    if (problem !== null) throw notUsable(index, problem)
   }
+}
+
+/** The problems of folders that were on another computer. No agent may have a folder with another problem. */
+const NOT_HERE = ['folder_missing', 'folder_relative', 'folder_is_file', 'folder_forbidden', 'folder_unusable']
+
+/** Returns the folders that cannot be used on this computer. Throws AppError folder_not_usable for one that no agent may use. */
+export async function listFoldersNotHere(folders: readonly string[], own: OwnFolders): Promise<string[]> {
+  const notHere: string[] = []
+  for (const [index, folder] of folders.entries()) {
+    const problem = await problemForAgents(folder, own)
+    if (problem === null) continue
+    if (!NOT_HERE.includes(problem.code)) throw notUsable(index, problem)
+    notHere.push(folder)
+  }
+  return notHere
+}
+
+async function problemForAgents(folder: string, { dataDir, backupFolder }: OwnFolders): Promise<Message | null> {
+  const problem = await problemWith(folder, dataDir)
+  if (problem !== null) return problem
+  const holdsBackups = backupFolder !== null && (await isSameOrInside(backupFolder, folder))
+  return holdsBackups ? createMessage('folder_has_backups') : null
+}
+
+function notUsable(index: number, problem: Message): AppError {
+  return new AppError('folder_not_usable', problem, { issues: [issueAt(`folders.${index}`, problem)] })
 }
 
 export type OwnFolders = { dataDir: string; backupFolder: string | null }

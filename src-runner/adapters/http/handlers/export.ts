@@ -4,12 +4,10 @@ import { readHistory, readSetup } from '../../../execution/export-setup.ts'
 import { importSetup, readHistoryLines, readImport } from '../../../execution/import-setup.ts'
 import { readSettings } from '../../../domain/settings/settings.ts'
 import type { Handlers } from '../handler.ts'
-import { requireUsableFolders } from '../usable-folders.ts'
+import { listFoldersNotHere } from '../usable-folders.ts'
 import type { HandlerDeps } from './deps.ts'
 
 export function exportHandlers({ db, jobs, clock, ids, schedules, webhooks: { time }, dataDir, skills }: HandlerDeps) {
-  const requireFolders = (folders: readonly string[]) =>
-    requireUsableFolders(folders, { dataDir, backupFolder: readSettings(db).backupFolder })
   return {
     async exportSetup() {
       const archives = await skills.packOwn()
@@ -23,11 +21,10 @@ export function exportHandlers({ db, jobs, clock, ids, schedules, webhooks: { ti
     },
 
     async importSetup({ body: { head, dryRun } }) {
-      const setup = await readImport(head, { requireFolders })
+      const { backupFolder } = readSettings(db)
+      const given = await readImport(head, { listFoldersNotHere: (folders) => listFoldersNotHere(folders, { dataDir, backupFolder }) })
       return {
-        result: await skills.importOwn(setup, (own) =>
-          importSetup({ db, clock, ids, time, schedules, requireFolders, own }, setup, { dryRun }),
-        ),
+        result: await skills.importOwn(given.setup, (own) => importSetup({ db, clock, ids, time, schedules, own }, given, { dryRun })),
       }
     },
   } satisfies Partial<Handlers>
