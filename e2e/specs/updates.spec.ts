@@ -63,6 +63,10 @@ test('an update is found, downloaded, and installed after a backup, while nothin
   await expect(banner).toContainText('Deckhand 99.0.0 installs when no job is running.')
   expect(readFileSync(appImage, 'utf8')).toBe('the present version')
 
+  // The disk for copies of backups is away, which must not keep the update from being installed.
+  const disk = mkdtempSync(join(tmpdir(), 'deckhand-disk-'))
+  await deckhand.client.ok('updateSettings', { body: { backupFolder: disk } })
+  rmSync(disk, { recursive: true })
   const gone = new Promise((resolve) => deckhand.app.process().once('exit', resolve))
   held.release()
   await gone

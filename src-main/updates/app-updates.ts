@@ -7,8 +7,6 @@ import { openUpdateRecord, type UpdateRecord } from './update-record.ts'
 import { createUpdater } from './updater.ts'
 import { createUpdates, type Updates } from './updates.ts'
 
-const BACKUP_LIMIT_MS = 10 * 60_000
-
 export type AppUpdatesDeps = {
   host: Host
   version: string
@@ -43,7 +41,7 @@ export function createAppUpdates(deps: AppUpdatesDeps): Updates & { record: Upda
     runningJobs: () => supervisor.running().jobs.length,
     onRunning: (listener) => supervisor.onRunning(listener),
     hasUnsavedChanges: deps.hasUnsavedChanges,
-    backUp: () => backUp(host),
+    backUp: (limitMs) => backUp(host, limitMs),
     quitWith: deps.quitWith,
     clock: {
       now: Date.now,
@@ -56,13 +54,13 @@ export function createAppUpdates(deps: AppUpdatesDeps): Updates & { record: Upda
   return { ...updates, record }
 }
 
-async function backUp({ supervisor }: Host): Promise<void> {
+async function backUp({ supervisor }: Host, limitMs: number): Promise<void> {
   const runner = supervisor.endpoint()
   if (runner === null) throw new Error('the runner is not running')
   const answer = await fetch(new URL(ROUTE_TABLE.makeBackup.path, runner.url), {
     method: ROUTE_TABLE.makeBackup.method,
     headers: { authorization: `Bearer ${runner.secret}` },
-    signal: AbortSignal.timeout(BACKUP_LIMIT_MS),
+    signal: AbortSignal.timeout(limitMs),
   })
   if (!answer.ok) throw new Error(`the runner made no backup: ${answer.status} ${(await answer.text()).slice(0, 300)}`)
 }

@@ -26,6 +26,7 @@ function open({ kind = 'app', settings: given = {}, hasSource = true }: Options 
     checkFails: null as UpdateProblem | null,
     downloadFails: [] as UpdateProblem[],
     backups: 0,
+    backupLimits: [] as number[],
     backupFails: false,
     jobs: 0,
     installed: [] as boolean[],
@@ -65,8 +66,9 @@ function open({ kind = 'app', settings: given = {}, hasSource = true }: Options 
     runningJobs: () => world.jobs,
     onRunning: (listener) => (onRunning = listener),
     hasUnsavedChanges: async () => world.hasUnsavedChanges,
-    async backUp() {
+    async backUp(limitMs) {
       world.backups++
+      world.backupLimits.push(limitMs)
       world.duringBackup()
       if (world.backupFails) throw new Error('the disk is full')
     },
@@ -267,6 +269,16 @@ describe('updates', () => {
     expect(world.installed).toEqual([])
     install!()
     expect(world).toMatchObject({ backups: 1, installed: [false] })
+  })
+
+  it('let nobody who quits wait long for a backup', async () => {
+    const { updates, world } = open({ settings: { updateOnQuit: true } })
+    await updates.act('check')
+    await updates.prepareQuit()
+    await updates.act('install')
+    const [quitting, asked] = world.backupLimits as [number, number]
+    expect(quitting).toBeLessThanOrEqual(30_000)
+    expect(asked).toBeGreaterThan(quitting)
   })
 
   it('start a cut download again, three times at most', async () => {

@@ -13,6 +13,10 @@ const FIRST_CHECK_MS = { least: 20_000, jitter: 40_000 }
 const DAILY_JITTER_MS = 2 * 60 * 60_000
 /** A download that was cut starts again after these pauses. */
 const DOWNLOAD_PAUSES_MS = [5_000, 60_000]
+/** A large database on a slow disk takes minutes. */
+const BACKUP_LIMIT_MS = 10 * 60_000
+/** Nobody waits longer for an app that quits, such as for a folder on a share that hangs. */
+const QUIT_BACKUP_LIMIT_MS = 30_000
 const RETRYABLE: readonly UpdateProblem[] = ['offline', 'server', 'timeout']
 
 export type UpdateSettings = Pick<MachineSettings, 'updateChannel' | 'updateMode' | 'updateOnQuit'>
@@ -30,8 +34,8 @@ export type UpdatesDeps = {
   onRunning: (listener: () => void) => void
   /** Whether the page has changes that quitting would lose. */
   hasUnsavedChanges: () => Promise<boolean>
-  /** Makes a backup of the data and checks it. Rejects if there is none. */
-  backUp: () => Promise<void>
+  /** Makes a backup of the data and checks it. Rejects if there is none within `limitMs`. */
+  backUp: (limitMs: number) => Promise<void>
   /** Stops everything, calls the function, and quits. */
   quitWith: (install: () => boolean) => Promise<void>
   clock: UpdateClock
@@ -130,7 +134,7 @@ export function createUpdates(deps: UpdatesDeps): Updates {
     const { offer } = state
     if (deps.runningJobs() > 0) return become({ state: 'waiting', offer })
     become({ state: 'installing', offer })
-    if (!(await makeBackup(offer))) return
+    if (!(await makeBackup(offer, BACKUP_LIMIT_MS))) return
     if (!isAsked && (await deps.hasUnsavedChanges())) return become({ state: 'downloaded', offer })
     // A job may have started meanwhile.
     if (deps.runningJobs() > 0) return become({ state: 'waiting', offer })
@@ -139,9 +143,9 @@ export function createUpdates(deps: UpdatesDeps): Updates {
     await deps.quitWith(() => source!.install({ restart: true }))
   }
 
-  async function makeBackup(offer: UpdateOffer): Promise<boolean> {
+  async function makeBackup(offer: UpdateOffer, limitMs: number): Promise<boolean> {
     try {
-      await deps.backUp()
+      await deps.backUp(limitMs)
       return true
     } catch (error) {
       fail(new UpdateError('backup_failed', messageOf(error), { cause: error }), offer)
@@ -183,7 +187,7 @@ export function createUpdates(deps: UpdatesDeps): Updates {
       record.markStarted()
       if (source === null || state.state !== 'downloaded' || !settings().updateOnQuit) return null
       const { offer } = state
-      if (offer.crashed || !(await makeBackup(offer))) return null
+      if (offer.crashed || !(await makeBackup(offer, QUIT_BACKUP_LIMIT_MS))) return null
       await record.setInstalling(offer.version)
       return () => source.install({ restart: false })
     },

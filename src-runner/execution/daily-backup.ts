@@ -13,7 +13,7 @@ export type DailyBackup = {
   start(): void
   stop(): void
   read(): BackupState
-  /** Makes one now. Throws AppError backup_failed. */
+  /** Makes one now. Throws AppError backup_failed. A copy that fails, such as to a disk that is away, is told by `read` alone. */
   make(): Promise<Backup>
 }
 
@@ -63,16 +63,22 @@ export function createDailyBackup({
     const backup = await backups.make(clock.now()).catch(failing)
     if (copied instanceof Error) failing(copied)
     await keepSkills(backup, backups.folder).catch(failing)
-    const { backupFolder } = readSettings(db)
-    if (backupFolder !== null) {
-      await backups
-        .copyTo(backupFolder, backup)
-        .then((target) => keepSkills(backup, target))
-        .catch((error: unknown) => fail(createMessage('backup_copy_failed', { folder: backupFolder, why: messageOf(error) }), error))
-    }
-    lastProblem = null
     log.info({ backup }, 'the database was backed up')
+    lastProblem = await copy(backup)
     return backup
+  }
+
+  /** To the person's folder. Resolves with what went wrong, or null. */
+  async function copy(backup: Backup): Promise<Message | null> {
+    const { backupFolder: folder } = readSettings(db)
+    if (folder === null) return null
+    try {
+      await keepSkills(backup, await backups.copyTo(folder, backup))
+      return null
+    } catch (error) {
+      log.warn({ err: error, folder }, `the backup was not copied: ${messageOf(error)}`)
+      return createMessage('backup_copy_failed', { folder, why: messageOf(error) })
+    }
   }
 
   /** Also those that were installed while the backup was made. */

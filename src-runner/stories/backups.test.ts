@@ -75,12 +75,18 @@ describe('backups', () => {
     await setFolder(disk)
     rmSync(disk, { recursive: true })
     clock.advance(60_000)
-    const refused = await runner.client.ask('makeBackup')
-    expect(refused).toMatchObject({ status: 503, body: { error: 'backup_failed', message: expect.stringContaining(disk) as string } })
+    const made = await runner.client.ask('makeBackup')
+    expect(made.status).toBe(201)
     const state = await runner.client.ok('listBackups')
+    expect(made.body).toEqual({ backup: state.backups[0] })
     expect(state.backups).toHaveLength(2)
-    expect(state.lastProblem).toMatchObject({ code: 'backup_copy_failed' })
+    expect(state.lastProblem).toMatchObject({ code: 'backup_copy_failed', params: { folder: disk } })
     expect(existsSync(join(runner.dataDir, 'backups', `${state.backups[0]!.name}`))).toBe(true)
+
+    mkdirSync(disk)
+    clock.advance(60_000)
+    await runner.client.ok('makeBackup')
+    expect((await runner.client.ok('listBackups')).lastProblem).toBeNull()
   })
 
   describe('with skills', () => {

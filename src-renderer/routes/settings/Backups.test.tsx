@@ -1,6 +1,7 @@
-import { screen } from '@solidjs/testing-library'
+import { screen, waitFor } from '@solidjs/testing-library'
 import { expect, it } from 'vitest'
 import type { DesktopApi } from '../../../src-main/contract/desktop-api.ts'
+import type { Message } from '../../../src-runner/contract/messages.ts'
 import type { Replacement } from '../../../src-runner/contract/port.ts'
 import { DEFAULT_SETTINGS } from '../../../src-runner/contract/settings.ts'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
@@ -41,6 +42,21 @@ it('makes one now and shows it', async () => {
   expect(await screen.findByText(/Last backup: .*3\.1\sMB/)).toBeInTheDocument()
   await user.click(screen.getByRole('button', { name: 'Back up now' }))
   expect(await screen.findByText(/Last backup: .*3\.2\sMB/)).toBeInTheDocument()
+})
+
+it('says that one was made, but not its copy', async () => {
+  let lastProblem: Message | null = null
+  const { user } = open({
+    listBackups: () => ({ folder: '/data/backups', backups: [NEWEST], lastProblem }),
+    makeBackup: () => {
+      lastProblem = { code: 'backup_copy_failed', params: { folder: '/media/disk', why: 'no such folder' } }
+      return { backup: NEWEST }
+    },
+  })
+  await user.click(await screen.findByRole('button', { name: 'Back up now' }))
+  const told = 'The backup was made, but could not be copied to /media/disk: no such folder'
+  // Beside the button and as a toast.
+  await waitFor(() => expect(screen.getAllByText(told)).toHaveLength(2))
 })
 
 it('says why the last one failed, and that there is none', async () => {

@@ -24,6 +24,12 @@ export function Backups() {
   const make = useMakeBackup()
   const newest = () => backups.data?.backups[0]
   const problem = () => backups.data?.lastProblem ?? null
+  async function makeNow() {
+    await make.run()
+    // The backup was made, but maybe not its copy in the second folder.
+    const why = problem()
+    if (why !== null) toast({ tone: 'bad', text: messageText(why) })
+  }
   return (
     <Panel title={t('settings.backups.title')} flush>
       <Show
@@ -51,7 +57,7 @@ export function Backups() {
             </>
           }
         >
-          <Button size="sm" busy={make.isRunning} onClick={() => void make.run().catch(tell)}>
+          <Button size="sm" busy={make.isRunning} onClick={() => void makeNow().catch(tell)}>
             {t('settings.backups.now')}
           </Button>
           <Button size="sm" disabled={newest() === undefined} onClick={() => machine.show('backups')}>
