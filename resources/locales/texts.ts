@@ -450,7 +450,7 @@ export type TextParams = {
   'approvals.outcomeText': NoParams
   'approvals.approveOnce': NoParams
   'approvals.approveJob': NoParams
-  'approvals.approveJobWhy': NoParams
+  'approvals.approveJobWhy': { tool: string }
   'approvals.approveAlways': NoParams
   'approvals.alwaysTitle': NoParams
   'approvals.alwaysNote': NoParams

@@ -2,6 +2,7 @@ import Check from 'lucide-solid/icons/check'
 import X from 'lucide-solid/icons/x'
 import { createEffect, createSignal, For, type JSX, Match, on, onMount, Show, Switch } from 'solid-js'
 import type { Approval, Remember } from '../../../src-runner/contract/approvals.ts'
+import { pageId } from '../../lib/ids.ts'
 import { useKeys } from '../../lib/keyboard.ts'
 import { moneyText } from '../../../resources/locales/numbers.ts'
 import { visibleText } from '../../lib/visible-text.ts'
@@ -19,6 +20,7 @@ const PLAIN_YES = { yes_no: 'yes', done: 'done' } as const
 /** The buttons for answering an approval. While the card has the keys, A approves and R rejects. */
 export function AnswerForm(props: FormProps): JSX.Element {
   const [open, setOpen] = createSignal<'reject' | 'always' | null>(null)
+  const jobNoteId = pageId('for-job')
   let answerField: HTMLTextAreaElement | undefined
   const approve = (remember: Remember = 'once') => void props.answering.send({ decision: 'approve', remember })
   const answer = (choice: string) => void props.answering.send({ decision: 'approve', answer: choice })
@@ -93,7 +95,7 @@ export function AnswerForm(props: FormProps): JSX.Element {
                   {t('approvals.approveOnce')}
                 </Yes>
                 <Show when={props.approval.mayRemember.includes('job')}>
-                  <Button title={t('approvals.approveJobWhy')} disabled={props.answering.isRunning()} onClick={() => approve('job')}>
+                  <Button aria-describedby={jobNoteId} disabled={props.answering.isRunning()} onClick={() => approve('job')}>
                     {t('approvals.approveJob')}
                   </Button>
                 </Show>
@@ -132,6 +134,13 @@ export function AnswerForm(props: FormProps): JSX.Element {
               </Button>
             </span>
           </div>
+          <Show when={props.approval.mayRemember.includes('job') && props.approval.facts}>
+            {(facts) => (
+              <p id={jobNoteId} class="text-xs wrap-anywhere text-ink-3">
+                {t('approvals.approveJobWhy', { tool: facts().tool })}
+              </p>
+            )}
+          </Show>
         </Match>
       </Switch>
     </div>

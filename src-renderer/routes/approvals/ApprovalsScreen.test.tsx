@@ -246,6 +246,14 @@ describe('a decision', () => {
     expect(answers()).toEqual([{ approvalId: approval.id, decision: 'approve', remember: 'always' }])
   })
 
+  it('says on the card what an approval for the job allows', async () => {
+    open([makeApproval()])
+    await card(/Overwrite/)
+    expect(screen.getByRole('button', { name: 'For this job' })).toHaveAccessibleDescription(
+      '“For this job” also allows other calls of write_file with the same risks for the rest of the job.',
+    )
+  })
+
   it('offers only the durations that the runner allows', async () => {
     open([makeApproval({ mayRemember: ['once'], alwaysRule: null })])
     await card(/Overwrite/)

@@ -470,6 +470,15 @@ describe('a conversation', () => {
     expect(space.runner.callsOf('deleteConversation')[0]!.params).toEqual({ conversationId })
   })
 
+  it('says before it is deleted that its running turn is stopped', async () => {
+    const { space, conversationId } = openRunning()
+    const view = openChat(space.runner, `/chat/${conversationId}`)
+    await screen.findByRole('button', { name: 'Stop' })
+    await view.user.click(screen.getByRole('button', { name: 'More' }))
+    await view.user.click(await screen.findByRole('menuitem', { name: 'Delete conversation' }))
+    expect(await screen.findByRole('alertdialog')).toHaveTextContent('Its running and waiting jobs are stopped.')
+  })
+
   it('says that a conversation does not exist', async () => {
     openChat(createWorkspace().runner, `/chat/${makeId()}`)
     expect(await screen.findByText('Conversation not found')).toBeInTheDocument()

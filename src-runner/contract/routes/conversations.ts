@@ -24,7 +24,7 @@ export const conversationRoutes = {
   }),
   deleteConversation: del('/api/conversations/:conversationId', {
     reach: 'workspace',
-    summary: 'Delete a conversation and its messages. Its jobs stay in Activity.',
+    summary: 'Delete a conversation and its messages, and cancel its unfinished jobs. All its jobs stay in Activity.',
     params: conversationParams,
     answer: Nothing,
     errors: ['conversation_not_found'],
