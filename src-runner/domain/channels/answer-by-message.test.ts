@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { NO_TAINTS } from '../../contract/rules.ts'
 import type { AskedQuestion } from '../../contract/approvals.ts'
+import { inEnglish } from '../../lib/messages.ts'
 import { transact, type Tx } from '../../platform/db/database.ts'
 import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { createApprovals } from '../approvals/approvals.ts'
@@ -27,6 +28,11 @@ const write = <T>(work: (tx: Tx) => T) => transact<unknown>(rig.db, work) as T
 const approvals = () => createApprovals({ clock: rig.clock, ids: rig.ids, jobs: rig.store })
 const deps = () => ({ ...rig, jobs: rig.store, approvals: approvals() })
 const jobs = () => rig.store.listJobs(rig.db, { limit: 50 }).jobs
+const notes = () =>
+  rig.db
+    .prepare<{ text: string }>("SELECT text FROM outbox WHERE kind = 'notification'")
+    .all()
+    .map(({ text }) => text)
 const answerTo = (approvalId: string) => approvals().get(rig.db, approvalId).answer
 
 function receive(fields: Partial<ReceivedMessage>): void {
@@ -81,4 +87,15 @@ describe('files that answer a question', () => {
     receive({ text: `answer ${shortCodeOf(approvalId)} this`, files })
     expect(answerTo(approvalId)).toBe('this')
   })
+})
+
+test('a message that was written before the question does not answer it, and becomes a turn', () => {
+  const approvalId = ask({ text: 'May I delete folder Old?', choices: [] })
+  receive({ text: 'Yes, and the invoices too', sentAt: rig.clock.now() - 600_000 })
+  expect(answerTo(approvalId)).toBeNull()
+  expect(jobs()).toHaveLength(2)
+  expect(notes()).toContain(inEnglish('outbound.note.answerFirst'))
+  receive({ text: 'Yes', sentAt: rig.clock.now() - 30_000 })
+  expect(answerTo(approvalId)).toBe('Yes')
+  expect(jobs()).toHaveLength(2)
 })

@@ -13,14 +13,16 @@ import { findPersonByExternalId, type Sender } from './people.ts'
 
 export type AnsweringApprovals = { approvals: Pick<ApprovalStore, 'answer' | 'findApproval'>; speech: Speech }
 type Answer = Pick<ResolveApproval, 'decision' | 'answer'>
-/** `enclosed`: what the agent reads about the files of the message. */
-type Said = { text: string; enclosed: string }
+/** `enclosed`: what the agent reads about the files of the message. `sentAt`: in ms, or null if the service does not say. */
+type Said = { text: string; enclosed: string; sentAt: number | null }
 
 /** `note`: the text to send back. null: none, because the agent's reply follows. */
 export type AnsweredByText = { note: string | null }
 
 const YES = /^(approve|yes|ok|okay)[.!]?$/i
 const NO = /^(reject|no)[.!]?$/i
+/** Our clock and that of a service may differ by this much. */
+const CLOCK_SKEW_MS = 60_000
 
 /**
  * Handles a pressed button and returns a note for the person. Only the owner of the channel decides, and only on approvals of this
@@ -49,7 +51,7 @@ export function answerByText(
   channel: { id: string; agentId: string; conversationId: string | null },
   message: Said & { replyTo: string | null },
 ): AnsweredByText | null {
-  const said = { text: message.text.trim(), enclosed: message.enclosed }
+  const said = { text: message.text.trim(), enclosed: message.enclosed, sentAt: message.sentAt }
   return (
     answerByCode(tx, deps, channel, said) ??
     answerByReply(tx, deps, channel.id, message.replyTo, said) ??
@@ -61,7 +63,7 @@ function answerByCode(
   tx: Tx,
   deps: AnsweringApprovals,
   channel: { id: string; agentId: string },
-  { text, enclosed }: Said,
+  { text, ...about }: Said,
 ): AnsweredByText | null {
   const [, verb, code, words = ''] = /^(approve|reject|answer)\s+([0-9A-Z]{4})(?:\s+(.+))?$/is.exec(text) ?? []
   if (verb === undefined || code === undefined) return null
@@ -75,7 +77,7 @@ function answerByCode(
   if (verb.toLowerCase() !== 'answer')
     return { note: decide(tx, deps, channel.id, approval, { decision: verb.toLowerCase() as 'approve' | 'reject' }) }
   return (
-    answerInWords(tx, deps, channel.id, approval, { text: words, enclosed }) ?? {
+    answerInWords(tx, deps, channel.id, approval, { ...about, text: words }) ?? {
       note: t('outbound.answer.approveOrReject', { code: code.toUpperCase() }),
     }
   )
@@ -92,7 +94,10 @@ function answerByReply(tx: Tx, deps: AnsweringApprovals, channelId: string, repl
   return approval === null ? null : answerInWords(tx, deps, channelId, approval, said)
 }
 
-/** While a conversation has one open question of the agent, the next message answers it. What is meant for the agent goes to no server. */
+/**
+ * While a conversation has one open question of the agent, the next message answers it, unless it was written before the question: a
+ * service may deliver it late. What is meant for the agent goes to no server.
+ */
 function answerInTurn(
   tx: Tx,
   deps: AnsweringApprovals,
@@ -102,7 +107,9 @@ function answerInTurn(
   const [question, ...others] =
     conversationId === null ? [] : listPendingApprovals(tx, conversationId).filter(({ kind }) => kind === 'question')
   if (question === undefined || question.isOfServer === 1 || others.length > 0) return null
-  return answerInWords(tx, deps, channelId, deps.approvals.findApproval(tx, question.id)!, said)
+  const approval = deps.approvals.findApproval(tx, question.id)!
+  if (said.sentAt !== null && said.sentAt + CLOCK_SKEW_MS < approval.createdAt) return null
+  return answerInWords(tx, deps, channelId, approval, said)
 }
 
 /** Returns null if these words are no answer. */
