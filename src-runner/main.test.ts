@@ -281,7 +281,12 @@ describe('the runner process', () => {
       ['a port that is none', { RUNNER_PORT: '70000' }, /^RUNNER_PORT .*\n$/],
       ['a mode that is none', { AUTH_MODE: 'trust-me' }, /^AUTH_MODE .*local-trust.*\n$/],
       ['no secret in the mode for API clients', { AUTH_MODE: 'bearer-token' }, /^WORKER_SECRET .*\n$/],
-      ['a secret that is too short', { WORKER_SECRET: 'canary' }, /^WORKER_SECRET .*\n$/],
+      ['a secret with a space', { WORKER_SECRET: 'canary canary' }, /^WORKER_SECRET .*\n$/],
+      [
+        'a short secret on the network',
+        { WORKER_SECRET: 'canary', AUTH_MODE: 'local-auth', RUNNER_HOST: '0.0.0.0' },
+        /^RUNNER_HOST .* WORKER_SECRET needs at least 32 characters\n$/,
+      ],
       ['no secret where one is needed', { AUTH_MODE: 'local-auth' }, /^WORKER_SECRET .*\n$/],
       ['a log level that is none', { LOG_LEVEL: 'loud' }, /^LOG_LEVEL .*\n$/],
       ['an address of all networks without sign-in', { RUNNER_HOST: '0.0.0.0' }, /^RUNNER_HOST .*\n$/],

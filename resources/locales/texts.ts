@@ -3566,6 +3566,7 @@ export type TextParams = {
   'messages.start_data_dir': { folder: string; why: string }
   'messages.start_setting_invalid': { choices: string; rule: string; setting: string; value: string }
   'messages.start_secret_invalid': { setting: string }
+  'messages.start_secret_weak': { chars: string; host: string; setting: string }
   'messages.start_secret_unreadable': { file: string; why: string }
   'messages.start_opens_network': { host: string; setting: string }
   'messages.start_ports_equal': { first: string; port: string; second: string }

@@ -73,7 +73,7 @@ export type MachineInfo = z.infer<typeof MachineInfo>
 export const Sharing = z.object({
   isOn: z.boolean(),
   /** The variable of the environment that decides instead. */
-  fixedBy: z.enum(['AUTH_MODE', 'DASHBOARD_HOST', 'RUNNER_HOST']).nullable(),
+  fixedBy: z.enum(['AUTH_MODE', 'DASHBOARD_HOST', 'RUNNER_HOST', 'WORKER_SECRET']).nullable(),
   /** Addresses for other devices, the one most likely to work first. Empty while it is off. */
   urls: z.array(z.string()),
   problem: Message.nullable(),

@@ -65,7 +65,12 @@ describe('a valid value', () => {
       { AUTH_MODE: 'local-auth', RUNNER_HOST: '0.0.0.0' },
       { authMode: 'local-auth', runnerHost: '0.0.0.0' },
     ],
-    [{ WORKER_SECRET: SECRET }, { workerSecret: SECRET }],
+    [{ WORKER_SECRET: SECRET }, { workerSecret: SECRET, sharingFixedBy: null }],
+    [
+      { WORKER_SECRET: 'short', AUTH_MODE: 'bearer-token' },
+      { workerSecret: 'short', sharingFixedBy: 'AUTH_MODE' },
+    ],
+    [{ WORKER_SECRET: 'short' }, { sharingFixedBy: 'WORKER_SECRET' }],
     [{ DECKHAND_VAULT: 'file' }, { vault: 'file' }],
     [{ MESSENGER_BRIDGE_ENABLED: 'False' }, { messengerBridgeEnabled: false }],
     [{ LOG_LEVEL: 'trace' }, { logLevel: 'trace' }],
@@ -102,6 +107,11 @@ describe('an invalid value fails with one line and exit code 2', () => {
     [{ LOG_LEVEL: 'loud' }, [], /^LOG_LEVEL must be one of/],
     [{ RUNNER_HOST: '0.0.0.0' }, [], /^RUNNER_HOST 0\.0\.0\.0 would open Deckhand to the network/],
     [{ DASHBOARD_HOST: '192.168.1.7' }, [], /^DASHBOARD_HOST 192\.168\.1\.7 would open/],
+    [
+      { WORKER_SECRET: 'short', AUTH_MODE: 'local-auth', RUNNER_HOST: '0.0.0.0' },
+      [],
+      /^RUNNER_HOST 0\.0\.0\.0 would open .* WORKER_SECRET needs at least 32 characters/,
+    ],
     [{}, ['--runner-port', 'x'], /^--runner-port must be a port/],
     [{}, ['--runner-port'], /^--runner-port needs a value/],
     [{}, ['--runner-port', '--log-level'], /^--runner-port needs a value/],
@@ -116,7 +126,7 @@ describe('an invalid value fails with one line and exit code 2', () => {
   })
 
   it('never repeats a secret', () => {
-    expect(catchStartError(() => read({ WORKER_SECRET: 'short-and-private' })).detail).toEqual({
+    expect(catchStartError(() => read({ WORKER_SECRET: 'with space-and-private' })).detail).toEqual({
       code: 'start_secret_invalid',
       params: { setting: 'WORKER_SECRET' },
     })
@@ -174,7 +184,7 @@ describe('the secret in a file', () => {
   })
 
   it('is refused if invalid, with the name of the file but not its content', () => {
-    const file = fileWith('short-and-private')
+    const file = fileWith('two lines\nand-private')
     const { detail } = catchStartError(() => read({}, ['--worker-secret-file', file]))
     expect(detail).toEqual({ code: 'start_secret_invalid', params: { setting: file } })
     expect(catchStartError(() => read({}, ['--worker-secret-file', '/missing/file'])).message).toContain('/missing/file')

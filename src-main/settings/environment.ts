@@ -67,6 +67,8 @@ const NotEmpty = z
   .trim()
   .min(1, 'text' satisfies SettingRule)
 
+const MIN_NETWORK_SECRET_CHARS = 32
+
 const VARIABLES = {
   DECKHAND_DATA_DIR: NotEmpty,
   RUNNER_HOST: Host,
@@ -77,7 +79,7 @@ const VARIABLES = {
   PUBLIC_RUNNER_URL: BaseUrl,
   INGRESS_PORT: Port,
   AUTH_MODE: oneOf(AuthMode.options as ['local-trust', 'local-auth', 'bearer-token']),
-  WORKER_SECRET: z.string().regex(/^[\x21-\x7e]{32,512}$/),
+  WORKER_SECRET: z.string().regex(/^[\x21-\x7e]{1,512}$/),
   WORKER_SECRET_FILE: NotEmpty,
   DECKHAND_VAULT: oneOf(['keychain', 'file']),
   MESSENGER_BRIDGE_ENABLED: Flag,
@@ -113,7 +115,7 @@ export type Environment = {
   ingressPort: number | null
   authMode: AuthMode
   /** The variable that decides about the network instead of the setting; null: the setting does. */
-  sharingFixedBy: 'AUTH_MODE' | 'DASHBOARD_HOST' | 'RUNNER_HOST' | null
+  sharingFixedBy: 'AUTH_MODE' | 'DASHBOARD_HOST' | 'RUNNER_HOST' | 'WORKER_SECRET' | null
   workerSecret: string | null
   vault: 'keychain' | 'file'
   messengerBridgeEnabled: boolean
@@ -169,6 +171,7 @@ export function readEnvironment(source: EnvironmentSource): Environment {
   const environment: Environment = { ...DEFAULTS, ...rest, dataDir: dataDirPath(dataDir, source) }
   environment.sharingFixedBy = (['AUTH_MODE', 'DASHBOARD_HOST', 'RUNNER_HOST'] as const).find((name) => keyOf(name) in given) ?? null
   if (workerSecretFile !== undefined) environment.workerSecret = readSecretFile(workerSecretFile, source.cwd)
+  if (isWeak(environment.workerSecret)) environment.sharingFixedBy ??= 'WORKER_SECRET'
   if (source.isTest === true) {
     environment.clockAheadMs = Number(source.env['DECKHAND_TEST_CLOCK_AHEAD_MS'] ?? 0)
     const [url, rootKey, qrShownMs] = source.env['DECKHAND_TEST_MESSENGER']?.split('#') ?? []
@@ -199,6 +202,11 @@ function readSecretFile(file: string, cwd: string): string {
   return parsed.data
 }
 
+/** Nobody on the network may find the secret by trying. On loopback it is the person's choice. */
+function isWeak(secret: string | null): boolean {
+  return secret !== null && secret.length < MIN_NETWORK_SECRET_CHARS
+}
+
 function refuseUnsafe(environment: Environment): void {
   for (const [name, host] of [
     ['RUNNER_HOST', environment.runnerHost],
@@ -206,6 +214,9 @@ function refuseUnsafe(environment: Environment): void {
   ] as const) {
     if (environment.authMode === 'local-trust' && !isLoopback(host)) {
       throw new StartError(2, { code: 'start_opens_network', params: { setting: name, host } })
+    }
+    if (isWeak(environment.workerSecret) && !isLoopback(host)) {
+      throw new StartError(2, { code: 'start_secret_weak', params: { setting: name, host, chars: `${MIN_NETWORK_SECRET_CHARS}` } })
     }
   }
 }

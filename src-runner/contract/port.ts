@@ -26,7 +26,7 @@ export type Replacement = z.infer<typeof Replacement>
 export const Access = z.object({
   host: z.string().min(1),
   authMode: AuthMode,
-  workerSecret: z.string().min(32),
+  workerSecret: z.string().min(1),
   /** Origins and host names that the gate accepts besides loopback. */
   origins: z.array(z.string()),
   hosts: z.array(z.string()),

@@ -18,6 +18,9 @@ const Port = z
   .transform(Number)
   .refine((port) => port <= 65_535, 'must be a port, 0 to 65535')
 
+/** Nobody on the network may find the secret by trying. */
+const MIN_NETWORK_SECRET_CHARS = 32
+
 const Environment = z.object({
   DECKHAND_DATA_DIR: z.string({ error: 'is needed: the folder that holds the data' }).trim().min(1, 'must not be empty'),
   RUNNER_HOST: z.string().trim().min(1, 'must not be empty').default('127.0.0.1'),
@@ -25,7 +28,7 @@ const Environment = z.object({
   AUTH_MODE: AuthMode.default('local-trust'),
   WORKER_SECRET: z
     .string()
-    .regex(/^[\x21-\x7e]{32,512}$/, 'must be at least 32 characters without spaces')
+    .regex(/^[\x21-\x7e]{1,512}$/, 'must be 1 to 512 printable ASCII characters without spaces')
     .optional(),
   LOG_LEVEL: LogLevel.default('info'),
   INGRESS_PORT: Port.nullable().default(null),
@@ -74,6 +77,10 @@ export function refuseUnsafeConfig(config: RunnerConfig): void {
       `RUNNER_HOST ${config.host} would open the runner to the network without a secret; use 127.0.0.1, or set AUTH_MODE=local-auth`,
     )
   }
+  if (config.workerSecret.length < MIN_NETWORK_SECRET_CHARS && !isLoopback(config.host))
+    throw new ConfigRefused(
+      `RUNNER_HOST ${config.host} would open the runner to the network, where WORKER_SECRET needs at least ${MIN_NETWORK_SECRET_CHARS} characters`,
+    )
 }
 
 function isLoopback(host: string): boolean {
