@@ -141,8 +141,14 @@ describe('the dashboard itself', () => {
   })
 
   it('serves the page with security headers for every screen', async () => {
-    for (const path of ['/', `/jobs/${JOB}`, '/settings?tab=models']) {
-      const answer = await fetch(server.url + path, { headers: { accept: 'text/html,*/*' } })
+    const pages = [
+      ['/', '*/*'],
+      [`/jobs/${JOB}`, '*/*'],
+      [`/jobs/${JOB}`, 'text/html,*/*'],
+      ['/settings?tab=models', 'text/html,*/*'],
+    ] as const
+    for (const [path, accept] of pages) {
+      const answer = await fetch(server.url + path, { headers: { accept } })
       expect(answer.status).toBe(200)
       expect(await answer.text()).toContain('<title>Deckhand</title>')
       expect(answer.headers.get('content-security-policy')).toMatch(/default-src 'none'.*script-src 'self';.*connect-src 'self'/)
@@ -464,7 +470,11 @@ describe('the request gate', () => {
         expect(answer).toContain('cache-control: no-store\r\n')
       }
     }
-    // Programs are not sent anywhere, and nothing but a page is opened.
+    for (const path of ['/', '/jobs/x?a=1'])
+      expect(await raw([`GET ${path} HTTP/1.1`, `Host: localhost:${server.port}`, 'Sec-Fetch-Mode: cors'])).toContain(
+        `location: ${server.url}${path}\r\n`,
+      )
+    // Programs that call the API are not sent anywhere, and nothing but a page is opened.
     expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', `Host: localhost:${server.port}`]))).toBe(200)
     expect(statusOf(await raw(['GET /api/jobs HTTP/1.1', host(), 'Sec-Fetch-Site: none', 'Sec-Fetch-Mode: navigate']))).toBe(401)
   })

@@ -21,10 +21,14 @@ export function servePage(
   return text(200, PAGE_HEADERS, asset.type, withKey)
 }
 
+/** Deckhand hands it out: programs open it too, and they do not ask for HTML. */
+const JOB_PAGE = /^\/jobs\/[0-9a-f-]{36}$/i
+
 /** Opening or reloading the path of a screen returns the page. Missing files stay missing. */
 function isScreen(request: DashboardRequest, path: string): boolean {
   const last = path.slice(path.lastIndexOf('/') + 1)
-  return !last.includes('.') && !path.startsWith('/assets/') && (request.header('accept') ?? '').includes('text/html')
+  if (last.includes('.') || path.startsWith('/assets/')) return false
+  return (request.header('accept') ?? '').includes('text/html') || JOB_PAGE.test(path)
 }
 
 function serveAsset(request: DashboardRequest, asset: Asset): DashboardResponse {

@@ -184,8 +184,9 @@ function isUnderAnotherName(request: IncomingMessage, { origins }: GateConfig): 
 
 function opensPage(request: IncomingMessage): boolean {
   if (request.method !== 'GET' && request.method !== 'HEAD') return false
-  const mode = request.headers['sec-fetch-mode']
-  return mode === undefined ? (request.headers.accept ?? '').includes('text/html') : mode === 'navigate'
+  if (request.headers['sec-fetch-site'] !== undefined) return request.headers['sec-fetch-mode'] === 'navigate'
+  // Not a browser of today. What a program reads outside of the API is a page.
+  return (request.headers.accept ?? '').includes('text/html') || !/^\/api(\/|$)/.test(pathOf(request))
 }
 
 /** The same page over HTTPS, under the host name that the gate has checked. The gate reads no port, so it may be none: `:99999`. */
