@@ -232,6 +232,10 @@ describe('signing in at a service', () => {
     for (mode of ['local-auth', 'bearer-token'] as const) {
       expect((await start(client())).status).toBe(401)
       expect((await start(client(), { headers: { authorization: 'Bearer wrong' } })).status).toBe(401)
+      // Nobody else learns what the form lacks.
+      expect((await start({ next: '//evil.example' })).status).toBe(401)
+      expect((await start(client(), { headers: { 'content-type': 'application/json' } })).status).toBe(401)
+      expect((await start({ token: 'x', next: '//evil.example' })).status).toBe(400)
       expect((await start(client(), { headers: { authorization: `Bearer ${TEST_SECRET}` } })).status).toBe(303)
     }
   })

@@ -50,21 +50,25 @@ const NOBODY = new AbortController().signal
  */
 export function createOAuth(deps: OAuthDeps) {
   async function start(request: DashboardRequest, provider: string, mayStart: MayStart): Promise<DashboardResponse> {
-    if (!FORM_TYPE.test(request.header('content-type') ?? '')) return refusal('unsupported_media_type', 'Send the body as a form.')
-    const body = await readBody(request.body)
+    const isForm = FORM_TYPE.test(request.header('content-type') ?? '')
+    const body = isForm ? await readBody(request.body) : ''
+    const fields = new URLSearchParams(body ?? '')
+    const token = fields.get('token')
+    // Whoever may not start a sign-in learns nothing about the form. A link is looked at when the form is in order.
+    let caller: Caller | ErrorCode | null = token === null ? await mayStart(false) : null
+    if (typeof caller === 'string') return failed(request, caller)
+    if (!isForm) return refusal('unsupported_media_type', 'Send the body as a form.')
     if (body === null) return refusal('payload_too_large')
-    const fields = new URLSearchParams(body)
     const given = fields.get('authorization')
     const next = fields.get('next')
     if (new Set(fields.keys()).size !== [...fields.keys()].length) return failed(request, 'invalid_request')
     if ((given !== null && !ID.test(given)) || (next !== null && !OWN_PATH.test(next))) return failed(request, 'invalid_request')
-    const token = fields.get('token')
-    const isByLink = token !== null && given !== null && deps.tokens.take(`sign_in:${given}`, token)
-    if (token !== null && !isByLink) return failed(request, 'link_required')
-    const known = await mayStart(isByLink)
-    // A link of Deckhand opens in any browser, also in one where nobody has signed in.
-    const caller: Caller | ErrorCode = isByLink && typeof known === 'string' ? { kind: 'program' } : known
-    if (typeof caller === 'string') return failed(request, caller)
+    if (caller === null) {
+      if (given === null || !deps.tokens.take(`sign_in:${given}`, token!)) return failed(request, 'link_required')
+      const known = await mayStart(true)
+      // A link of Deckhand opens in any browser, also in one where nobody has signed in.
+      caller = typeof known === 'string' ? { kind: 'program' } : known
+    }
     const authorizationId = given ?? (await create(request, provider, fields))
     if (typeof authorizationId !== 'string') return failed(request, authorizationId)
     const session = sessionOf(caller)
