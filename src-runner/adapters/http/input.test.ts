@@ -29,7 +29,8 @@ function unboundNumbers(node: unknown, path = ''): string[] {
 
 describe('every route', () => {
   it.each(routes)('%s refuses an unknown field in its query and body, and names it', (_name, route) => {
-    for (const raw of [{ query: { signatures: 'x' } }, { body: { signatures: 'x' } }]) {
+    const inQuery = route.access === 'public' ? [] : [{ query: { signatures: 'x' } }]
+    for (const raw of [...inQuery, { body: { signatures: 'x' } }]) {
       const error = refusalOf(route, raw)
       const isOnly = error.issues!.every(({ kind }) => kind === 'unknown_field')
       expect([error.status, error.code]).toEqual([400, isOnly ? 'unknown_field' : 'invalid_request'])
@@ -93,6 +94,20 @@ describe('a query', () => {
     const status = ['failed', 'cancelled']
     for (const query of [{ status: 'failed,cancelled' }, { status }, { 'status[]': status }]) expect(read(query)).toMatchObject({ status })
     expect(read({ 'status[]': 'failed' })).toMatchObject({ status: ['failed'] })
+  })
+
+  it('takes a field without a value for one that was not given', () => {
+    const none = read({})
+    const empty = Object.fromEntries(['status', 'agentId', 'channel', 'q', 'cursor', 'limit', 'from', 'to'].map((name) => [name, '']))
+    expect(read(empty)).toEqual(none)
+    expect(
+      refusalOf(ROUTES.getFileDiff, { params: { jobId: '0198c0a0-0000-7000-8000-000000000001' }, query: { path: '' } }).issues,
+    ).toMatchObject([{ path: 'path', kind: 'missing' }])
+    expect(refusalOf(ROUTES.listJobs, { query: { agent: '' } }).code).toBe('unknown_field')
+  })
+
+  it('of a probe may hold anything', () => {
+    expect(createInputReader(ROUTES.health)({ params: {}, query: { t: '1' }, body: undefined }).query).toEqual({})
   })
 
   it.each([

@@ -17,13 +17,15 @@ export function createInputReader(route: Route): (raw: Input) => Input {
   const query = strict(route.query ?? NOTHING)
   const body = strict(route.body ?? NOTHING)
   const mayLackBody = route.body === undefined
+  // A probe may add anything, so that no cache answers it.
+  const isPublic = route.access === 'public'
 
   /** Parses all parts first, so that the error lists every mistake. */
   return (raw) => {
     const issues: ErrorIssue[] = []
     const input = {
       params: parsePart(params, raw.params ?? {}, '', issues),
-      query: parsePart(query, listsJoined(query, raw.query ?? {}), '', issues),
+      query: parsePart(query, isPublic ? {} : readQuery(query, raw.query ?? {}), '', issues),
       body: parsePart(body, raw.body ?? (mayLackBody ? {} : undefined), 'body', issues),
     }
     if (issues.length === 0) return route.body === undefined ? { ...input, body: undefined } : input
@@ -34,10 +36,11 @@ export function createInputReader(route: Route): (raw: Input) => Input {
 
 /**
  * A list field accepts `status=a,b`, `status=a&status=b` and `status[]=a&status[]=b`. Other fields that occur twice or in
- * brackets are refused.
+ * brackets are refused. A field without a value, as in `status=&q=tea`, was not given: a form sends all its fields.
  */
-function listsJoined(schema: z.ZodObject, query: unknown): unknown {
-  const joined: Record<string, unknown> = { ...(query as Record<string, unknown>) }
+function readQuery(schema: z.ZodObject, query: unknown): unknown {
+  const given = Object.entries(query as Record<string, unknown>).filter(([name, value]) => value !== '' || !(name in schema.shape))
+  const joined: Record<string, unknown> = Object.fromEntries(given)
   for (const [name, field] of Object.entries(schema.shape)) {
     if (!takesSeveral(field)) continue
     const values = [joined[name], joined[`${name}[]`]].flat().filter((value) => value !== undefined)
