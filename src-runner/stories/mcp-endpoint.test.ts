@@ -316,7 +316,7 @@ describe('another program over /mcp', () => {
     ).toMatchObject({
       status: 400,
     })
-    expect(await send(rpc('tools/call', { name: 'run_agent', arguments: { task: 'x'.repeat(2_000_000) } }))).toMatchObject({
+    expect(await send(rpc('tools/call', { name: 'run_agent', arguments: { task: 'x'.repeat(2_500_000) } }))).toMatchObject({
       status: 413,
       body: { error: 'payload_too_large' },
     })

@@ -5,8 +5,8 @@ import { AppError } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { notJson } from './error-response.ts'
 
-/** JSON text may use six bytes for a character (`\u00e9`), and a task has up to 200,000 of them. */
-export const MAX_BODY_BYTES = 2_000_000
+/** JSON text may use twelve bytes for a character (`\ud83d\ude00`), and a task has up to 200,000 of them. */
+export const MAX_BODY_BYTES = 2_500_000
 
 const JSON_CONTENT = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?[ \t]*)?$/i
 

@@ -590,12 +590,15 @@ describe.each(MODES)('the server in %s', (authMode) => {
   it('accepts the longest task, and refuses a larger body with 413', async () => {
     const longest = JSON.stringify({ task: 'é'.repeat(200_000) }).replaceAll('é', '\\u00e9')
     await expectHandled(withBody(good('submitTask'), longest), 'submitTask')
+    const pairs = (count: number) => JSON.stringify({ task: 'x'.repeat(count) }).replaceAll('x', '\\ud83d\\ude00')
+    await expectHandled(withBody(good('submitTask'), pairs(200_000)), 'submitTask')
+    await expectRefused(withBody(good('submitTask'), pairs(200_001)), 400, 'invalid_request')
     await expectRefused(withBody(good('submitTask'), `{"task":"${'x'.repeat(200_001)}"}`), 400, 'invalid_request')
-    const announced = await send(having({ ...good('submitTask'), body: '' }, ['Content-Length', '2000001']))
+    const announced = await send(having({ ...good('submitTask'), body: '' }, ['Content-Length', '2500001']))
     expect([announced.status, errorOf(announced)]).toEqual([413, 'payload_too_large'])
     const chunk = `${(65_536).toString(16)}\r\n${' '.repeat(65_536)}\r\n`
     const chunked = without(having(good('submitTask'), ['Transfer-Encoding', 'chunked']), 'content-length')
-    const answer = await send({ ...chunked, body: chunk.repeat(31) })
+    const answer = await send({ ...chunked, body: chunk.repeat(39) })
     expect([answer.status, errorOf(answer), answer.handled]).toEqual([413, 'payload_too_large', []])
   })
 
