@@ -96,6 +96,10 @@ describe('the routes of other programs', () => {
       status: 400,
       body: { error: 'update_failed' },
     })
+    expect(await worker().ask('updateSkillBySlug', { body: { ...body, expectedDigest: 'deadbeef' } })).toMatchObject({
+      status: 400,
+      body: { ok: false, error: 'update_failed' },
+    })
     const updated = await worker().ok('updateSkillBySlug', { body })
     expect(updated).toEqual({ ok: true, changed: true, scriptsChanged: true, consentRevoked: true })
     expect((await runner.client.ok('listSkills')).skills[0]).toMatchObject({ status: 'needs_consent', newPermissions: ['scripts'] })
