@@ -106,11 +106,12 @@ describe('an agent that changes files', () => {
     expect((await runner.client.ok('getFileDiff', { params: { jobId }, query })).diff).toBe(diff)
   })
 
-  it('shows the diff of a call that left out the name of the only folder', async () => {
+  it('shows the diff of a call that left out the name of the only folder, or wrote the path in another way', async () => {
     runner = await createTestRunner()
-    const jobId = await work(runner.makeFolder({ 'sub/b': '' }), [call('c1', 'write_file', { path: 'sub/a', content: 'x' })])
+    const folder = runner.makeFolder({ 'sub/b': '' })
+    const jobId = await work(folder, [call('c1', 'write_file', { path: 'sub/a', content: 'x' })])
     await runner.ended(jobId)
-    for (const path of ['sub/a', './sub/a', 'folder-1/sub/a']) {
+    for (const path of ['sub/a', './sub/a', 'sub//a', 'folder-1/./sub/a', './folder-1/sub/./././/a', `${folder}/./sub//a`]) {
       for (const query of [{ path }, { path, callId: 'c1' }])
         expect(await runner.client.ok('getFileDiff', { params: { jobId }, query })).toMatchObject({
           path: 'folder-1/sub/a',

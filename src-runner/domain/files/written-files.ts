@@ -48,12 +48,14 @@ export function trailsOf(changes: readonly FileChangeRecord[]): WrittenTrail[] {
 
 /**
  * Finds a trail by a listed or absolute path, also by the path before a move. The name of the folder may be missing, as in calls of an
- * agent with one folder.
+ * agent with one folder, and the path may be written as a call wrote it: `./a`, `a//b`, `a/./b`.
  */
 export function findTrail(trails: readonly WrittenTrail[], path: string): WrittenTrail | null {
-  const named = trails.find(({ names }) => names.has(path)) ?? trails.find(({ origin }) => origin?.names.has(path))
+  const parts = path.split('/').filter((part, i) => part !== '.' && (part !== '' || i === 0))
+  const inFolder = parts.join('/')
+  const isAt = (trail: PathTrail | null) => trail !== null && [path, inFolder].some((spelling) => trail.names.has(spelling))
+  const named = trails.find(isAt) ?? trails.find(({ origin }) => isAt(origin))
   if (named !== undefined) return named
-  const inFolder = path.replace(/^\.\//, '')
   const [found, another] = trails.filter((trail) => [trail.at, trail.origin?.at].some((at) => at?.parts.join('/') === inFolder))
   return another === undefined ? (found ?? null) : null
 }
