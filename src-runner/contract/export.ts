@@ -10,7 +10,7 @@ import { CredentialAccess } from './credentials.ts'
 import { CreateRule } from './rules.ts'
 import { CreateSchedule } from './schedules.ts'
 import { Settings } from './settings.ts'
-import { SkillDigest, SkillKind } from './skills.ts'
+import { SKILL_LIMITS, SkillDigest, SkillKind } from './skills.ts'
 import { CreateTrigger, SignatureScheme } from './triggers.ts'
 
 /** The first line of an export file is an ExportHead as JSON, each line after it a HistoryLine. */
@@ -18,6 +18,9 @@ export const EXPORT_VERSION = 1
 
 /** The limit of all own skills together, in Base64. */
 export const MAX_EXPORTED_SKILL_CHARS = 8_000_000
+
+/** The limit of all own skills together, unpacked. A small archive can become very large. */
+export const MAX_EXPORTED_SKILL_BYTES = SKILL_LIMITS.bytes
 
 /** The limit of the first line. More would not be accepted. */
 export const MAX_HEAD_CHARS = MAX_EXPORTED_SKILL_CHARS + 2_000_000

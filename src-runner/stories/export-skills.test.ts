@@ -1,6 +1,8 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { strToU8, zipSync } from 'fflate'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { SKILL_LIMITS } from '../contract/skills.ts'
 import { skillText } from '../testing/archive-builders.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import { scratchFolder, type ScratchFolder } from '../testing/scratch-folder.ts'
@@ -112,5 +114,22 @@ describe('skills in an export', () => {
     const answer = await importInto(fresh, { ...head, setup: { ...head.setup, skills } } as Head)
     expect(answer).toMatchObject({ status: 422, body: { error: 'import_refused', detail: { code } } })
     expect([await skillsOf(fresh), filesIn(fresh), (await fresh.client.ok('listAgents')).agents]).toEqual([[], [], []])
+  })
+
+  it('are refused if they are small files that become too large together', async () => {
+    const head = await setUp()
+    const large = await scratchFolder('large')
+    const zeros = Buffer.alloc(SKILL_LIMITS.bytes * 0.6)
+    await large.write('SKILL.md', skillText('shell-sorter'))
+    await large.write('zeros.bin', zeros)
+    const { digest } = (await old.client.ok('previewSkill', { body: { source: large.path } })).preview.contents
+    const files = { 'shell-sorter/SKILL.md': strToU8(skillText('shell-sorter')), 'shell-sorter/zeros.bin': zeros }
+    const archive = Buffer.from(zipSync(files)).toString('base64')
+    const one = { ...head.setup.skills[0]!, name: 'shell-sorter', digest, archive }
+    expect(await importInto(fresh, { ...head, setup: { ...head.setup, skills: [one, one] } }, true)).toMatchObject({
+      status: 422,
+      body: { error: 'import_refused', detail: { code: 'archive_too_large' } },
+    })
+    expect(filesIn(fresh)).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 import { refuseTooLarge } from '../../platform/archives/archive-entries.ts'
 import { transact } from '../../platform/db/database.ts'
-import { MAX_EXPORTED_SKILL_CHARS } from '../../contract/export.ts'
+import { MAX_EXPORTED_SKILL_BYTES, MAX_EXPORTED_SKILL_CHARS } from '../../contract/export.ts'
 import { SKILL_LIMITS, type Skill, type SkillCheck, type SkillEditFile, type SkillFileInput } from '../../contract/skills.ts'
 import { AppError, required } from '../../lib/errors.ts'
 import type { Ids } from '../../lib/ids.ts'
@@ -59,12 +59,15 @@ export function createOwnSkills({ alone, sweep, ...deps }: OwnSkillsDeps) {
     packOwn: (): Promise<Map<string, string>> =>
       alone(async () => {
         const packed = new Map<string, string>()
-        let room = MAX_EXPORTED_SKILL_CHARS
+        let [chars, bytes] = [MAX_EXPORTED_SKILL_CHARS, MAX_EXPORTED_SKILL_BYTES]
         for (const skill of listSkills(db).filter(({ kind }) => kind === 'own')) {
+          const { totalBytes } = skill.contents
+          if (totalBytes > bytes) continue
           const base64 = (await packZip(skill))?.toString('base64')
-          if (base64 === undefined || base64.length > room) continue
+          if (base64 === undefined || base64.length > chars) continue
           packed.set(skill.digest, base64)
-          room -= base64.length
+          chars -= base64.length
+          bytes -= totalBytes
         }
         return packed
       }),

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
+import { refuseTooLarge } from '../../platform/archives/archive-entries.ts'
 import { BACKUP_FOLDER } from '../../platform/db/backup-files.ts'
 import { transact } from '../../platform/db/database.ts'
-import type { Setup } from '../../contract/export.ts'
+import { MAX_EXPORTED_SKILL_BYTES, type Setup } from '../../contract/export.ts'
 import type {
   FoundSkill,
   Skill,
@@ -221,11 +222,14 @@ async function fetchOwn(
   fetchFrom: (origin: Origin) => Promise<ExaminedSkill>,
 ): Promise<ExaminedSkill[]> {
   const fetched: ExaminedSkill[] = []
+  let bytesLeft = MAX_EXPORTED_SKILL_BYTES
   for (const [at, { name, digest, archive }] of skills.entries()) {
     if (archive === null) continue
     const one = await fetchFrom({ upload: { fileName: `${name}.zip`, base64: archive } })
     const isAsSaid = one.contents.name === name && one.contents.digest === digest
     if (!isAsSaid) throw new SkillRefused(createMessage('import_invalid', { where: `skills.${at}` }))
+    bytesLeft -= one.contents.totalBytes
+    if (bytesLeft < 0) refuseTooLarge(MAX_EXPORTED_SKILL_BYTES)
     fetched.push(one)
   }
   return fetched
