@@ -114,7 +114,7 @@ it.each([
   ['ampersands', of5MB('&')],
   ['comments that never end', of5MB('<!--')],
   ['drawings', of5MB('<svg><p>')],
-])('leaves the event loop free while it reads 5 MB of %s', async (_what, html) => {
+])('leaves the event loop free while it reads 5 MB of %s', { retry: 2 }, async (_what, html) => {
   // The thread's own time: what the machine gives to others in between is not ours.
   const spent = () => {
     const { user, system } = process.threadCpuUsage()
@@ -133,6 +133,6 @@ it.each([
   await htmlToText(html, { address })
   isOver = true
   // On a busy machine the same work costs more; a reader that never paused would have spent all of it in one turn.
-  // One collection of garbage alone may take 50 ms of a turn.
+  // One collection of garbage may take as much of a turn, but hardly three times in a row.
   expect(longest).toBeLessThan(Math.max(100, (spent() - begun) / 4))
 })
