@@ -6,6 +6,8 @@ import { transact, type Tx } from '../../platform/db/database.ts'
 import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
 import { createApprovals } from '../approvals/approvals.ts'
 import { shortCodeOf } from '../approvals/short-code.ts'
+import { recordTry } from '../outbox/send-message.ts'
+import { writeOutbound } from '../outbox/write-message.ts'
 import { insertChannel } from './channels.ts'
 import { listPeople } from './people.ts'
 import { decideOnPerson, receiveMessage, type ReceivedMessage } from './receive-message.ts'
@@ -45,11 +47,25 @@ function receive(fields: Partial<ReceivedMessage>): void {
 /** The agent asks the owner, whose next message is the answer. */
 function ask(question: AskedQuestion): string {
   receive({ text: 'Book my trip' })
-  const { claim } = write((tx) => rig.store.claim(tx, jobs()[0]!.id, 4))!
+  return askIn(jobs()[0]!.id, question)
+}
+
+function askIn(jobId: string, question: AskedQuestion): string {
+  const { claim } = write((tx) => rig.store.claim(tx, jobId, 4))!
   const call = { callId: 'c1', tool: 'ask_person', args: {}, taints: NO_TAINTS }
   const approvalId = write((tx) => approvals().ask(tx, claim, { kind: 'question', ...call, question }))
   write((tx) => rig.store.settle(tx, claim, { kind: 'waiting', status: 'awaiting_approval' }))
   return approvalId
+}
+
+/** Sends the question of an approval, as the message with this id. */
+function send(approvalId: string, externalId: string): void {
+  const { agentId, jobId } = approvals().get(rig.db, approvalId)
+  const to = { channelId: channel.id, personId: listPeople(rig.db, channel.id)[0]!.id, chatId: 'D1' }
+  const key = `approval:${approvalId}`
+  write((tx) => writeOutbound(tx, rig, { key, kind: 'approval', agentId, jobId, approvalId, text: 'Which?', to }))
+  const { id } = rig.db.prepare<{ id: string }>('SELECT id FROM outbox WHERE key = ?').get(key)!
+  write((tx) => recordTry(tx, rig, id, { state: 'sent', externalId }))
 }
 
 describe('files that answer a question', () => {
@@ -98,4 +114,16 @@ test('a message that was written before the question does not answer it, and bec
   receive({ text: 'Yes', sentAt: rig.clock.now() - 30_000 })
   expect(answerTo(approvalId)).toBe('Yes')
   expect(jobs()).toHaveLength(2)
+})
+
+test('words that reply to an answered question become a turn, and answer no other question', () => {
+  const first = ask({ text: 'Which colour?', choices: [] })
+  send(first, 'q1')
+  receive({ text: 'Green', replyTo: 'q1' })
+  expect(answerTo(first)).toBe('Green')
+  const second = askIn(jobs()[0]!.id, { text: 'Which size?', choices: [] })
+  receive({ text: 'Light green, please', replyTo: 'q1' })
+  expect(jobs()).toHaveLength(2)
+  expect(notes()).not.toContain('This was already approved.')
+  expect(answerTo(second)).toBeNull()
 })

@@ -52,11 +52,12 @@ export function answerByText(
   message: Said & { replyTo: string | null },
 ): AnsweredByText | null {
   const said = { text: message.text.trim(), enclosed: message.enclosed, sentAt: message.sentAt }
-  return (
-    answerByCode(tx, deps, channel, said) ??
-    answerByReply(tx, deps, channel.id, message.replyTo, said) ??
-    answerInTurn(tx, deps, channel, said)
-  )
+  const byCode = answerByCode(tx, deps, channel, said)
+  if (byCode !== null) return byCode
+  const repliedTo = findRepliedTo(tx, deps, channel.id, message.replyTo)
+  // What is added to an answer is for the agent. It answers no other question.
+  if (repliedTo !== null && isForAgent(repliedTo) && repliedTo.status !== 'pending') return null
+  return (repliedTo === null ? null : answerInWords(tx, deps, channel.id, repliedTo, said)) ?? answerInTurn(tx, deps, channel, said)
 }
 
 function answerByCode(
@@ -88,10 +89,14 @@ function isWord(code: string): boolean {
   return /^[A-Z]?[a-z]+$/.test(code)
 }
 
-function answerByReply(tx: Tx, deps: AnsweringApprovals, channelId: string, replyTo: string | null, said: Said): AnsweredByText | null {
+function findRepliedTo(tx: Tx, deps: AnsweringApprovals, channelId: string, replyTo: string | null): Approval | null {
   const approvalId = replyTo === null ? null : findApprovalOfMessage(tx, channelId, replyTo)
-  const approval = approvalId === null ? null : deps.approvals.findApproval(tx, approvalId)
-  return approval === null ? null : answerInWords(tx, deps, channelId, approval, said)
+  return approvalId === null ? null : deps.approvals.findApproval(tx, approvalId)
+}
+
+/** Whether the answer goes to the agent, and to no server. */
+function isForAgent({ kind, question }: Approval): boolean {
+  return kind === 'question' && question?.server === undefined
 }
 
 /**
@@ -126,8 +131,7 @@ function answerFor(t: Translate, approval: Approval, { text: words, enclosed }: 
   const typed = words.trim().toLowerCase()
   const choice =
     choices.find(({ label }) => label.toLowerCase() === typed) ?? (/^\d{1,2}$/.test(typed) ? choices[Number(typed) - 1] : undefined)
-  // What is meant for the agent goes to no server.
-  const files = approval.kind === 'question' && approval.question?.server === undefined ? enclosed : ''
+  const files = isForAgent(approval) ? enclosed : ''
   if (choice !== undefined && files === '') return choice
   // To a question of the agent, "no" is an answer like any other.
   if (approval.kind === 'question') {
