@@ -42,6 +42,7 @@ export function ChatPane(props: PaneProps) {
     return allAgents().find((agent) => agent.id === preferredId) ?? allAgents().find((agent) => agent.isDefault) ?? allAgents()[0]
   })
   const turns = createMemo(() => chatTurns(conversation.data?.messages ?? [], conversation.data?.jobs ?? [], props.chat.sent()))
+  createEffect(() => props.chat.noteRecorded(new Set(conversation.data?.messages.map(({ jobId }) => jobId))))
   /** null: there is none, or it is not known yet whose conversation it is. */
   const agentId = () => conversation.data?.conversation.agentId ?? props.chat.sent()[0]?.agentId ?? newAgent()?.id ?? null
   const agent = () => allAgents().find((one) => one.id === agentId())

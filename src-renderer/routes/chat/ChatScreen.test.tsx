@@ -131,7 +131,11 @@ describe('a new chat', () => {
     const job = space.addTurn(conversationId, 'What is new?', RUNNING)
     start.send({ type: 'start', jobId: job.id, conversationId })
     await waitFor(() => expect(view.path()).toBe(`/chat/${conversationId}`))
-    expect(space.runner.callsOf('chatStream')[0]!.body).toEqual({ agentId: space.agent.id, message: 'What is new?' })
+    expect(space.runner.callsOf('chatStream')[0]!.body).toEqual({
+      agentId: space.agent.id,
+      message: 'What is new?',
+      clientId: expect.stringMatching(/^[0-9a-f]{32}$/),
+    })
     expect(within(screen.getByRole('group', { name: 'Chat' })).getByText('What is new?')).toBeInTheDocument()
 
     start.send({ type: 'delta', seq: 1, text: 'Two **new** ' })
@@ -227,6 +231,38 @@ describe('a new chat', () => {
     start.send({ type: 'start', jobId: space.addTurn(conversationId, 'Hello', RUNNING).id, conversationId })
     await waitFor(() => expect(view.path()).toBe(`/chat/${conversationId}`))
     expect(screen.queryByText('Not sent')).not.toBeInTheDocument()
+  })
+
+  it('sends a message again as the same turn when it is unknown whether it was accepted', async () => {
+    const space = createWorkspace()
+    const [cut, start] = [createHeldStream(), createHeldStream()]
+    space.runner.streamFrames('chatStream', [cut, start])
+    const view = openChat(space.runner)
+    await view.user.type(await composer(), 'Hello{Enter}')
+    await waitFor(() => expect(space.runner.callsOf('chatStream')).toHaveLength(1))
+    cut.break()
+    await view.user.click(await screen.findByRole('button', { name: 'Resend' }))
+    await waitFor(() => expect(space.runner.callsOf('chatStream')).toHaveLength(2))
+    const [first, second] = space.runner.callsOf('chatStream')
+    expect(first!.body.clientId).toMatch(/./)
+    expect(second!.body).toEqual(first!.body)
+  })
+
+  it('does not show an old message as running once it has left the newest messages', async () => {
+    const space = createWorkspace()
+    const start = createHeldStream()
+    space.runner.streamFrames('chatStream', [start])
+    const view = openChat(space.runner)
+    await view.user.type(await composer(), 'Hello{Enter}')
+    const conversationId = space.begin('Talk')
+    const job = space.addTurn(conversationId, 'Hello', ENDED)
+    start.send({ type: 'start', jobId: job.id, conversationId })
+    await screen.findByRole('heading', { name: 'Talk' })
+    space.conversations.get(conversationId)!.messages = []
+    space.addTurn(conversationId, 'Much later', ENDED)
+    space.tell(conversationId)
+    await screen.findByText('Much later')
+    expect(screen.queryByText('Hello')).toBeNull()
   })
 
   it('puts a message that was not sent back into the field when the person comes back', async () => {

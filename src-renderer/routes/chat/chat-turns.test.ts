@@ -10,7 +10,18 @@ function said(jobId: string, role: Message['role'], text: string): Message {
 }
 
 function sent(localId: string, fields: Partial<SentTurn> = {}): SentTurn {
-  return { localId, agentId: makeId(), conversationId, jobId: null, text: localId, at: 2, problem: null, ...fields }
+  return {
+    localId,
+    clientId: localId,
+    agentId: makeId(),
+    conversationId,
+    jobId: null,
+    text: localId,
+    at: 2,
+    problem: null,
+    isRecorded: false,
+    ...fields,
+  }
 }
 
 describe('a conversation as turns', () => {
@@ -35,6 +46,12 @@ describe('a conversation as turns', () => {
     expect(before.map((turn) => turn.key)).toEqual(['s1'])
     expect(after.map((turn) => turn.key)).toEqual(['s1'])
     expect(after[0]!.sent).toBeNull()
+  })
+
+  it('leaves out a sent message that was recorded and is no longer among the newest', () => {
+    const [old, newest] = [makeSummary(), makeSummary()]
+    const turns = chatTurns([said(newest.id, 'user', 'B?')], [newest], [sent('s1', { jobId: old.id, isRecorded: true })])
+    expect(turns.map(({ text }) => text)).toEqual(['B?'])
   })
 
   it('counts the turns ahead, without those that could not be sent', () => {

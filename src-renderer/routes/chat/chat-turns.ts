@@ -2,9 +2,11 @@ import { createSignal } from 'solid-js'
 import type { Message } from '../../../src-runner/contract/conversations.ts'
 import { isTerminal, type JobSummary } from '../../../src-runner/contract/jobs.ts'
 
-/** A sent turn that is not in the record of the conversation yet. */
+/** A turn that this page sent. */
 export type SentTurn = {
   localId: string
+  /** The same each time it is sent, so that the runner does not start it twice. */
+  clientId: string
   agentId: string
   /** null: it creates a new conversation, whose id is not known yet. */
   conversationId: string | null
@@ -14,6 +16,8 @@ export type SentTurn = {
   at: number
   /** Why it was not accepted. */
   problem: unknown
+  /** The record of the conversation had it once. It shows the newest messages only, and this one may have left it since. */
+  isRecorded: boolean
 }
 
 export type ChatTurn = {
@@ -53,7 +57,7 @@ export function chatTurns(messages: readonly Message[], jobs: readonly JobSummar
     }
   }
   for (const turn of sent) {
-    if (turn.jobId !== null && turns.has(turn.jobId)) continue
+    if (turn.isRecorded || (turn.jobId !== null && turns.has(turn.jobId))) continue
     turns.set(turn.localId, {
       key: turn.localId,
       jobId: turn.jobId,

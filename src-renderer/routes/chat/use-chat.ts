@@ -1,11 +1,13 @@
 import { type Accessor, createSignal, onCleanup } from 'solid-js'
 import { useApi } from '../../api/ApiProvider.tsx'
-import { pageId } from '../../lib/ids.ts'
+import { pageId, randomId } from '../../lib/ids.ts'
 import { joinDrafts, keepDraft, moveNewDraft, readDraft, type SentTurn } from './chat-turns.ts'
 
 export type Chat = {
-  /** Sent turns of this conversation that are not in its record yet. */
+  /** The turns that this page sent to this conversation. */
   sent: Accessor<SentTurn[]>
+  /** The record of the conversation has the turns of these jobs. */
+  noteRecorded: (jobIds: ReadonlySet<string>) => void
   /** A new conversation is being created. The next message waits until its id is known. */
   isOpening: Accessor<boolean>
   send: (agentId: string, text: string) => void
@@ -40,7 +42,12 @@ export function useChat(conversationId: Accessor<string | null>, onOpened: (conv
   async function submit(turn: SentTurn): Promise<void> {
     change(turn.localId, { problem: null })
     try {
-      const begun = await streams.start({ agentId: turn.agentId, message: turn.text, conversationId: turn.conversationId ?? undefined })
+      const begun = await streams.start({
+        agentId: turn.agentId,
+        message: turn.text,
+        conversationId: turn.conversationId ?? undefined,
+        clientId: turn.clientId,
+      })
       change(turn.localId, begun)
       if (isLeft || !isNew(turn) || conversationId() !== null) return
       moveNewDraft(begun.conversationId)
@@ -53,16 +60,22 @@ export function useChat(conversationId: Accessor<string | null>, onOpened: (conv
 
   return {
     sent: () => turns().filter((turn) => turn.conversationId === conversationId()),
+    noteRecorded(jobIds) {
+      const isNews = (turn: SentTurn) => !turn.isRecorded && turn.jobId !== null && jobIds.has(turn.jobId)
+      setTurns((all) => (all.some(isNews) ? all.map((turn) => (isNews(turn) ? { ...turn, isRecorded: true } : turn)) : all))
+    },
     isOpening: () => turns().some((turn) => isNew(turn) && turn.problem === null),
     send(agentId, text) {
       const turn: SentTurn = {
         localId: pageId('sent'),
+        clientId: randomId(),
         agentId,
         conversationId: conversationId(),
         jobId: null,
         text,
         at: Date.now(),
         problem: null,
+        isRecorded: false,
       }
       setTurns((all) => [...all, turn])
       void submit(turn)

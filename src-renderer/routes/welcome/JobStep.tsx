@@ -1,10 +1,12 @@
 import Play from 'lucide-solid/icons/play'
 import { createMemo, createSignal, For, Show } from 'solid-js'
+import type { ChatTurn } from '../../../src-runner/contract/jobs.ts'
 import { MAX_TASK_CHARS } from '../../../src-runner/contract/primitives.ts'
 import { useApi } from '../../api/ApiProvider.tsx'
 import { AnswerState } from '../../api/AnswerState.tsx'
 import { sentenceOf } from '../../api/problem.ts'
 import { useAgents } from '../../api/queries.ts'
+import { randomId } from '../../lib/ids.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
@@ -29,13 +31,20 @@ export function JobStep(props: { jobId: string | null; onJob: (jobId: string | n
   }
   const [task, setTask] = createSignal<string | null>(null)
   const shownTask = () => task() ?? prompts()[0]!
+  /** The turn that was sent last. It keeps its client id when it is sent again, so that the runner does not start it twice. */
+  let sent: ChatTurn | null = null
   const run = async () => {
     if (isRunning() || shownTask().trim() === '') return
     setRunning(true)
     setProblem(null)
     try {
       // It is the first turn of a conversation, which can go on in Chat.
-      props.onJob((await turns.start({ agentId: agent()!.id, message: shownTask() })).jobId)
+      const turn = { agentId: agent()!.id, message: shownTask() }
+      const isAgain = sent?.agentId === turn.agentId && sent.message === turn.message
+      sent = { ...turn, clientId: isAgain ? sent!.clientId : randomId() }
+      const { jobId } = await turns.start(sent)
+      sent = null
+      props.onJob(jobId)
     } catch (thrown) {
       setProblem(thrown)
     } finally {
