@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { withGrowingLimit } from '../src-runner/testing/growing-limit.ts'
 import { run } from './run.mjs'
 
 const isRunning = (pid: number) => existsSync(`/proc/${pid}`) && !/ Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
@@ -17,7 +18,11 @@ describe.skipIf(process.platform !== 'linux')('a program with a time limit', () 
 
   it('is stopped at the limit with everything it started, and has failed', async () => {
     const { file, pid } = pidFile()
-    expect(await run('sh', ['-c', `sleep 3600 & echo $! > ${file}; wait`], { limitMs: 500 })).not.toBe(0)
+    const code = await withGrowingLimit(
+      (limitMs) => run('sh', ['-c', `sleep 3600 & echo $! > ${file}; wait`], { limitMs }),
+      () => existsSync(file),
+    )
+    expect(code).not.toBe(0)
     await expect.poll(() => isRunning(pid())).toBe(false)
   })
 })
