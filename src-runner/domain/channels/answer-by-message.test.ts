@@ -127,3 +127,16 @@ test('words that reply to an answered question become a turn, and answer no othe
   expect(notes()).not.toContain('This was already approved.')
   expect(answerTo(second)).toBeNull()
 })
+
+test('a message while a delegated job asks is told to wait for the answer', () => {
+  receive({ text: 'Book my trip' })
+  const parent = jobs()[0]!
+  const { claim } = write((tx) => rig.store.claim(tx, parent.id, 4))!
+  const helper = rig.addAgent('Ben').id
+  const below = { channel: 'delegation', parentJobId: parent.id, parentCallId: 'c0' } as const
+  const child = write((tx) => rig.store.enqueue(tx, { agentId: helper, task: 'Compare trains', ...below }))
+  write((tx) => rig.store.settle(tx, claim, { kind: 'waiting', status: 'awaiting_child' }))
+  askIn(child.id, { text: 'Which class?', choices: [] })
+  receive({ text: 'And a hotel' })
+  expect(notes().filter((text) => text === inEnglish('outbound.note.answerFirst'))).toHaveLength(1)
+})

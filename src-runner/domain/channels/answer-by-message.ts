@@ -8,7 +8,7 @@ import type { ApprovalStore } from '../approvals/approvals.ts'
 import { choicesOf, needsCompleteCall } from '../approvals/answer-choices.ts'
 import { findByShortCode } from '../approvals/short-code.ts'
 import { outbox } from '../outbox/outbox-table.ts'
-import { listPendingApprovals } from './channels.sql.ts'
+import { hasPendingApproval, listPendingApprovals } from './channels.sql.ts'
 import { findPersonByExternalId, type Sender } from './people.ts'
 
 export type AnsweringApprovals = { approvals: Pick<ApprovalStore, 'answer' | 'findApproval'>; speech: Speech }
@@ -198,7 +198,7 @@ export function findSentApproval(db: Db, messageId: string): string | null {
   return db.select({ approvalId: outbox.approvalId }).from(outbox).where(isMessage).get()?.approvalId ?? null
 }
 
-/** Whether a turn of this conversation waits for its owner. */
+/** Whether a turn of this conversation, or a job below one, waits for its owner. */
 export function isWaitingForOwner(db: Db, conversationId: string | null): boolean {
-  return conversationId !== null && listPendingApprovals(db, conversationId).length > 0
+  return conversationId !== null && hasPendingApproval(db, conversationId)
 }

@@ -44,3 +44,19 @@ export function listPendingApprovals(db: Db, conversationId: string): PendingApp
     )
     .all(conversationId)
 }
+
+/** Whether an unfinished turn of a conversation, or a job that was delegated below one, has a pending approval. */
+export function hasPendingApproval(db: Db, conversationId: string): boolean {
+  return (
+    db
+      .prepare<{ id: string }>(
+        `WITH RECURSIVE asking (id, seq) AS (
+           SELECT id, seq FROM agent_jobs WHERE conversation_id = ? AND ${OPEN}
+           UNION
+           SELECT job.id, job.seq FROM asking JOIN agent_jobs AS job INDEXED BY agent_jobs_by_parent ON job.parent_job_id = asking.id
+           WHERE job.channel = 'delegation' AND job.${OPEN})
+         SELECT approval.id FROM asking JOIN approvals AS approval ON approval.job_seq = asking.seq WHERE approval.status = 'pending' LIMIT 1`,
+      )
+      .get(conversationId) !== undefined
+  )
+}
