@@ -13,7 +13,7 @@ import { listPeople } from './people.ts'
 import { decideOnPerson, receiveMessage, type ReceivedMessage } from './receive-message.ts'
 
 let rig: DomainRig
-let channel: { id: string; agentId: string; kind: 'telegram' }
+let channel: { id: string; agentId: string; kind: 'telegram' | 'messenger' }
 let number: number
 beforeEach(() => {
   rig = openDomainRig()
@@ -87,6 +87,7 @@ describe('files that answer a question', () => {
   })
 
   test('are named beside a choice', () => {
+    channel = { ...channel, kind: 'messenger' }
     const chosen = ask({ text: 'Which?', choices: ['Train', 'Plane'] })
     receive({ text: '2', files })
     expect(answerTo(chosen)).toBe(`Plane\n\n${named}`)
@@ -139,4 +140,20 @@ test('a message while a delegated job asks is told to wait for the answer', () =
   askIn(child.id, { text: 'Which class?', choices: [] })
   receive({ text: 'And a hotel' })
   expect(notes().filter((text) => text === inEnglish('outbound.note.answerFirst'))).toHaveLength(1)
+})
+
+describe('a number', () => {
+  const LONG = 'Plane, although it is expensive and bad'
+  test.each([
+    ['a choice of numbers on buttons', 'telegram', ['2', '3', '4'], '1', '1'],
+    ['a choice of numbers without buttons', 'messenger', ['2', '3', '4'], '1', '1'],
+    ['a choice on buttons, which have no numbers', 'telegram', ['Train', 'Plane'], '2', '2'],
+    ['a choice without buttons', 'messenger', ['Train', 'Plane'], '2', 'Plane'],
+    ['a choice with a long label', 'telegram', ['Train', LONG], '2', LONG],
+  ] as const)('answers %s', (_name, kind, choices, text, expected) => {
+    channel = { ...channel, kind }
+    const approvalId = ask({ text: 'Which?', choices: [...choices] })
+    receive({ text })
+    expect(answerTo(approvalId)).toBe(expected)
+  })
 })

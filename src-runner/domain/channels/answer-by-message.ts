@@ -2,15 +2,18 @@ import { and, eq, isNotNull, like, ne, type SQL } from 'drizzle-orm'
 import { renderMessage, type Translate } from '../../../resources/locales/translate.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import type { Approval, ResolveApproval } from '../../contract/approvals.ts'
+import type { ChannelKind } from '../../contract/channels.ts'
 import { AppError, problemOf } from '../../lib/errors.ts'
 import type { Speech } from '../../lib/messages.ts'
 import type { ApprovalStore } from '../approvals/approvals.ts'
 import { choicesOf, needsCompleteCall } from '../approvals/answer-choices.ts'
 import { findByShortCode } from '../approvals/short-code.ts'
+import { areNumbered } from '../outbox/message-texts.ts'
 import { outbox } from '../outbox/outbox-table.ts'
 import { hasPendingApproval, listPendingApprovals } from './channels.sql.ts'
 import { findPersonByExternalId, type Sender } from './people.ts'
 
+type AnsweringChannel = { id: string; agentId: string; kind: ChannelKind }
 export type AnsweringApprovals = { approvals: Pick<ApprovalStore, 'answer' | 'findApproval'>; speech: Speech }
 type Answer = Pick<ResolveApproval, 'decision' | 'answer'>
 /** `enclosed`: what the agent reads about the files of the message. `sentAt`: in ms, or null if the service does not say. */
@@ -48,7 +51,7 @@ export function answerByPress(
 export function answerByText(
   tx: Tx,
   deps: AnsweringApprovals,
-  channel: { id: string; agentId: string; conversationId: string | null },
+  channel: AnsweringChannel & { conversationId: string | null },
   message: Said & { replyTo: string | null },
 ): AnsweredByText | null {
   const said = { text: message.text.trim(), enclosed: message.enclosed, sentAt: message.sentAt }
@@ -57,15 +60,10 @@ export function answerByText(
   const repliedTo = findRepliedTo(tx, deps, channel.id, message.replyTo)
   // What is added to an answer is for the agent. It answers no other question.
   if (repliedTo !== null && isForAgent(repliedTo) && repliedTo.status !== 'pending') return null
-  return (repliedTo === null ? null : answerInWords(tx, deps, channel.id, repliedTo, said)) ?? answerInTurn(tx, deps, channel, said)
+  return (repliedTo === null ? null : answerInWords(tx, deps, channel, repliedTo, said)) ?? answerInTurn(tx, deps, channel, said)
 }
 
-function answerByCode(
-  tx: Tx,
-  deps: AnsweringApprovals,
-  channel: { id: string; agentId: string },
-  { text, ...about }: Said,
-): AnsweredByText | null {
+function answerByCode(tx: Tx, deps: AnsweringApprovals, channel: AnsweringChannel, { text, ...about }: Said): AnsweredByText | null {
   const [, verb, code, words = ''] = /^(approve|reject|answer)\s+([0-9A-Z]{4})(?:\s+(.+))?$/is.exec(text) ?? []
   if (verb === undefined || code === undefined) return null
   if (verb.toLowerCase() !== 'answer' && words !== '') return null
@@ -78,7 +76,7 @@ function answerByCode(
   if (verb.toLowerCase() !== 'answer')
     return { note: decide(tx, deps, channel.id, approval, { decision: verb.toLowerCase() as 'approve' | 'reject' }) }
   return (
-    answerInWords(tx, deps, channel.id, approval, { ...about, text: words }) ?? {
+    answerInWords(tx, deps, channel, approval, { ...about, text: words }) ?? {
       note: t('outbound.answer.approveOrReject', { code: code.toUpperCase() }),
     }
   )
@@ -106,7 +104,7 @@ function isForAgent({ kind, question }: Approval): boolean {
 function answerInTurn(
   tx: Tx,
   deps: AnsweringApprovals,
-  { id: channelId, conversationId }: { id: string; conversationId: string | null },
+  { conversationId, ...channel }: AnsweringChannel & { conversationId: string | null },
   said: Said,
 ): AnsweredByText | null {
   const [question, ...others] =
@@ -114,23 +112,23 @@ function answerInTurn(
   if (question === undefined || question.isOfServer === 1 || others.length > 0) return null
   const approval = deps.approvals.findApproval(tx, question.id)!
   if (said.sentAt !== null && said.sentAt + CLOCK_SKEW_MS < approval.createdAt) return null
-  return answerInWords(tx, deps, channelId, approval, said)
+  return answerInWords(tx, deps, channel, approval, said)
 }
 
 /** Returns null if these words are no answer. */
-function answerInWords(tx: Tx, deps: AnsweringApprovals, channelId: string, approval: Approval, said: Said): AnsweredByText | null {
-  const answer = answerFor(deps.speech(), approval, said)
+function answerInWords(tx: Tx, deps: AnsweringApprovals, channel: AnsweringChannel, approval: Approval, said: Said): AnsweredByText | null {
+  const answer = answerFor(deps.speech(), channel.kind, approval, said)
   if (answer === null) return null
-  const note = decide(tx, deps, channelId, approval, answer)
+  const note = decide(tx, deps, channel.id, approval, answer)
   // An answered question needs no note in the chat: the agent's reply follows.
   return { note: note === deps.speech()('outbound.answer.answered') ? null : note }
 }
 
-function answerFor(t: Translate, approval: Approval, { text: words, enclosed }: Said): Answer | null {
+function answerFor(t: Translate, kind: ChannelKind, approval: Approval, { text: words, enclosed }: Said): Answer | null {
   const choices = choicesOf(t, approval)
   const typed = words.trim().toLowerCase()
-  const choice =
-    choices.find(({ label }) => label.toLowerCase() === typed) ?? (/^\d{1,2}$/.test(typed) ? choices[Number(typed) - 1] : undefined)
+  const isPlace = /^\d{1,2}$/.test(typed) && takesPlaces(approval, kind)
+  const choice = choices.find(({ label }) => label.toLowerCase() === typed) ?? (isPlace ? choices[Number(typed) - 1] : undefined)
   const files = isForAgent(approval) ? enclosed : ''
   if (choice !== undefined && files === '') return choice
   // To a question of the agent, "no" is an answer like any other.
@@ -139,6 +137,12 @@ function answerFor(t: Translate, approval: Approval, { text: words, enclosed }: 
     return answer === '' ? null : { decision: 'approve', answer }
   }
   return YES.test(typed) ? { decision: 'approve' } : NO.test(typed) ? { decision: 'reject' } : null
+}
+
+/** Whether a number means the choice at this place: not where nothing is numbered, or where the choices are numbers themselves. */
+function takesPlaces({ question }: Approval, kind: ChannelKind): boolean {
+  const choices = question?.choices ?? []
+  return areNumbered(choices, kind !== 'messenger') && !choices.some((choice) => /^\d+([.,]\d+)?$/.test(choice.trim()))
 }
 
 function decide(

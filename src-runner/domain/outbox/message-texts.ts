@@ -96,10 +96,14 @@ function completeText(t: Translate, approval: AskedApproval): string {
   return isSummaryComplete(t, approval) ? summaryOf(t, approval.facts) : callText(t, approval)
 }
 
+/** Whether the message shows each choice with its number. */
+export function areNumbered(choices: readonly string[], hasButtons: boolean): boolean {
+  return choices.length > 0 && !(hasButtons && choices.every((choice) => choice.length <= MAX_BUTTON_CHARS))
+}
+
 /** The choices as text, where no button shows them: a phone cuts its label. */
 function choicesText(choices: readonly string[], hasButtons: boolean): string[] {
-  if (choices.length === 0) return []
-  if (hasButtons && choices.every((choice) => choice.length <= MAX_BUTTON_CHARS)) return []
+  if (!areNumbered(choices, hasButtons)) return []
   return [choices.map((choice, n) => `${n + 1}. ${plain(choice)}`).join('\n')]
 }
 
