@@ -39,7 +39,7 @@ import { Time } from '../../ui/Time.tsx'
 import { type Failure, placeOf } from './failures.ts'
 
 /** More would push everything else out of sight. */
-const AT_ONCE = 4
+export const AT_ONCE = 4
 
 /** What else needs attention, the most urgent first. Shows nothing when there is nothing. */
 export function AttentionList(props: {

@@ -17,6 +17,7 @@ import {
 import type { JobSummary } from '../../../src-runner/contract/jobs.ts'
 import type { OccurrenceSum } from '../../../src-runner/contract/schedules.ts'
 import { markBack, notePresence } from '../../lib/presence.ts'
+import { markSeen } from '../../lib/seen.ts'
 import { HomeScreen } from './HomeScreen.tsx'
 
 const agent = makeAgent({ name: 'File guide', isDefault: true, model: { providerId: 'demo', model: 'demo' } })
@@ -233,6 +234,61 @@ it('puts two approvals first and follows answers from elsewhere', async () => {
   await screen.findByRole('article', { name: /Third/ })
   expect(within(screen.getByRole('article', { name: /First/ })).getByRole('alert')).toHaveTextContent('Already answered elsewhere')
   await screen.findByText('2 items need your attention')
+})
+
+it('keeps few answered approvals, and says how many more wait', async () => {
+  const approvals = [1, 2, 3, 4, 5].map((at) => makeApproval({ expiresAt: 10 + at, facts: makeFacts({ summary: `Number ${at}` }) }))
+  let pending = approvals.slice(0, 2)
+  const runner = runnerWith([])
+  runner.answer({
+    listApprovals: () => ({ approvals: pending, pending: pending.length, nextCursor: null }),
+    getApproval: ({ params }) => ({ approval: approvals.find((one) => one.id === params.approvalId)! }),
+  })
+  renderScreen(HomeScreen, { runner })
+  await screen.findByRole('article', { name: /Number 2/ })
+  await waitFor(() => expect(runner.streams).toHaveLength(1))
+  const answer = (...numbers: number[]) => {
+    pending = approvals.filter((one, at) => !numbers.includes(at + 1) && one.status === 'pending')
+    for (const at of numbers) Object.assign(approvals[at - 1]!, { status: 'approved', remember: 'once', answeredAt: 5 })
+    const { id: approvalId, jobId, agentId } = approvals[0]!
+    runner.happen({
+      type: 'approval.answered',
+      payload: { approvalId, jobId, agentId, conversationId: null, kind: 'tool', decision: 'approve' },
+    })
+  }
+  answer(1, 2)
+  expect(await screen.findByRole('link', { name: '1 more approval' })).toHaveAttribute('href', '/approvals')
+  answer(4)
+  await screen.findByRole('article', { name: /Number 5/ })
+  expect(screen.getAllByRole('article').map((card) => card.getAttribute('aria-label') ?? card.textContent)).toEqual([
+    expect.stringContaining('Number 2'),
+    expect.stringContaining('Number 3'),
+    expect.stringContaining('Number 4'),
+    expect.stringContaining('Number 5'),
+  ])
+})
+
+it('fetches further failures when the newest were seen', async () => {
+  const seen = Array.from({ length: 20 }, (_, at) => makeSummary({ status: 'failed', title: `Seen ${at}`, error: 'internal' }))
+  const unseen = makeSummary({ status: 'failed', title: 'Never seen', error: 'internal' })
+  markSeen(seen.map(({ id }) => id))
+  const runner = runnerWith([])
+  const page = Promise.withResolvers<void>()
+  runner.answer({
+    listJobs: async ({ query }) => {
+      if (query.status?.length !== 1 || query.status[0] !== 'failed') return { jobs: [], nextCursor: null }
+      if (query.cursor === undefined) return { jobs: seen, nextCursor: 'next' }
+      await page.promise
+      return { jobs: [unseen], nextCursor: null }
+    },
+  })
+  renderScreen(HomeScreen, { runner })
+  await waitFor(() => expect(runner.callsOf('listJobs').some(({ query }) => query.cursor === 'next')).toBe(true))
+  await screen.findByRole('button', { name: 'Try an example' })
+  expect(screen.queryByText('You’re all caught up.')).toBeNull()
+  page.resolve()
+  expect(await screen.findByRole('link', { name: 'Never seen' })).toBeVisible()
+  expect(screen.getByText('1 item needs your attention')).toBeVisible()
 })
 
 it('says that no model is chosen when agents need one', async () => {

@@ -13,7 +13,7 @@ import { isBehind, tallyOf } from '../../features/run-history/tally.ts'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { PageHeader } from '../../ui/PageHeader.tsx'
 import { Screen } from '../../ui/Screen.tsx'
-import { AttentionList } from './AttentionList.tsx'
+import { AT_ONCE, AttentionList } from './AttentionList.tsx'
 import { failuresOf } from './failures.ts'
 import { NewJob } from './NewJob.tsx'
 import { NoAgentYet } from './NoAgentYet.tsx'
@@ -57,6 +57,10 @@ export function HomeScreen() {
   const recent = useJobs(() => ({ status: ['completed', 'failed', 'cancelled'], limit: 12 }))
 
   const lookAt = createMemo(() => failuresOf(failed.items.filter((job) => job.retriedByJobId === null && !isSeen(job.id))))
+  // Failures that were seen take up the newest pages: unseen ones may come after them.
+  createEffect(() => {
+    if (lookAt().length < AT_ONCE && failed.hasMore && !failed.isLoadingMore && !failed.error) failed.more()
+  })
   const hasAgents = () => (agents.data?.agents.length ?? 0) > 0
   const hadAgents = localStorage.getItem(HAD_AGENTS_STORED_AS) !== null
   createEffect(() => {
@@ -95,7 +99,7 @@ export function HomeScreen() {
   const standing = () => {
     if (needs() > 0) return t('home.needsYou', { count: needs() })
     if (counted().some((answer) => answer.error) || connection() === 'lost') return t('home.unknown')
-    return counted().some((answer) => answer.isPending) || connection() !== 'open' ? '' : t('home.calm')
+    return counted().some((answer) => answer.isPending) || failed.hasMore || connection() !== 'open' ? '' : t('home.calm')
   }
 
   return (
