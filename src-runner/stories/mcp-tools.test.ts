@@ -53,6 +53,15 @@ describe.skipIf(isMissing)('tools of an MCP server', () => {
     expect(runner.logLines.join('\n')).not.toContain('canary-key')
   })
 
+  it('leaves settings of a server that are no secrets in its tools, and every tool its name', async () => {
+    const plain = await addHostileServer(rig, { name: 'Plain', env: { TOOLSETS: 'create_issue', PROFILE: 'command', KEY: 'run_command' } })
+    const { tools } = (await plain.test()).server
+    expect(tools.map(({ name }) => name)).toContain('github__create_issue')
+    expect(tools.find(({ name }) => name === 'run_command')!.inputSchema).toMatchObject({ properties: { command: { type: 'array' } } })
+    const { lines } = await runner.client.ok('readMcpServerLog', { params: { mcpServerId: plain.server.id } })
+    expect(lines.map(({ text }) => text)).toContain(`started with *** in ${plain.folder}`)
+  })
+
   it('keeps the secrets of a server out of its errors and questions, and fences the words of an error', async () => {
     const output = await callOnce('refuse')
     expect(output).toMatch(/^Hostile refused the call\.\nWhat stands between the two markers was written by others\./)

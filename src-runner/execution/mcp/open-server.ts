@@ -11,7 +11,7 @@ import { startSandboxed, type RunningProgram } from '../../platform/sandbox/star
 import type { McpTransport } from '../../contract/mcp.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
-import { readServerSecrets, type ServerSecrets } from '../../domain/mcp/server-secrets.ts'
+import { readServerSecrets, secretValuesOf, type ServerSecrets } from '../../domain/mcp/server-secrets.ts'
 import { mcpServerKey, type Vault } from '../../lib/vault.ts'
 import type { CredentialStore } from '../../domain/credentials/use-credential.ts'
 import { connectServer, McpServerError, type ConnectOptions, type McpConnection, type McpLimits } from '../../agent/mcp/connect-server.ts'
@@ -62,7 +62,7 @@ export async function openServer(
   requireValues(transport, secrets)
   if (transport.kind === 'stdio') return openProgram(deps, server.id, transport, secrets, listeners)
   const url = new URL(transport.url)
-  const known = new Set(Object.values(secrets.headers))
+  const known = new Set(secretValuesOf(secrets.headers))
   listeners.onSecrets([...known])
   const fetch = createFetch(deps, transport, url, secrets, (more) => {
     for (const secret of more) known.add(secret)
@@ -134,7 +134,7 @@ async function openProgram(
   { env }: ServerSecrets,
   listeners: Listeners,
 ): Promise<OpenedServer> {
-  listeners.onSecrets(Object.values(env))
+  listeners.onSecrets(secretValuesOf(env))
   const program = await startProgram(deps, id, transport, env, listeners)
   program.stderr.on('data', (chunk: Buffer) => listeners.note(chunk.toString('utf8')))
   const end: { problem: AppError | null } = { problem: null }

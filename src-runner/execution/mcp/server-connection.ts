@@ -80,7 +80,8 @@ export function startConnection(
   }
 
   async function recordToolsOf(connection: OpenedServer, signal: AbortSignal): Promise<void> {
-    const tools = scrubAll(await connection.listTools(signal), deps.scrub)
+    // A name is what the tool is called by, so it stays.
+    const tools = (await connection.listTools(signal)).map((tool) => ({ ...scrubAll(tool, deps.scrub), name: tool.name }))
     write((tx) => void recordTools(tx, { clock }, server.id, tools))
   }
 

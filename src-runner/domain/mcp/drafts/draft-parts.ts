@@ -23,7 +23,7 @@ const PLACEHOLDER = /^(\$\{[^}]*\}|\{[^}]*\}|<[^>]*>|\$[A-Z_][A-Z0-9_]*|(YOUR|MY
 const EMBEDDED_PLACEHOLDER = /\$\{[^}]*\}|\{[A-Za-z_][\w-]*\}/
 
 const SECRET_NAME = /(^|[-_.])(api[-_]?key|access[-_]?key|apikey|key|token|secret|password|passwd|credentials?|bearer|auth)$/i
-const SECRET_VALUE = /^(sk-|sk_|pk_|rk_|gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|AKIA|AIza|npm_|dkh_|ya29\.|eyJ[\w-]+\.)/
+export const SECRET_VALUE = /^(sk-|sk_|pk_|rk_|gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|AKIA|AIza|npm_|dkh_|ya29\.|eyJ[\w-]+\.)/
 
 /** Checks what a source says. What does not fit is skipped, so that one broken entry does not hide the others. */
 export function checkDraft({ name: givenName, description: about = null, transport, values, notes = [], problem }: RawDraft): ReadDraft {
