@@ -16,7 +16,6 @@ import { collectDiagnostics } from './diagnostics/diagnostics.ts'
 import { exportTo, importFrom } from './export-file.ts'
 import { createHost, leave, logsDirOf, type Host } from './host.ts'
 import { englishText } from './log/english-text.ts'
-import { messageOf } from './log/log.ts'
 import { problemOf } from './message-error.ts'
 import { dataDirOfPort } from './net/port-holder.ts'
 import { measureData } from './reset/own-files.ts'
@@ -313,10 +312,6 @@ async function startBoth(host: Host, options: StartOptions): Promise<{ runnerUrl
   if (dashboard.state === 'port_taken') throw await portTaken('dashboard', 'DASHBOARD_PORT', dashboard)
   if (dashboard.state === 'failed') throw new StartError(2, await englishText(dashboard.message))
   const runner = await host.supervisor.start(options)
-  // Also what a crash interrupted.
-  await host.signIn
-    .reloadRestored()
-    .catch((error: unknown) => host.log.error({ error: messageOf(error) }, 'the restored accounts cannot be used'))
   switch (runner.state) {
     case 'ready':
       return { runnerUrl: runner.runnerUrl, dashboardUrl: dashboard.dashboardUrl }

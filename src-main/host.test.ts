@@ -46,7 +46,8 @@ describe.runIf(process.platform === 'linux')('sharing on the network', () => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   })
 
-  const start = (env: Record<string, string> = {}, network?: HostOptions['network']) => startHost(folder, { ...ANY_PORTS, ...env }, network)
+  const start = (env: Record<string, string> = {}, network?: HostOptions['network']) =>
+    startHost(folder, { ...ANY_PORTS, ...env }, { network })
 
   const ports = () => {
     const dashboard = host.dashboardState()
@@ -361,8 +362,8 @@ describe.runIf(process.platform === 'linux')('sharing on the network', () => {
 const newFolder = () => mkdtempSync(join(tmpdir(), 'deckhand-host-'))
 
 /** A host that the test stops at its end, with its folder. It starts nothing. */
-function openHost(folder: string, env: Record<string, string> = {}): Host {
-  const host = createTestHost(folder, { ...ANY_PORTS, ...env })
+function openHost(folder: string, env: Record<string, string> = {}, options: Parameters<typeof createTestHost>[2] = {}): Host {
+  const host = createTestHost(folder, { ...ANY_PORTS, ...env }, options)
   onTestFinished(async () => {
     await host.stop()
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
@@ -441,4 +442,20 @@ it('is found by the command line while its database is damaged', async () => {
   await host.startServer()
   expect(await host.supervisor.start()).toMatchObject({ state: 'failed', code: 'database_damaged' })
   expect(host.browserLink()).toContain(readLinkFile(folder)?.url)
+})
+
+it('takes the accounts of a restore that comes to its end only at a second start', async () => {
+  const folder = newFolder()
+  const host = openHost(folder, {}, { fixtures: [{ refuse: 'config_invalid' }, {}] })
+  const accounts = await host.signIn.accounts()
+  await accounts.createOwner(OWNER)
+  const signedIn = await accounts.signIn(OWNER.name, OWNER.password, { address: '127.0.0.1', userAgent: 'test', cookie: undefined })
+  const { token } = signedIn as { token: string }
+  // What a restore leaves, here of a backup without accounts.
+  writeFileSync(join(folder, 'auth.db.restored'), '')
+  await host.startServer()
+  expect(await host.supervisor.start()).toMatchObject({ state: 'failed' })
+  expect(await host.signIn.resolveSession(token)).not.toBeNull()
+  expect(await host.supervisor.restart()).toMatchObject({ state: 'ready' })
+  expect(await host.signIn.resolveSession(token)).toBeNull()
 })

@@ -152,6 +152,7 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     output: (line) => process.stderr.write(`${line}\n`),
   })
   settings.onChange(() => supervisor.setLanguage(language()))
+  takeRestoredAccounts({ supervisor, signIn, log })
   keepLinkFile(dataDir, linkKey, { serving, supervisor, log })
   const dashboard = createDashboard({
     assets,
@@ -206,7 +207,6 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     ...createDiagnostics({ environment, appVersion, settings, supervisor, serving, vault }),
     async replaceDatabase(replacement) {
       await supervisor.restart({ replaceDatabase: replacement })
-      await signIn.reloadRestored()
     },
     async usePort(which, port) {
       ports.keep(which, port)
@@ -279,6 +279,14 @@ function openSharing({ environment, settings, signIn, vault, log, apply, network
   })
   const { hasOwner, endSessions } = signIn
   return createSharing({ environment, settings, hasOwner, endSessions, certificates, apply, log, ...network })
+}
+
+/** Whenever a runner has the data: a restore may have been interrupted by a crash, or come to its end only at a second start. */
+function takeRestoredAccounts({ supervisor, signIn, log }: Pick<Host, 'supervisor' | 'signIn' | 'log'>): void {
+  supervisor.onState(({ state }) => {
+    if (state !== 'ready') return
+    signIn.reloadRestored().catch((error: unknown) => log.error({ error: messageOf(error) }, 'the restored accounts cannot be used'))
+  })
 }
 
 type LinkParts = { serving: Serving; supervisor: Supervisor; log: MainLog }

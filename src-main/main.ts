@@ -146,9 +146,6 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
   void supervisor.start().then(async ({ state }) => {
     if (state !== 'failed') updates.record.markStarted()
     await assets?.readAll().catch((error: unknown) => log.error({ error: messageOf(error) }, 'the page cannot be read'))
-    await host.signIn
-      .reloadRestored()
-      .catch((error: unknown) => log.error({ error: messageOf(error) }, 'the restored accounts cannot be used'))
   })
   if (!startedAtLogin()) window.show()
   updates.start(didInstallFail)

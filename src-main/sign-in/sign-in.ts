@@ -17,7 +17,7 @@ export type SignIn = {
   resolveSession(token: string): Promise<{ userId: string } | null>
   /** Called after sessions ended or roles changed. */
   onChange(listener: () => void): () => void
-  /** Takes the accounts of a backup that was restored, if there are any to take, and ends all sessions. */
+  /** Takes the accounts of a backup that was restored, if there are any to take, and ends all sessions. `accounts` waits for it. */
   reloadRestored(): Promise<void>
   close(): void
 }
@@ -57,12 +57,24 @@ export function createSignIn({ dataDir, vault, log, now = Date.now, passwords }:
   }
 
   function accounts(): Promise<Accounts> {
-    // A failure is not kept: the person may unlock the keychain and try again.
-    opening ??= open().catch((error: unknown) => {
-      opening = null
+    return opening ?? keep(open())
+  }
+
+  function keep(next: Promise<Accounts>): Promise<Accounts> {
+    const kept = next.catch((error: unknown) => {
+      // A failure is not kept: the person may unlock the keychain and try again.
+      if (opening === kept) opening = null
       throw error
     })
-    return opening
+    opening = kept
+    return kept
+  }
+
+  async function reopen(before: Promise<Accounts> | null): Promise<Accounts> {
+    await before?.catch(() => {})
+    opened?.close()
+    opened = null
+    return open()
   }
 
   const hasOwner = async () =>
@@ -78,11 +90,7 @@ export function createSignIn({ dataDir, vault, log, now = Date.now, passwords }:
     onChange: listeners.add,
     async reloadRestored() {
       if (!existsSync(join(dataDir, 'auth.db.restored'))) return
-      await opening?.catch(() => {})
-      opened?.close()
-      opened = null
-      opening = null
-      await accounts()
+      await keep(reopen(opening))
       listeners.tell()
     },
     close() {
