@@ -12,7 +12,6 @@ import { startWhatsAppServer } from '../testing/whatsapp-server/whatsapp-server.
 
 const DAY_MS = 24 * 3_600_000
 const WEEK_MS = 7 * DAY_MS
-const SLOW_MS = 15_000
 
 /** A service, and its owner of the agent. */
 type Away = {
@@ -87,7 +86,7 @@ const SERVICES: Record<string, (stage: () => { runner: TestRunner; agent: Agent;
         await stage().runner.client.ok('startPairing', { body: { agentId: stage().agent.id } })
         await expect.poll(async () => (await pairing()).status).toBe('qr_pending')
         phone.scan((await pairing()).qr!)
-        await expect.poll(async () => (await pairing()).status, { timeout: SLOW_MS }).toBe('open')
+        await expect.poll(async () => (await pairing()).status).toBe('open')
       },
       say: (text) => void phone.sayOnPhone(text),
       sayUnheard: (text, sentAt) => void phone.sayOnPhone(text, { sentAt }),
@@ -120,12 +119,12 @@ it.each(Object.keys(SERVICES))('a week away from %s loses nothing without a word
   const replies = async () =>
     (await runner.client.ok('listOutbox', { query: { limit: 50 } })).messages.filter((message) => message.kind === 'reply').reverse()
   await service.connect()
-  await expect.poll(async () => (await channel())?.status, { timeout: SLOW_MS }).toBe('open')
+  await expect.poll(async () => (await channel())?.status).toBe('open')
   if (kind !== 'messenger') service.say('Hello?')
   await expect.poll(async () => (await channel())!.people).toHaveLength(1)
   const { id: personId, channelId, role } = (await channel())!.people[0]!
   if (role !== 'owner') await runner.client.ok('updateChannelPerson', { params: { channelId, personId }, body: { role: 'owner' } })
-  await expect.poll(() => service.said().join('\n'), { timeout: SLOW_MS }).toContain('I am Ada')
+  await expect.poll(() => service.said().join('\n')).toContain('I am Ada')
 
   // The reply is not accepted at first, and then nobody is there to send it.
   runner.modelServer.play({ text: ['Before.'] })
@@ -142,7 +141,7 @@ it.each(Object.keys(SERVICES))('a week away from %s loses nothing without a word
   runner.modelServer.play({ text: ['One.'] }, { text: ['Two.'] })
   await runner.restart({ config: { safeMode: false } })
 
-  await expect.poll(() => service.said(), { timeout: SLOW_MS }).toContain('Two.')
+  await expect.poll(() => service.said()).toContain('Two.')
   expect(await jobs()).toEqual(['before', 'one', 'two'])
   const said = service.said()
   expect(said.filter((text) => /^(One|Two)\.$/.test(text))).toEqual(['One.', 'Two.'])
