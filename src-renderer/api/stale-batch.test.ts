@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createStaleBatch } from './stale-batch.ts'
 
 function setUp() {
@@ -43,6 +43,20 @@ describe('createStaleBatch', () => {
     expect(flushed[0]).toEqual(['job:0'])
     expect(flushed.length).toBeLessThanOrEqual(7)
     expect(flushed.flat()).toHaveLength(100)
+  })
+
+  it('flushes while the page is hidden, which gets no frames', () => {
+    vi.useFakeTimers()
+    try {
+      vi.stubGlobal('requestAnimationFrame', () => 1)
+      const flushed: string[][] = []
+      createStaleBatch((tags) => flushed.push([...tags])).mark(['jobs'])
+      vi.runAllTimers()
+      expect(flushed).toEqual([['jobs']])
+    } finally {
+      vi.unstubAllGlobals()
+      vi.useRealTimers()
+    }
   })
 
   it('flushes nothing when nothing is stale', () => {

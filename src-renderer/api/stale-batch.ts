@@ -7,13 +7,23 @@ export type StaleBatch = {
   stop: () => void
 }
 
-/**
- * Collects stale tags and flushes them with the next frame, at most five times a second. A hidden page gets no frames, so it
- * fetches nothing until it is visible again.
- */
+/** A hidden page gets no frames, but it must learn, for example, that a job continues: it flushes this late. */
+const HIDDEN_MS = 1000
+
+function nextFrame(fn: () => void): void {
+  const run = () => {
+    cancelAnimationFrame(frame)
+    clearTimeout(timer)
+    fn()
+  }
+  const frame = requestAnimationFrame(run)
+  const timer = setTimeout(run, HIDDEN_MS)
+}
+
+/** Collects stale tags and flushes them with the next frame, at most five times a second. */
 export function createStaleBatch(
   flush: (tags: ReadonlySet<string>) => void,
-  onFrame: (fn: () => void) => void = (fn) => void requestAnimationFrame(fn),
+  onFrame: (fn: () => void) => void = nextFrame,
   now: () => number = () => performance.now(),
   after: (ms: number, fn: () => void) => void = (ms, fn) => void setTimeout(fn, ms),
 ): StaleBatch {

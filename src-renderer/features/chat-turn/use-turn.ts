@@ -1,5 +1,6 @@
-import { type Accessor, createComputed, createEffect, createMemo, createSignal, on, onCleanup } from 'solid-js'
+import { type Accessor, createComputed, createEffect, createMemo, createSignal, on, onCleanup, untrack } from 'solid-js'
 import { unwrap } from 'solid-js/store'
+import { isTerminal } from '../../../src-runner/contract/jobs.ts'
 import { useApi } from '../../api/ApiProvider.tsx'
 import { ApiError } from '../../api/client.ts'
 import { useSteps } from '../../api/queries.ts'
@@ -19,14 +20,24 @@ export type FollowedTurn = {
  * and carries each new step. The steps before are fetched once the stream is open, so that no step is missed; a turn
  * that this page started has none.
  */
-export function useTurn(source: { jobId: () => string | null; wantsSteps: () => boolean; follows: () => boolean }): FollowedTurn {
+export function useTurn(source: {
+  jobId: () => string | null
+  /** The job's newest attempt that the page knows of. A job that waited continues with the next. */
+  attempt: () => number
+  wantsSteps: () => boolean
+  follows: () => boolean
+}): FollowedTurn {
   const { turns } = useApi()
   const [state, setState] = createSignal(EMPTY_TURN)
   const take = (input: TurnInput) => setState((held) => reduceTurn(held, input))
   const jobId = createMemo(source.jobId)
   // Created before the query of the steps, so that it does not discard steps of the next job that the page holds already.
   createComputed(on(jobId, () => setState(EMPTY_TURN), { defer: true }))
-  const followed = createMemo(() => (source.follows() ? jobId() : null))
+  // The attempt in which the stream ended with a job that waits. The page may see the job again only when it has continued.
+  const [waitedIn, setWaitedIn] = createSignal<number | null>(null)
+  const follows = createMemo(source.follows)
+  createComputed(on([jobId, follows], () => setWaitedIn(null), { defer: true }))
+  const followed = createMemo(() => (follows() && source.attempt() > (waitedIn() ?? -1) ? jobId() : null))
   const [opened, setOpened] = createSignal<string | null>(null)
   const ready = createMemo<string | null>((before) => {
     const id = jobId()
@@ -47,6 +58,7 @@ export function useTurn(source: { jobId: () => string | null; wantsSteps: () => 
         if (signal.aborted) return
         if (event.type === 'attached' || event.type === 'step') setOpened(id)
         take(event)
+        if (event.type === 'done' && !isTerminal(event.status)) setWaitedIn(untrack(source.attempt))
       }
     } catch (thrown) {
       if (!(thrown instanceof ApiError) || signal.aborted) return

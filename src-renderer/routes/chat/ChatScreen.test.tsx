@@ -429,6 +429,20 @@ describe('a conversation', () => {
     expect(screen.queryByText(/One two.*One two/)).not.toBeInTheDocument()
   })
 
+  it('follows a turn that has continued while the page did not look', async () => {
+    const { space, conversationId, job, tail, say } = openRunning()
+    const second = createHeldStream()
+    space.runner.streamFrames('streamJob', [tail, second])
+    openChat(space.runner, `/chat/${conversationId}`)
+    say({ type: 'done', reply: '', jobId: job.id, conversationId, status: 'awaiting_approval', costUsd: 0 })
+    await screen.findByText('Ada needs your approval')
+    space.change(conversationId, job.id, { status: 'running', attempt: job.attempt + 1 })
+    space.tell(conversationId)
+    await waitFor(() => expect(space.runner.callsOf('streamJob')).toHaveLength(2))
+    second.send({ type: 'start', jobId: job.id, conversationId }, { type: 'delta', seq: 1, text: 'I continue.' })
+    expect(await screen.findByText('I continue.')).toBeInTheDocument()
+  })
+
   it('shows Stop at once and keeps the text so far', async () => {
     const { space, conversationId, job, say } = openRunning()
     space.runner.answer({ cancelJob: () => ({ job: { ...job, task: 'x', plainTask: null, context: null, result: null, output: null } }) })

@@ -91,6 +91,7 @@ function Answer(props: ChatTurnViewProps) {
   const wasFollowed = createMemo<boolean>((before) => before || (isOpen() && props.turn.jobId !== null), false)
   const work = useTurn({
     jobId: () => props.turn.jobId,
+    attempt: () => props.turn.job?.attempt ?? 0,
     wantsSteps: () => wasFollowed() || opened() || (props.isRecent && (props.turn.job?.toolCalls ?? 0) > 0),
     follows: () =>
       props.turn.waitsBehind === 0 &&

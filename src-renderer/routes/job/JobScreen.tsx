@@ -54,6 +54,7 @@ function JobPage(props: { job: Job }) {
   const progress = useProgress(() => props.job.id)
   const work = useTurn({
     jobId: () => props.job.id,
+    attempt: () => props.job.attempt,
     wantsSteps: () => true,
     follows: () => props.job.status === 'pending' || props.job.status === 'running',
   })

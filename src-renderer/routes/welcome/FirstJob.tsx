@@ -28,6 +28,7 @@ export function FirstJob(props: { jobId: string; onAgain: () => void }) {
   const isOver = createMemo(() => held.data !== undefined && isTerminal(held.data.job.status))
   const turn = useTurn({
     jobId: () => props.jobId,
+    attempt: () => held.data?.job.attempt ?? 0,
     wantsSteps: () => true,
     follows: () => held.data === undefined || held.data.job.status === 'pending' || held.data.job.status === 'running',
   })
