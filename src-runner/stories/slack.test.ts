@@ -216,6 +216,24 @@ describe('Slack', () => {
     expect(said(ANNA).filter((text) => /long ago|^(One|Two)\.$/.test(text))).toEqual([expect.stringContaining('long ago'), 'One.', 'Two.'])
   })
 
+  it('runs no message again after an earlier backup was restored', async () => {
+    // Longer ago than the minute by which clocks may differ.
+    rig.slack.shiftTimes(-600_000)
+    await begin()
+    await letIn(ANNA)
+    const { backup } = await rig.runner.client.ok('makeBackup')
+    rig.runner.modelServer.play({ text: ['One.'] }, { text: ['Two.'] })
+    rig.slack.say(ANNA, 'one')
+    await untilSaid(ANNA, 'One.')
+    await rig.slack.untilIdle()
+    await rig.runner.restart({ config: { replaceDatabase: { backup: backup.name } } })
+    await rig.runner.client.ok('updateSettings', { body: { pauseAll: false } })
+    rig.slack.shiftTimes(0)
+    rig.slack.say(ANNA, 'two')
+    await untilSaid(ANNA, 'Two.')
+    expect((await jobs()).map(({ title }) => title)).toEqual(['two'])
+  })
+
   it('logs out when the app is removed from the workspace', async () => {
     await begin()
     rig.slack.revokeBotToken()

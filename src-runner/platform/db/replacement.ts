@@ -135,7 +135,8 @@ function offerAccounts(file: string, backup: string): void {
 
 /**
  * Access tokens are revoked in it, because some may have been revoked since. Agents are paused: jobs and schedules of that time
- * would otherwise run again before a person has seen them. Messages that waited are not sent: most of them were sent since.
+ * would otherwise run again before a person has seen them. Messages that waited are not sent: most of them were sent since. Channels
+ * begin at the present, because most messages since were handled.
  */
 function copyPaused(backup: string, draft: string, at: number): void {
   for (const rest of [draft, `${draft}-wal`, `${draft}-shm`, `${draft}-journal`]) rmSync(rest, { force: true })
@@ -153,6 +154,7 @@ function copyPaused(backup: string, draft: string, at: number): void {
     connection
       .prepare("UPDATE outbox SET state = 'undeliverable', problem = ?, next_try_at = NULL, failed_at = ? WHERE state = 'pending'")
       .run(writeMessage(createMessage('sent_before_restore')), at)
+    connection.prepare('UPDATE channels SET position = NULL').run()
   } finally {
     connection.close()
   }
