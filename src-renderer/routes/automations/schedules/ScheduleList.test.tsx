@@ -51,6 +51,11 @@ it('shows the rhythm, the state and the budget of each schedule', async () => {
   expect(await row('Held')).toHaveTextContent('Needs approval')
 })
 
+it('shows a schedule in a time zone that the page does not know', async () => {
+  open([makeSchedule({ name: 'Rover', timezone: 'Mars/Base', agentSpentTodayUsd: 5, dailyBudgetUsd: 5, nextDueAt: Date.now() })])
+  expect(await row('Rover')).toHaveTextContent('Mars/Base')
+})
+
 it('describes an unusual expression in the language of the person', async () => {
   open([makeSchedule({ name: 'Odd', cron: '0 9-17/2 * 6 *' })])
   expect(await screen.findByText(/every 2 hours, between 09:00 AM and 05:00 PM, only in June/i)).toBeInTheDocument()

@@ -9,6 +9,7 @@ describe('nextDayIn', () => {
     ['a day of 23 hours', 'Europe/Berlin', '2026-03-28T23:00:00Z', '2026-03-29T22:00:00Z'],
     ['a day of 25 hours', 'Europe/Berlin', '2026-10-24T22:00:00Z', '2026-10-25T23:00:00Z'],
     ['a day that begins at one o’clock', 'America/Santiago', '2026-09-05T12:00:00Z', '2026-09-06T04:00:00Z'],
+    ['a zone that the page does not know, as in UTC', 'Mars/Base', '2026-05-12T18:29:00Z', '2026-05-13T00:00:00Z'],
     ['a zone of half hours', 'Asia/Kolkata', '2026-05-12T18:29:00Z', '2026-05-12T18:30:00Z'],
   ])('%s', (_, zone, now, next) => {
     expect(new Date(nextDayIn(zone, Date.parse(now))).toISOString()).toBe(new Date(next).toISOString())

@@ -26,13 +26,22 @@ function zoneFormat(timezone: string, locale: string): Intl.DateTimeFormat {
       minute: '2-digit',
       timeZone,
     })
-  return cachedFormat(`zone ${locale} ${timezone}`, () => {
-    try {
-      return format(timezone)
-    } catch {
-      return format('UTC')
-    }
-  })
+  return cachedFormat(`zone ${locale} ${timezone}`, () => orInUtc(timezone, format))
+}
+
+/** A format in that zone, or in UTC: the runner may know zones that this page does not. */
+function orInUtc(timezone: string, format: (timeZone: string) => Intl.DateTimeFormat): Intl.DateTimeFormat {
+  try {
+    return format(timezone)
+  } catch {
+    return format('UTC')
+  }
+}
+
+/** The date in a zone, to compare with others. */
+export function dateIn(timezone: string, at: number): string {
+  const format = (timeZone: string) => new Intl.DateTimeFormat('en', { year: 'numeric', month: 'numeric', day: 'numeric', timeZone })
+  return cachedFormat(`date in ${timezone}`, () => orInUtc(timezone, format)).format(at)
 }
 
 /** The time of day. */
@@ -55,10 +64,7 @@ const MINUTE_MS = 60_000
  * minute with another date by bisection.
  */
 export function nextDayIn(timezone: string, now: number): number {
-  const dateOf = (at: number) => {
-    const options = { year: 'numeric', month: 'numeric', day: 'numeric', timeZone: timezone } as const
-    return cachedFormat(`date in ${timezone}`, () => new Intl.DateTimeFormat('en', options)).format(at)
-  }
+  const dateOf = (at: number) => dateIn(timezone, at)
   const today = dateOf(now)
   let before = Math.floor(now / MINUTE_MS)
   let after = before + 26 * 60
