@@ -26,6 +26,13 @@ describe('tags', () => {
     expect(isTouched(held, new Set(staleTagsOf(stepOf(JOB, null))))).toBe(false)
   })
 
+  it('match all that shows the name of a renamed agent', () => {
+    const stale = new Set(staleTagsOf({ type: 'agent.changed', payload: { agentId: JOB } }))
+    const routes = ['listAgents', 'listApprovals', 'listCodeTasks', 'listTriggers', 'listSchedules', 'listJobs', 'listChannels'] as const
+    for (const name of routes) expect([name, isTouched(tagsOf(name, undefined), stale)]).toEqual([name, true])
+    expect(isTouched(tagsOf('getTrigger', { triggerId: OTHER }), stale)).toBe(true)
+  })
+
   it('without an id match all things of their kind', () => {
     expect(isTouched(['job:1'], new Set(['job']))).toBe(true)
     expect(isTouched(['job'], new Set(['job:1']))).toBe(true)

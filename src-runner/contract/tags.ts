@@ -55,6 +55,28 @@ const outbound: StaleTag[] = [{ tag: 'outbox' }, { tag: 'attention' }]
 
 const approval: StaleTag[] = [{ tag: 'approvals' }, { tag: 'job', by: 'jobId' }, { tag: 'conversation', by: 'conversationId' }]
 
+/** All that shows the name of an agent. */
+const agent: StaleTag[] = [
+  { tag: 'agents' },
+  { tag: 'rules' },
+  { tag: 'jobs' },
+  { tag: 'job' },
+  { tag: 'conversations' },
+  { tag: 'conversation' },
+  { tag: 'approvals' },
+  { tag: 'code_tasks' },
+  { tag: 'code_task' },
+  { tag: 'triggers' },
+  { tag: 'trigger' },
+  { tag: 'schedules' },
+  { tag: 'schedule' },
+  { tag: 'channels' },
+  { tag: 'credentials' },
+  { tag: 'mcp_servers' },
+  { tag: 'skills' },
+  { tag: 'attention' },
+]
+
 /** Total: an event type without an entry does not compile. */
 export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
   'job.created': [...job, { tag: 'conversations' }, { tag: 'trigger', by: 'triggerId' }, { tag: 'schedule', by: 'scheduleId' }],
@@ -81,20 +103,8 @@ export const STALE_AFTER: Record<RecordedEventType, StaleTag[]> = {
   'memory.changed': [{ tag: 'memories' }],
   'memory.deleted': [{ tag: 'memories' }],
   'agent.created': [{ tag: 'agents' }],
-  'agent.changed': [{ tag: 'agents' }],
-  'agent.deleted': [
-    { tag: 'agents' },
-    { tag: 'rules' },
-    { tag: 'jobs' },
-    { tag: 'conversations' },
-    { tag: 'triggers' },
-    { tag: 'schedules' },
-    { tag: 'channels' },
-    { tag: 'credentials' },
-    { tag: 'mcp_servers' },
-    { tag: 'skills' },
-    { tag: 'attention' },
-  ],
+  'agent.changed': agent,
+  'agent.deleted': agent,
   'conversation.created': [{ tag: 'conversations' }],
   'conversation.changed': [{ tag: 'conversations' }, { tag: 'conversation', by: 'conversationId' }],
   'conversation.deleted': [{ tag: 'conversations' }, { tag: 'conversation', by: 'conversationId' }],

@@ -1,5 +1,5 @@
 import { screen, waitFor, within } from '@solidjs/testing-library'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Trigger } from '../../../../src-runner/contract/triggers.ts'
 import { createFakeRunner, Refusal } from '../../../testing/fake-runner.ts'
 import { renderScreen } from '../../../testing/render.tsx'
@@ -49,6 +49,24 @@ it('updates the count when a job arrives', async () => {
     },
   })
   await screen.findByText('2 of 30')
+})
+
+it('updates the count as time passes, while there is one', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  try {
+    const triggers = [makeTrigger({ name: 'Orders', firesThisHour: 1 })]
+    const { runner } = open(triggers)
+    expect(await row('Orders')).toHaveTextContent('1 of 30')
+    await waitFor(() => expect(runner.streams).toHaveLength(1))
+    triggers[0] = { ...triggers[0]!, firesThisHour: 0 }
+    vi.advanceTimersByTime(20_000)
+    await screen.findByText('0 of 30')
+    const fetched = runner.callsOf('listTriggers').length
+    vi.advanceTimersByTime(60_000)
+    expect(runner.callsOf('listTriggers')).toHaveLength(fetched)
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 it('moves through the list with the arrows', async () => {

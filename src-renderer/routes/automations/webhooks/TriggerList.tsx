@@ -10,10 +10,12 @@ import { Meter } from '../../../ui/Meter.tsx'
 import { Pill } from '../../../ui/Pill.tsx'
 import { Time } from '../../../ui/Time.tsx'
 import { AutomationList, AutomationRow } from '../AutomationList.tsx'
+import { keepHourFresh } from './keep-hour-fresh.ts'
 import { wasTaken } from './outcomes.tsx'
 
 export function TriggerList(): JSX.Element {
   const triggers = useTriggers()
+  keepHourFresh(() => triggers.items, triggers.retry)
   return (
     <AutomationList
       pages={triggers}

@@ -30,12 +30,14 @@ import { AddressPanel, Reach } from './AddressPanel.tsx'
 import { forgetFreshAddress, freshAddressOf, keepFreshAddress } from './fresh-address.ts'
 import { Inbox } from './Inbox.tsx'
 import { sampleFor } from './json-paths.ts'
+import { keepHourFresh } from './keep-hour-fresh.ts'
 import { TestDelivery } from './TestDelivery.tsx'
 
 /** One webhook: its state, its settings and its inbox. */
 export function TriggerScreen(): JSX.Element {
   const params = useParams<{ triggerId: string }>()
   const answer = useTrigger(() => params.triggerId)
+  keepHourFresh(() => (answer.data === undefined ? [] : [answer.data.trigger]), answer.retry)
   onCleanup(forgetFreshAddress)
   return (
     <Screen>
