@@ -66,7 +66,7 @@ async function readChannel(
   }
   return newer
     .map((message) => ({ ...message, channel, ...(isDirect(channel) ? { channel_type: 'im' } : { type: typeOf(reading, message) }) }))
-    .filter(isForUs)
+    .filter((message) => isForUs(message, reading.account.userId))
 }
 
 /** In a history, a mention is a message like any other. */

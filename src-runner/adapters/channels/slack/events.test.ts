@@ -37,6 +37,8 @@ describe('which messages are for us', () => {
   test.each([
     ['a direct message', { channel_type: 'im' }, true],
     ['one with a file', { channel_type: 'im', subtype: 'file_share' }, true],
+    ['one with a file and no bot', { channel_type: 'im', subtype: 'file_share', bot_id: null }, true],
+    ['our own file', { channel_type: 'im', subtype: 'file_share', user: 'U0BOT' }, false],
     ['a mention', { type: 'app_mention' }, true],
     ['one of a channel', { channel_type: 'channel' }, false],
     ['one of a group', { channel_type: 'mpim' }, false],
@@ -44,7 +46,7 @@ describe('which messages are for us', () => {
     ['one of nobody', { channel_type: 'im', user: undefined }, false],
     ['an edit', { channel_type: 'im', subtype: 'message_changed' }, false],
     ['a deletion', { channel_type: 'im', subtype: 'message_deleted' }, false],
-  ])('%s: %j', (_name, more, isOurs) => expect(isForUs(message(more))).toBe(isOurs))
+  ])('%s: %j', (_name, more, isOurs) => expect(isForUs(message(more), 'U0BOT')).toBe(isOurs))
 })
 
 test.each([

@@ -44,7 +44,8 @@ export const SlackMessage = z.object({
   channel: SlackId.optional(),
   channel_type: z.string().optional(),
   user: SlackId.optional(),
-  bot_id: z.string().optional(),
+  // null in messages with files.
+  bot_id: z.string().nullish(),
   text: z.string().default(''),
   ts: Ts,
   thread_ts: Ts.optional(),
@@ -79,9 +80,9 @@ export const SlashPayload = z.object({
 /** Messages that a person wrote. The other subtypes tell of changes: somebody joined, a message was edited. */
 const WRITTEN = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message'])
 
-/** Whether a person wrote this to us: in a direct message, or in a channel with a mention. */
-export function isForUs({ type, subtype, user, bot_id: botId, channel_type: kind }: SlackMessage): boolean {
-  if (user === undefined || botId !== undefined || !WRITTEN.has(subtype)) return false
+/** Whether a person wrote this to us: in a direct message, or in a channel with a mention. Our own uploads may have no `bot_id`. */
+export function isForUs({ type, subtype, user, bot_id: botId, channel_type: kind }: SlackMessage, botUserId: string): boolean {
+  if (user === undefined || user === botUserId || botId != null || !WRITTEN.has(subtype)) return false
   return type === 'app_mention' || (type === 'message' && kind === 'im')
 }
 

@@ -65,7 +65,7 @@ async function readEvent(reading: Reading, payload: unknown): Promise<ReadEnvelo
   if (data === undefined || !isOurTeam(reading, data)) return null
   if (data.event.type === 'app_uninstalled' || data.event.type === 'tokens_revoked') return { type: 'removed' }
   const { data: message } = SlackMessage.safeParse(data.event)
-  if (message?.channel === undefined || !isForUs(message)) return null
+  if (message?.channel === undefined || !isForUs(message, reading.account.userId)) return null
   return readMessage(reading, { ...message, channel: message.channel })
 }
 

@@ -244,6 +244,23 @@ describe('Slack itself', () => {
     expect(texts()).toEqual(['me'])
   })
 
+  test('reads a message with a file, whose bot is null, and none of its own files', async () => {
+    await connected()
+    const event = {
+      type: 'message',
+      subtype: 'file_share',
+      channel: server.directOf(ANNA),
+      channel_type: 'im',
+      text: '',
+      ts: '1795000000.000100',
+      files: [{ id: 'F0PLAN', name: 'plan.pdf', size: 3, url_private_download: `${server.url}/plan.pdf` }],
+    }
+    server.sendEvent({ ...event, user: server.botUserId, text: 'own' })
+    server.sendEvent({ ...event, user: ANNA.id, bot_id: null })
+    await server.untilIdle()
+    expect(messages().map(({ sender, files }) => [sender.externalId, files[0]?.name])).toEqual([[ANNA.id, 'plan.pdf']])
+  })
+
   test('survives a flood of a stranger, and asks for their name once', async () => {
     await connected()
     for (let i = 0; i < 900; i++) server.say(BEN, `spam ${i} <@U0ANNA00001> <@U0NOBODY${i}>`)
