@@ -138,8 +138,8 @@ async function readPress(reading: Reading, payload: unknown): Promise<ReadEnvelo
 }
 
 /**
- * `/ada stop` is the command `/stop`, and `/ada What time is it?` a message. A slash command can be typed anywhere, also where
- * the app is not, so it always belongs to the direct message with the person.
+ * `/ada stop` is the command `/stop`, and `/ada stop sending me the weather` a message. A slash command can be typed anywhere,
+ * also where the app is not, so it always belongs to the direct message with the person.
  */
 async function readSlash(reading: Reading, payload: unknown): Promise<ReadEnvelope> {
   const { data } = SlashPayload.safeParse(payload)
@@ -149,7 +149,7 @@ async function readSlash(reading: Reading, payload: unknown): Promise<ReadEnvelo
   const chatId = opened.ok ? (opened.value['channel'] as { id?: unknown } | undefined)?.id : undefined
   if (typeof chatId !== 'string') return { type: 'failed' }
   const words = (await readNamedText(reading, data.text, chatId)).trim()
-  const isCommand = new RegExp(`^(${CHAT_COMMANDS.join('|')})(\\s|$)`, 'i').test(words)
+  const isCommand = new RegExp(`^(${CHAT_COMMANDS.join('|')})$`, 'i').test(words)
   const message: IncomingMessage = {
     externalId: `command:${triggerId}`,
     sender: await senderOf(reading, userId, chatId),

@@ -448,6 +448,13 @@ describe('Slack itself', () => {
     expect(callsOf('assistant.threads.setStatus').map(({ fields }) => fields['channel_id'])).toEqual([GENERAL.id])
   })
 
+  test('takes a word alone for a command, and a sentence that begins with it for a message', async () => {
+    await connected()
+    server.slash(ANNA, 'stop')
+    server.slash(ANNA, 'stop sending me the weather at night')
+    await expect.poll(texts).toEqual(['/stop', 'stop sending me the weather at night'])
+  })
+
   test('looks again for the chat of a command, but not for ever', async () => {
     await connected()
     const fail = () => server.fault('conversations.open', { kind: 'status', status: 503 })
@@ -458,10 +465,10 @@ describe('Slack itself', () => {
     await expect.poll(texts).toEqual(['/stop'])
     for (let i = 0; i < 3; i++) fail()
     server.slash(ANNA, 'help')
-    server.slash(ANNA, 'Stop now')
+    server.slash(ANNA, 'Stop')
     await passPause()
     await passPause()
-    await expect.poll(texts).toEqual(['/stop', '/Stop now'])
+    await expect.poll(texts).toEqual(['/stop', '/Stop'])
   })
 
   test('identifies an account by its workspace and its app', async () => {
