@@ -27,7 +27,7 @@ import { openWebhookServer } from '../adapters/webhooks/webhook-server.ts'
 import { createWebhooks, type Webhooks } from '../adapters/webhooks/webhooks.ts'
 import { nameFolders } from '../agent/files/folder-paths.ts'
 import { findAgent, listAgentFolders } from '../domain/agents/agents.ts'
-import { closedFoldersOf } from '../domain/rules/rule-set.ts'
+import { deniedFoldersOf } from '../domain/rules/rule-set.ts'
 import { findServers } from '../agent/providers/local-servers.ts'
 import { createDailyBackup } from '../execution/daily-backup.ts'
 import { createDamageWatch } from '../execution/damage-watch.ts'
@@ -168,7 +168,8 @@ function createChannels(core: Core, storage: Storage) {
     ...storage,
     closedFolders: (agentId) => {
       const folders = nameFolders(findAgent(storage.db, agentId)?.folders ?? [])
-      return [core.dataDir, ...closedFoldersOf(storage.rules.read(), agentId, folders)]
+      // No rule decides about a single file that is sent.
+      return [core.dataDir, ...deniedFoldersOf(storage.rules.read(), agentId, folders).map(({ path }) => path)]
     },
     drivers: [
       createTelegramDriver(core),

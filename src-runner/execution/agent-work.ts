@@ -5,7 +5,7 @@ import type { Services } from '../platform/services.ts'
 import type { Agent, ModelRef } from '../contract/agents.ts'
 import { createMessage } from '../lib/messages.ts'
 import { randomBoundary } from '../lib/untrusted-text.ts'
-import { nameFolders } from '../agent/files/folder-paths.ts'
+import { nameFolders, type NamedFolder } from '../agent/files/folder-paths.ts'
 import { findAgent } from '../domain/agents/agents.ts'
 import type { ApprovalStore } from '../domain/approvals/approvals.ts'
 import { readChain } from '../domain/approvals/delegation-chain.sql.ts'
@@ -14,7 +14,7 @@ import type { Blobs } from '../domain/files/blobs.ts'
 import type { Claim } from '../domain/jobs/claim-job.ts'
 import type { JobStore } from '../domain/jobs/job-store.ts'
 import type { Attempt } from '../domain/jobs/attempts.ts'
-import { closedFoldersOf, type RuleSet } from '../domain/rules/rule-set.ts'
+import { closedFoldersOf, deniedFoldersOf, scanFilterFor, type RuleSet } from '../domain/rules/rule-set.ts'
 import { readSettings } from '../domain/settings/settings.ts'
 import { runLoop } from '../agent/loop/loop.ts'
 import { createContextWindows, type ContextWindows } from '../agent/loop/context-windows.ts'
@@ -126,6 +126,13 @@ async function inputFor(deps: AgentWorkDeps, { job, claim, signal }: Attempt, ag
   const memory = guestOf(job) === null && about === null ? await takePromptMemories(deps, job.id, agent.id) : undefined
   const cursor = await takeCursor(deps, job)
   const [, ...above] = readChain(db, job.id).map(({ agentId }) => agentId)
+  const chain = [agent.id, ...above]
+  // As set now: a folder that the person takes away, or denies, is closed at once.
+  const folders = () => findAgent(db, agent.id)?.folders ?? []
+  const inChain = <T>(read: (set: RuleSet, agentId: string, named: NamedFolder[]) => T[]) => {
+    const [set, named] = [rules.read(), nameFolders(folders())]
+    return chain.flatMap((one) => read(set, one, named))
+  }
   const { messages, startedCallIds } = transcriptOf(jobs.listSteps(db, job.id), jobs.listReplyParts(db, job.id))
   // A job that writes a skill works from a record alone.
   const task = about === null ? job.task : skillDraftTask(about, jobs.listSteps(db, about.id), randomBoundary)
@@ -153,11 +160,16 @@ async function inputFor(deps: AgentWorkDeps, { job, claim, signal }: Attempt, ag
       jobId: job.id,
       agentId: agent.id,
       onBehalfOf: above,
-      // As set now: a folder that the person takes away is closed at once.
       get folders() {
-        return findAgent(db, agent.id)?.folders ?? []
+        return folders()
       },
-      closedFolders: [dataDir, ...[agent.id, ...above].flatMap((one) => closedFoldersOf(rules.read(), one, nameFolders(agent.folders)))],
+      get closedFolders() {
+        return [dataDir, ...inChain(closedFoldersOf)]
+      },
+      get hiddenFolders() {
+        return inChain(deniedFoldersOf).map(({ path }) => path)
+      },
+      scanFilter: (call) => scanFilterFor(rules.read(), call, chain),
       journal: createFileJournal(journalDeps, { claim, agentId: agent.id }),
       trash: deps.trash,
       results: createJobResults(deps, claim),

@@ -71,7 +71,8 @@ async function judge(judged: Judged, question: PolicyQuestion): Promise<PolicyVe
 
   let facts: CallFacts
   try {
-    facts = await factsOf(tool, args, question.context)
+    // The rules decide about the folders that they deny, so that the decision is recorded and names the rule.
+    facts = await factsOf(tool, args, { ...question.context, closedFolders: judged.guardrails().closedFolders })
   } catch (thrown) {
     // The reason may name files, like the tool's own result.
     const addsTaint = [...(tool.addsTaint ?? []), ...taintsOfError(thrown)]

@@ -601,6 +601,81 @@ describe('approvals', () => {
       expect(lastPrompt()).toContain('open.txt')
       expect(lastPrompt()).not.toContain('CANARY')
     })
+
+    it('that denies a folder decides about a path in it, and the decision is recorded', async () => {
+      await open()
+      const folder = runner.makeFolder({ 'closed/secret.txt': 'alpha CANARY' })
+      const { rule } = await runner.client.ok('createRule', { body: { effect: 'deny', tool: '*', folder: `${folder}/closed` } })
+      runner.modelServer.play({ toolCalls: [toolCall('write_file', { path: 'folder-1/closed/a.txt', content: 'x' })] }, { text: ['Done.'] })
+      const { id: jobId } = await start({ folders: [folder] })
+      expect(lastPrompt()).not.toContain('belongs to Deckhand')
+      expect(await decisionsOf(jobId)).toMatchObject([
+        { tool: 'write_file', decision: { verdict: 'deny', decidedBy: { source: 'rule', ruleId: rule.id } } },
+      ])
+    })
+
+    it('that is made while a job runs holds for its next call', async () => {
+      await open()
+      const folder = runner.makeFolder({ 'open.txt': 'alpha', 'closed/secret.txt': 'alpha CANARY' })
+      const release = Promise.withResolvers<void>()
+      hold = release.promise
+      runner.modelServer.play(
+        { toolCalls: [toolCall('send', { to: 'ann' }, 'c1')] },
+        { toolCalls: [toolCall('search_files', { query: 'alpha' }, 'c2')] },
+        { text: ['Done.'] },
+      )
+      const ended = start({ folders: [folder], autonomy: 'on_its_own' })
+      await expect.poll(() => sent).toHaveLength(1)
+      await runner.client.ok('createRule', { body: { effect: 'deny', tool: '*', folder: `${folder}/closed` } })
+      release.resolve()
+      expect((await ended).status).toBe('completed')
+      expect(lastPrompt()).toContain('open.txt')
+      expect(lastPrompt()).not.toContain('CANARY')
+    })
+
+    it.each<[string, (folder: string, agentId: string) => object[]]>([
+      [
+        'denied to this agent and asked about for everyone',
+        (folder, agentId) => [
+          { effect: 'ask', tool: '*', folder: `${folder}/closed` },
+          { effect: 'deny', tool: '*', folder: `${folder}/closed`, agentId },
+        ],
+      ],
+      [
+        'denied around one that is allowed',
+        (folder) => [
+          { effect: 'deny', tool: '*', folder: `${folder}/closed` },
+          { effect: 'allow', tool: '*', folder: `${folder}/closed/shared` },
+        ],
+      ],
+      ['denied by the pattern of a file', () => [{ effect: 'deny', tool: '*', pattern: '*secret.txt' }]],
+      [
+        'denied to one tool',
+        (folder) => ['search_files', 'list_files'].map((tool) => ({ effect: 'deny', tool, folder: `${folder}/closed` })),
+      ],
+      ['asked about', (folder) => [{ effect: 'ask', tool: '*', folder: `${folder}/closed` }]],
+    ])('hold for tools that look from the folder above: %s', async (_case, rulesFor) => {
+      await open()
+      const folder = runner.makeFolder({ 'open.txt': 'alpha', 'closed/secret.txt': 'alpha CANARY' })
+      const agent = await runner.addAgent({ folders: [folder] })
+      for (const body of rulesFor(folder, agent.id))
+        await runner.client.ok('createRule', { body: body as { effect: 'deny'; tool: string } })
+      const calls = [
+        toolCall('search_files', { query: 'alpha', path: 'folder-1' }, 'c1'),
+        toolCall('list_files', { path: 'folder-1', recursive: true }, 'c2'),
+      ]
+      runner.modelServer.play({ toolCalls: calls }, { text: ['Done.'] })
+      const jobId = await runner.enqueue({ agentId: agent.id, channel: 'api', task: 'Look' })
+      expect((await runner.ended(jobId)).status).toBe('completed')
+      const { steps } = await runner.client.ok('listSteps', { params: { jobId } })
+      const outputs = steps.flatMap((step) => (step.kind === 'tool_result' ? [step.output] : []))
+      expect(outputs).toHaveLength(2)
+      for (const output of outputs) {
+        expect(output).toContain('open.txt')
+        expect(output).toMatch(/1 entry that rules close to this call/)
+        expect(output).not.toContain('secret.txt')
+      }
+    })
   })
 
   it('a pattern that denies all of a folder closes it to tools that look below, and to a link into it', async () => {

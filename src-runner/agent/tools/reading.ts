@@ -1,7 +1,7 @@
 import { createMessage } from '../../lib/messages.ts'
 import { realpath } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { nameFolders, parsePath, PathRefused, showPlace, type Place } from '../files/folder-paths.ts'
+import { nameFolders, parsePath, PathRefused, showName, showPlace, type Place } from '../files/folder-paths.ts'
 import { NO_EFFECTS, type ToolContext, type ToolFacts } from './tool.ts'
 
 type Folders = Pick<ToolContext, 'folders' | 'closedFolders'>
@@ -30,13 +30,40 @@ export async function realSubjectOf(asked: Place, realPath: string): Promise<Pic
   return parts[0] === '..' || realSubject === showPlace(asked) ? {} : { realSubject }
 }
 
+/** Whether the rules let this call show an entry of a folder at or below `start`, by its parts. null: they let it show every one. */
+export async function scanFilterFor(
+  start: Place,
+  { judged, scanFilter }: ToolContext,
+): Promise<((parts: readonly string[]) => boolean) | null> {
+  const filter = judged === undefined ? null : (scanFilter?.(judged) ?? null)
+  if (filter === null) return null
+  const real = await realPathOf(start)
+  const { realSubject = showPlace(start) } = await realSubjectOf(start, real)
+  return (parts) => {
+    const below = parts.slice(start.parts.length)
+    return filter({
+      subject: showPlace({ folder: start.folder, parts: [...parts] }),
+      realSubject: `${realSubject}/${showName(below.join('/'))}`,
+      paths: [join(real, ...below)],
+    })
+  }
+}
+
+export function rulesNote(skipped: number): string {
+  return `${skipped} ${skipped === 1 ? 'entry' : 'entries'} that rules close to this call`
+}
+
+/** The tool itself reports a missing file. */
+function realPathOf({ folder, parts }: Place): Promise<string> {
+  const path = join(folder.path, ...parts)
+  return realpath(path).catch(() => path)
+}
+
 /** The facts of a call that only reads. Links are resolved, so that a rule for a folder applies whichever way leads into it. */
 export async function readingFacts(path: string | undefined, does: 'read' | 'search' | 'list', context: ToolContext): Promise<ToolFacts> {
   const places = placesFor(path, context)
   const subject = places.map(showPlace).join(', ')
-  // The tool itself reports a missing file.
-  const resolve = (at: string) => realpath(at).catch(() => at)
-  const paths = await Promise.all(places.map(({ folder, parts }) => resolve(join(folder.path, ...parts))))
+  const paths = await Promise.all(places.map(realPathOf))
   return {
     ...NO_EFFECTS,
     subject,

@@ -21,6 +21,10 @@ export type ToolContext = {
   folders: readonly string[]
   /** Closed to every tool, even inside one of the agent's folders. */
   closedFolders: readonly string[]
+  /** Folders that a rule denies, although another one opens something in them: commands do not see them. Absent: none. */
+  hiddenFolders?: readonly string[]
+  /** What the rules let this call show of the folders that it goes through. null: everything. Absent: there are no rules. */
+  scanFilter?(call: CallFacts): ScanFilter | null
   signal: AbortSignal
   /** The facts that the policy allowed. A tool refuses to act on anything else. Absent before the call is allowed. */
   judged?: CallFacts
@@ -35,6 +39,9 @@ export type ToolContext = {
   /** Shows output while the tool runs. Neither recorded nor read by the model. */
   show?(text: string): void
 }
+
+/** Whether a call that goes through folders may show an entry of one. */
+export type ScanFilter = (entry: Pick<CallFacts, 'subject' | 'realSubject' | 'paths'>) => boolean
 
 /** What calls of the job returned beyond what a model reads at once. */
 export type JobResults = {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { CallFacts, RuleText } from '../../contract/rules.ts'
 import { digestOfCommand } from './call-hash.ts'
-import { closedFoldersOf, createRuleSet, rulesFor } from './rule-set.ts'
+import { closedFoldersOf, createRuleSet, deniedFoldersOf, rulesFor, scanFilterFor } from './rule-set.ts'
 
 const does = { leavesMachine: true, costsMoney: false, deletes: false, overwrites: false, runsCode: false }
 const callOf = (tool: string): CallFacts => ({ tool, effect: 'once', subject: '{}', paths: [], summary: '', ...does })
@@ -32,15 +32,55 @@ it('holds an allow rule for a digest only while the command names all that it ru
   expect(rulesFor(createRuleSet([rule('allow', 'run_command')]), { ...command, runsUnnamed: true }, null)).toHaveLength(1)
 })
 
+const pattern = (effect: RuleText['effect'], text: string, tool = '*'): RuleText => ({ ...rule(effect, tool), pattern: text })
+const DOCS = [{ name: 'Docs', path: '/home/ada/Docs' }]
+const closed = (...rules: RuleText[]) => closedFoldersOf(createRuleSet(rules), 'ada', DOCS)
+const denied = (...rules: RuleText[]) => deniedFoldersOf(createRuleSet(rules), 'ada', DOCS).map(({ path }) => path)
+
 it('closes a folder that a pattern denies to every tool, unless another rule lets something through', () => {
-  const pattern = (effect: RuleText['effect'], text: string, tool = '*'): RuleText => ({ ...rule(effect, tool), pattern: text })
-  const closed = (...rules: RuleText[]) => closedFoldersOf(createRuleSet(rules), 'ada', [{ name: 'Docs', path: '/home/ada/Docs' }])
   expect(closed(pattern('deny', 'docs/private/*'))).toEqual([join('/home/ada/Docs', 'private')])
   expect(closed(pattern('deny', 'Docs/*'))).toEqual([join('/home/ada/Docs')])
   expect(closed(pattern('deny', 'Docs/private/*'), pattern('allow', 'Docs/private/open/*'))).toEqual([])
   for (const text of ['Docs/private*', 'Docs/*/x/*', 'Other/private/*', 'https://example.com/*', '*'])
     expect(closed(pattern('deny', text))).toEqual([])
   expect(closed(pattern('deny', 'Docs/private/*', 'read_file'), pattern('ask', 'Docs/b/*'))).toEqual([])
+})
+
+it('closes a folder that a rule denies, unless a more specific rule opens something in it; then it stays hidden from commands', () => {
+  const inside = (effect: RuleText['effect'], folder: string, agentId: string | null = null): RuleText => ({
+    ...rule(effect, '*'),
+    folder,
+    agentId,
+  })
+  const [everyone, ada] = [inside('deny', '/home/ada/Docs/Taxes'), inside('deny', '/home/ada/Docs/Taxes', 'ada')]
+  expect(closed(inside('ask', '/home/ada/Docs/Taxes'), ada)).toEqual(['/home/ada/Docs/Taxes'])
+  expect(closed(inside('allow', '/home/ada/Docs'), everyone)).toEqual(['/home/ada/Docs/Taxes'])
+  for (const opening of [
+    inside('allow', '/home/ada/Docs/Taxes/Shared'),
+    inside('ask', '/home/ada/Docs/Taxes', 'ada'),
+    { ...inside('allow', '/home/ada/Docs/Taxes/Shared'), tool: 'read_file' },
+    pattern('allow', 'Docs/taxes/open.txt', 'read_file'),
+  ]) {
+    expect(closed(everyone, opening)).toEqual([])
+    expect(denied(everyone, opening)).toEqual(['/home/ada/Docs/Taxes'])
+  }
+  expect(denied(everyone, inside('allow', '/home/ada/Docs/Taxes', 'ada'))).toEqual([])
+  expect(denied(everyone, inside('allow', '/home/ada/Docs/Taxes', 'bo'))).toEqual(['/home/ada/Docs/Taxes'])
+})
+
+it('shows a scan only what its rules for places allow, or what they were asked about', () => {
+  const call: CallFacts = { ...callOf('search_files'), effect: 'read', subject: 'Docs', paths: ['/home/ada/Docs'] }
+  const shows = (path: string, ...rules: RuleText[]) => {
+    const entry = { subject: `Docs/${path}`, realSubject: `Docs/${path}`, paths: [`/home/ada/Docs/${path}`] }
+    return scanFilterFor(createRuleSet(rules), call, ['ada', 'bo'])?.(entry)
+  }
+  expect(shows('a', rule('deny', 'search_files'), pattern('allow', 'Docs/*'), pattern('deny', 'Docs/*', 'read_file'))).toBeUndefined()
+  expect(shows('a', { ...pattern('deny', '*.env'), agentId: 'eve' })).toBeUndefined()
+  expect([shows('a.ENV', pattern('deny', '*.env')), shows('a', pattern('deny', '*.env'))]).toEqual([false, true])
+  expect(shows('keys.txt', { ...pattern('ask', 'Docs/keys.txt', 'search_files'), agentId: 'bo' })).toBe(false)
+  expect(shows('in/a', pattern('deny', 'Docs/*'), pattern('allow', 'Docs/in/*'))).toBe(true)
+  // It matches the call itself, which the person then allowed.
+  expect(shows('a', { ...rule('ask', '*'), folder: '/home/ada/Docs' })).toBe(true)
 })
 
 it('holds a pattern against where links lead, too: one that allows must match both', () => {

@@ -15,7 +15,7 @@ export type ReadyRule = {
 }
 
 /** Rules sorted so that the first one that matches a call decides. */
-export type RuleSet = { ofTool: ReadonlyMap<string, readonly ReadyRule[]>; ofAny: readonly ReadyRule[] }
+export type RuleSet = { all: readonly ReadyRule[]; ofTool: ReadonlyMap<string, readonly ReadyRule[]>; ofAny: readonly ReadyRule[] }
 
 /** If two rules are equally specific, the stricter one wins. */
 const STRICTNESS: Record<RuleEffect, number> = { allow: 0, ask: 1, deny: 2 }
@@ -25,7 +25,7 @@ export function createRuleSet(rules: readonly (Rule | RuleText)[]): RuleSet {
   const ofAny = ready.filter((rule) => rule.text.tool === '*')
   const named = new Set(ready.map((rule) => rule.text.tool))
   const ofTool = new Map([...named].map((tool) => [tool, ready.filter(({ text }) => [tool, toolsOfServer(tool), '*'].includes(text.tool))]))
-  return { ofTool, ofAny }
+  return { all: ready, ofTool, ofAny }
 }
 
 /** `github__*` for `github__create_issue`: a rule with this name is for all tools of an MCP server. No other tool has `__` in its name. */
@@ -36,28 +36,87 @@ function toolsOfServer(tool: string): string {
 
 /** The rules that match, the deciding one first. */
 export function rulesFor(set: RuleSet, facts: CallFacts, agentId: string | null): ReadyRule[] {
-  const candidates = set.ofTool.get(facts.tool) ?? set.ofTool.get(toolsOfServer(facts.tool)) ?? set.ofAny
+  const candidates = candidatesFor(set, facts.tool)
   if (candidates.length === 0) return []
   const call = comparedOf(facts)
   return candidates.filter((rule) => fits(rule, call, agentId) && isBoundTo(rule, facts) && reachesWhatRunsLater(rule, facts))
 }
 
+function candidatesFor(set: RuleSet, tool: string): readonly ReadyRule[] {
+  return set.ofTool.get(tool) ?? set.ofTool.get(toolsOfServer(tool)) ?? set.ofAny
+}
+
 /**
- * Folders that a rule denies to every tool of this agent; tools that scan folders skip them. A folder in which another rule
- * allows something is not one of them: there each call is decided separately. `named`: the folders that patterns begin with.
+ * What a call that goes through folders may show of their entries, by the rules of all these agents. A rule that matches the call
+ * itself was considered when the call was allowed. null: everything, because no ask or deny rule for the tool names a place.
  */
-export function closedFoldersOf({ ofAny }: RuleSet, agentId: string, named: readonly NamedFolder[]): string[] {
-  const mine = ofAny.filter(({ text }) => text.agentId === null || text.agentId === agentId)
-  const [opening, denying] = [mine.filter(({ text }) => text.effect !== 'deny'), mine.filter(({ text }) => text.effect === 'deny')]
-  const folders = opening.flatMap(({ text }) => (text.folder === null ? [] : [folderText(spell(text.folder, 'deny'))]))
-  const patterns = opening.flatMap(({ text }) => (text.pattern === null ? [] : [spell(text.pattern, 'deny')]))
-  return denying.flatMap(({ text, folder }) => {
-    if (folder !== null) return text.pattern === null && !folders.some((one) => one.startsWith(folder)) ? [text.folder!] : []
-    const [, place] = /^([^*]+)\/\*$/.exec(text.pattern ?? '') ?? []
-    if (place === undefined || patterns.some((one) => one.startsWith(spell(`${place}/`, 'deny')))) return []
-    const [name = '', ...parts] = place.split('/')
-    return named.filter((one) => spell(one.name, 'deny') === spell(name, 'deny')).map(({ path }) => join(path, ...parts))
-  })
+export function scanFilterFor(set: RuleSet, call: CallFacts, agentIds: readonly string[]): ((entry: Entry) => boolean) | null {
+  const candidates = candidatesFor(set, call.tool)
+  const names = ({ text }: ReadyRule, agentId: string) =>
+    text.effect !== 'allow' && (text.folder !== null || text.pattern !== null) && isFor(text, agentId)
+  const agents = agentIds.filter((agentId) => candidates.some((rule) => names(rule, agentId)))
+  if (agents.length === 0) return null
+  const considered = new Map(agents.map((agentId) => [agentId, new Set(rulesFor(set, call, agentId))]))
+  return (entry) =>
+    agents.every((agentId) => {
+      const [first] = rulesFor(set, { ...call, ...entry }, agentId)
+      return first === undefined || first.text.effect === 'allow' || considered.get(agentId)!.has(first)
+    })
+}
+
+type Entry = Pick<CallFacts, 'subject' | 'realSubject' | 'paths'>
+
+/**
+ * Folders that a rule denies to every tool of this agent. `isOpened`: a more specific rule does not deny something in it, so each
+ * call there is decided separately. `named`: the folders that patterns begin with.
+ */
+export function deniedFoldersOf({ all, ofAny }: RuleSet, agentId: string, named: readonly NamedFolder[]): DeniedFolder[] {
+  const others = all.filter(({ text }) => text.effect !== 'deny' && isFor(text, agentId))
+  return ofAny
+    .filter(({ text }) => text.effect === 'deny' && isFor(text, agentId))
+    .flatMap((rule) =>
+      wholeFoldersOf(rule, named).flatMap((path) => {
+        const place = folderText(spell(path, 'deny'))
+        const opening = others.filter((one) => compareRules(one, rule) < 0 && placesOf(one, named).some((at) => at.startsWith(place)))
+        return opening.some((one) => allowsAllOf(one, rule)) ? [] : [{ path, isOpened: opening.length > 0 }]
+      }),
+    )
+}
+
+/** Those in which nothing is open. Tools refuse every path in them, whatever a link or a scan leads to. */
+export function closedFoldersOf(set: RuleSet, agentId: string, named: readonly NamedFolder[]): string[] {
+  return deniedFoldersOf(set, agentId, named).flatMap(({ path, isOpened }) => (isOpened ? [] : [path]))
+}
+
+type DeniedFolder = { path: string; isOpened: boolean }
+
+function isFor({ agentId }: RuleText, agent: string): boolean {
+  return agentId === null || agentId === agent
+}
+
+/** The folders of which a rule matches every path. */
+function wholeFoldersOf({ text: { pattern, folder } }: ReadyRule, named: readonly NamedFolder[]): string[] {
+  if (folder !== null) return pattern === null ? [folder] : []
+  const [, place] = /^([^*]+)\/\*$/.exec(pattern ?? '') ?? []
+  return place === undefined ? [] : pathsOf(place, named)
+}
+
+/** What the paths that a rule matches begin with. */
+function placesOf({ text: { pattern, folder } }: ReadyRule, named: readonly NamedFolder[]): string[] {
+  if (folder !== null) return [folderText(spell(folder, 'deny'))]
+  const [start = ''] = (pattern ?? '').split('*')
+  return pathsOf(start, named).map((path) => folderText(spell(path, 'deny')).slice(0, start.endsWith('/') ? undefined : -1))
+}
+
+function pathsOf(subject: string, named: readonly NamedFolder[]): string[] {
+  const [name = '', ...parts] = subject.split('/')
+  return named.filter((one) => spell(one.name, 'deny') === spell(name, 'deny')).map(({ path }) => join(path, ...parts))
+}
+
+function allowsAllOf({ text }: ReadyRule, { text: { pattern, folder } }: ReadyRule): boolean {
+  const isSame = (one: string | null, other: string | null) =>
+    one === other || (one !== null && other !== null && spell(one, 'deny') === spell(other, 'deny'))
+  return text.effect === 'allow' && text.tool === '*' && isSame(text.pattern, pattern) && isSame(text.folder, folder)
 }
 
 /** A folder of an agent, as subjects name it. */

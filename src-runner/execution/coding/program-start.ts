@@ -12,7 +12,7 @@ import type { ApprovalStore } from '../../domain/approvals/approvals.ts'
 import { readChain } from '../../domain/approvals/delegation-chain.sql.ts'
 import { changeCodeTask, findCodingTurn } from '../../domain/code-tasks/code-tasks.ts'
 import type { JobStore } from '../../domain/jobs/job-store.ts'
-import { closedFoldersOf, type RuleSet } from '../../domain/rules/rule-set.ts'
+import { deniedFoldersOf, type RuleSet } from '../../domain/rules/rule-set.ts'
 import { nameFolders } from '../../agent/files/folder-paths.ts'
 import { CodingSessionFailed, type CodingSession, type CodingSessionOptions } from '../../agent/coding/coding-session.ts'
 import { failedWith, type CodeAttempt, type CodeEnd } from './code-attempt.ts'
@@ -110,7 +110,7 @@ export function createProgramStart(deps: ProgramStartDeps) {
     const [rules, named] = [deps.rules.read(), nameFolders(agent.folders)]
     const closed = closedIn(
       place,
-      readChain(db, task.jobId).flatMap(({ agentId }) => closedFoldersOf(rules, agentId, named)),
+      readChain(db, task.jobId).flatMap(({ agentId }) => deniedFoldersOf(rules, agentId, named).map(({ path }) => path)),
     )
     const programs = await deps.shownPrograms([dataDir, ...closed])
     attempt.signal.throwIfAborted()

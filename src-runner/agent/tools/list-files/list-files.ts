@@ -4,8 +4,8 @@ import { PATH_HELP, PathRefused, showPlace, type Place } from '../../files/folde
 import type { EntryKind } from '../../files/held-path.ts'
 import { openInside, type OpenedFolder } from '../../files/open-inside.ts'
 import { isSkippedFolder, readFolder } from '../../files/read-folder.ts'
-import { placesFor, readingFacts } from '../reading.ts'
-import { defineTool, MAX_TOOL_OUTPUT_CHARS } from '../tool.ts'
+import { placesFor, readingFacts, rulesNote, scanFilterFor } from '../reading.ts'
+import { defineTool, MAX_TOOL_OUTPUT_CHARS, type ToolContext } from '../tool.ts'
 
 const DEFAULT_ROWS = 500
 const MAX_ROWS = 2_000
@@ -46,7 +46,7 @@ export const listFiles = defineTool({
     let listed = 0
     for (const one of places) {
       try {
-        blocks.push(await listing(one, args.recursive === true ? (args.depth ?? DEFAULT_DEPTH) : 1, budget, context.signal))
+        blocks.push(await listing(one, args.recursive === true ? (args.depth ?? DEFAULT_DEPTH) : 1, budget, context))
         listed++
       } catch (thrown) {
         if (!(thrown instanceof PathRefused) || places.length === 1) throw thrown
@@ -58,15 +58,17 @@ export const listFiles = defineTool({
 })
 
 type Budget = { rows: number; chars: number }
+type Scan = { budget: Budget; signal: AbortSignal; mayShow: Awaited<ReturnType<typeof scanFilterFor>> }
 type Tally = ReturnType<typeof createTally>
 
 function createTally() {
   const counts: Record<EntryKind, number> = { file: 0, folder: 0, link: 0, pipe: 0, socket: 0, device: 0 }
-  return { counts, shown: 0, total: 0, stoppedCounting: false, notEntered: [] as string[], unreadable: [] as string[] }
+  return { counts, shown: 0, total: 0, byRules: 0, stoppedCounting: false, notEntered: [] as string[], unreadable: [] as string[] }
 }
 
 /** Level by level: if there is too much, the deepest entries are left out. */
-async function listing(start: Place, depth: number, budget: Budget, signal: AbortSignal): Promise<string> {
+async function listing(start: Place, depth: number, budget: Budget, context: ToolContext): Promise<string> {
+  const scan = { budget, signal: context.signal, mayShow: await scanFilterFor(start, context) }
   const rows: string[] = []
   const tally = createTally()
   let level: Place[] = [start]
@@ -79,7 +81,7 @@ async function listing(start: Place, depth: number, budget: Budget, signal: Abor
       }
       let below: Place[]
       try {
-        below = await listOne(place, rows, tally, budget, signal)
+        below = await listOne(place, rows, tally, scan)
       } catch (thrown) {
         if (place === start || !(thrown instanceof PathRefused)) throw thrown
         tally.unreadable.push(showPlace(place))
@@ -95,12 +97,13 @@ async function listing(start: Place, depth: number, budget: Budget, signal: Abor
 }
 
 /** Returns the folders below. Throws PathRefused. */
-async function listOne(place: Place, rows: string[], tally: Tally, budget: Budget, signal: AbortSignal): Promise<Place[]> {
+async function listOne(place: Place, rows: string[], tally: Tally, { budget, signal, mayShow }: Scan): Promise<Place[]> {
   signal.throwIfAborted()
   const opened = await openInside(place)
   try {
     if (opened.kind === 'file') throw new PathRefused(`'${showPlace(place)}' is a file, not a folder. Read it with read_file.`)
-    const contents = await readFolder(opened, MAX_ROWS, signal)
+    const contents = await readFolder(opened, MAX_ROWS, signal, mayShow && ((name) => mayShow([...place.parts, name])))
+    tally.byRules += contents.skipped
     tally.total += contents.total
     for (const kind of Object.keys(contents.counts) as EntryKind[]) tally.counts[kind] += contents.counts[kind]
     await addRows(opened, contents.entries, rows, tally, budget)
@@ -157,6 +160,7 @@ function notesFor(tally: Tally): string[] {
     )
   }
   if (tally.notEntered.length > 0) notes.push(`[Not entered: ${someOf(tally.notEntered)}. List them by their own path.]`)
+  if (tally.byRules > 0) notes.push(`[Skipped: ${rulesNote(tally.byRules)}.]`)
   if (tally.unreadable.length > 0) notes.push(`[Could not be read: ${someOf(tally.unreadable)}.]`)
   return notes
 }

@@ -203,6 +203,19 @@ describe.skipIf(!found.works)('run_command in the sandbox', () => {
     expect(await readdir(folder.at('.deckhand'))).toEqual(['deckhand.db'])
   })
 
+  it('cannot see what is in a hidden folder, and works in one that is open inside it', async () => {
+    const folder = await scratchFolder('Home')
+    await folder.write('private/diary', 'alpha')
+    await folder.write('private/shared/note', 'beta')
+    const context = { ...contextFor([folder.path]), hiddenFolders: [folder.at('private')] }
+    const tool = toolWith(found)
+    const command = ['sh', '-c', 'cat private/diary diary ../diary note']
+    expect((await tool.run({ command, folder: 'Home' }, context)).output).not.toMatch(/alpha|beta/)
+    const { output } = await tool.run({ command, folder: 'Home/private/shared' }, context)
+    expect(output).not.toContain('alpha')
+    expect(output).toContain('beta')
+  })
+
   it('says that the sandbox has no network although a rule allows it', async () => {
     const folder = await scratchFolder('Project')
     const tool = toolWith(found, true)

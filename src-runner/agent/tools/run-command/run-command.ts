@@ -91,10 +91,12 @@ type PreparedCall = Awaited<ReturnType<typeof prepare>>
 /** The call as it would run now. */
 async function prepare({ command, folder }: RunArgs, context: ToolContext, deps: RunCommandDeps) {
   const { path, shown } = await resolveFolder(folder, context)
+  // The rules allowed the call for its own folder, also inside one that they deny.
+  const closed = [...context.closedFolders, ...(context.hiddenFolders ?? []).filter((hidden) => !isInside(hidden, path))]
   const [sandbox, isAllowed, programs] = await Promise.all([
     deps.sandbox(),
     deps.network(context, { subject: quoteCommand(command), paths: [path] }),
-    deps.programs(context.closedFolders),
+    deps.programs(closed),
   ])
   // A rule may open a network that the sandbox does not have.
   const network = { isAllowed, isOn: isAllowed && sandbox.network.works }
@@ -113,7 +115,7 @@ async function prepare({ command, folder }: RunArgs, context: ToolContext, deps:
   /** What an approval of the command is bound to, besides its words. */
   const bound = { paths: [path], sandboxed: sandbox.works, leavesMachine: !sandbox.works || network.isOn, program: known, found }
   const runsUnnamed = !(await namesWhatItRuns(command, found, path))
-  return { path, shown, sandbox, network, programs, program, skills, bound, runsUnnamed }
+  return { path, shown, closed, sandbox, network, programs, program, skills, bound, runsUnnamed }
 }
 
 async function factsOf(args: RunArgs, context: ToolContext, deps: RunCommandDeps): Promise<ToolFacts> {
@@ -156,7 +158,7 @@ function cut(text: string): string {
 
 async function run(args: RunArgs, context: ToolContext, deps: RunCommandDeps): Promise<ToolOutput> {
   refuseUnusable(args.command)
-  const { path, shown, sandbox, network, programs, program, skills, bound } = await prepare(args, context, deps)
+  const { path, shown, closed, sandbox, network, programs, program, skills, bound } = await prepare(args, context, deps)
   if (program instanceof NoSuchProgram) throw program
   requireAsJudged(context, bound)
   const timeoutSeconds = args.timeoutSeconds ?? DEFAULT_SECONDS
@@ -170,7 +172,7 @@ async function run(args: RunArgs, context: ToolContext, deps: RunCommandDeps): P
         writable: [path],
         readable: unpacked.folders,
         programs,
-        closed: context.closedFolders,
+        closed,
         network: network.isOn,
         timeoutMs: timeoutSeconds * 1_000,
         keepBytes: KEEP_BYTES,

@@ -5,7 +5,7 @@ import { plural } from '../../../lib/text.ts'
 import { PATH_HELP, PathRefused, showPlace, type Place } from '../../files/folder-paths.ts'
 import { openInside, type OpenedFile } from '../../files/open-inside.ts'
 import { isSkippedFolder, readFolder } from '../../files/read-folder.ts'
-import { placesFor, readingFacts } from '../reading.ts'
+import { placesFor, readingFacts, rulesNote, scanFilterFor } from '../reading.ts'
 import { MAX_LINE_CHARS, readHead, readLines, sniff } from '../../files/text-of-file.ts'
 import { defineTool, MAX_TOOL_OUTPUT_CHARS } from '../tool.ts'
 import { compileGlob } from './glob.ts'
@@ -64,7 +64,7 @@ export const searchFiles = defineTool({
   facts: ({ path }, context) => readingFacts(path, 'search', context),
   async run(args, context) {
     const search = createSearch(args, context.signal)
-    for (const start of placesFor(args.path, context)) await searchTree(start, search)
+    for (const start of placesFor(args.path, context)) await searchTree(start, search, await scanFilterFor(start, context))
     return { ok: true, output: [headingFor(search.tally), ...search.out, ...notesFor(search.tally)].join('\n') }
   },
 })
@@ -90,6 +90,7 @@ function createSearch(args: z.output<typeof Args>, signal: AbortSignal) {
       hidden: 0,
       binary: 0,
       unreadable: 0,
+      byRules: 0,
       /** Files and lines that were only searched at their beginning. */
       cut: 0,
       longLines: 0,
@@ -145,7 +146,7 @@ function globFor(glob: string): (parts: readonly string[]) => boolean {
 }
 
 /** Depth first, by name. The start is searched even if it is hidden, and an error there is thrown. */
-async function searchTree(start: Place, search: Search): Promise<void> {
+async function searchTree(start: Place, search: Search, mayShow: ((parts: readonly string[]) => boolean) | null): Promise<void> {
   const stack: Place[] = [start]
   for (let place = stack.pop(); place !== undefined && search.tally.stopped === null; place = stack.pop()) {
     search.signal.throwIfAborted()
@@ -154,7 +155,9 @@ async function searchTree(start: Place, search: Search): Promise<void> {
       try {
         if (opened.kind === 'file') await searchFile(opened, search)
         else {
-          const { entries, total } = await readFolder(opened, MAX_ENTRIES_OF_FOLDER, search.signal)
+          const mayShowEntry = mayShow && ((name: string) => mayShow([...place.parts, name]))
+          const { entries, total, skipped } = await readFolder(opened, MAX_ENTRIES_OF_FOLDER, search.signal, mayShowEntry)
+          search.tally.byRules += skipped
           if (total > entries.length) search.tally.crowded++
           stack.push(...(await placesBelow(place, entries, search)).reverse())
         }
@@ -271,6 +274,7 @@ function notesFor(tally: Tally): string[] {
     ...(tally.binary > 0 ? [`${plural(tally.binary, 'file')} without text`] : []),
     ...(tally.cut > 0 ? [`all but the first ${MAX_BYTES_OF_FILE / 1024 / 1024} MB of ${plural(tally.cut, 'large file')}`] : []),
     ...(tally.longLines > 0 ? [`the ends of ${plural(tally.longLines, 'very long line')}`] : []),
+    ...(tally.byRules > 0 ? [rulesNote(tally.byRules)] : []),
     ...(tally.unreadable > 0 ? [`${tally.unreadable} that could not be read`] : []),
     ...(tally.crowded > 0 ? [`all but the first ${MAX_ENTRIES_OF_FOLDER} entries of ${plural(tally.crowded, 'folder')}`] : []),
   ]
