@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { X509Certificate } from 'node:crypto'
 import { Agent, request, type IncomingMessage } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
@@ -458,4 +458,22 @@ it('takes the accounts of a restore that comes to its end only at a second start
   expect(await host.signIn.resolveSession(token)).not.toBeNull()
   expect(await host.supervisor.restart()).toMatchObject({ state: 'ready' })
   expect(await host.signIn.resolveSession(token)).toBeNull()
+})
+
+it('is shared as soon as the vault can be used, and says so far why it is not', async () => {
+  const folder = newFolder()
+  const vaultFile = join(folder, 'vault-file.json')
+  const before = openHost(folder, {}, { fixtures: [{}] })
+  await (await before.signIn.accounts()).createOwner(OWNER)
+  expect(await before.share(true)).toBe('done')
+  await before.stop()
+  renameSync(vaultFile, `${vaultFile}.aside`)
+  mkdirSync(vaultFile)
+  const host = openHost(folder, {}, { fixtures: [{}] })
+  await host.startServer()
+  expect(host.sharing()).toMatchObject({ isOn: false, problem: { code: 'vault_unreadable' } })
+  rmdirSync(vaultFile)
+  renameSync(`${vaultFile}.aside`, vaultFile)
+  await host.vault.recheck()
+  await expect.poll(() => host.sharing()).toMatchObject({ isOn: true, problem: null })
 })

@@ -278,7 +278,12 @@ function openSharing({ environment, settings, signIn, vault, log, apply, network
     log,
   })
   const { hasOwner, endSessions } = signIn
-  return createSharing({ environment, settings, hasOwner, endSessions, certificates, apply, log, ...network })
+  const sharing = createSharing({ environment, settings, hasOwner, endSessions, certificates, apply, log, ...network })
+  vault.onState(({ state }) => {
+    if (state !== 'ok') return
+    sharing.resume().catch((error: unknown) => log.error({ error: messageOf(error) }, 'Deckhand could not be shared after all'))
+  })
+  return sharing
 }
 
 /** Whenever a runner has the data: a restore may have been interrupted by a crash, or come to its end only at a second start. */

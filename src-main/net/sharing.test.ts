@@ -36,14 +36,20 @@ describe('encryption of the network', () => {
     let settings = { ...DEFAULT_MACHINE_SETTINGS, shareOnNetwork: true, encryptSharing: true }
     const applied: (string | null)[] = []
     const timers: (() => void)[] = []
-    const world = { now: 0, problem: null as string | null, accountsProblem: null as string | null, sessionsEnded: [] as boolean[] }
+    const world = {
+      now: 0,
+      problem: null as string | null,
+      accountsProblem: null as string | null,
+      sessionsEnded: [] as boolean[],
+      owner: Promise.resolve(true),
+    }
     const sharing = createSharing({
       environment,
       settings: {
         current: () => settings,
         change: async (change) => (settings = { ...settings, ...change }),
       } as MachineSettingsStore,
-      hasOwner: async () => true,
+      hasOwner: () => world.owner,
       async endSessions() {
         if (world.accountsProblem !== null) throw new Error(world.accountsProblem)
         world.sessionsEnded.push(sharing.tls() !== null)
@@ -117,5 +123,38 @@ describe('encryption of the network', () => {
     await sharing.encrypt(false)
     await expect(sharing.encrypt(true)).rejects.toThrow(world.problem)
     expect(sharing.state(3000)).toMatchObject({ isOn: true, isEncrypted: false, certificate: null })
+  })
+
+  it('lets sharing begin after all when the accounts can be read', async () => {
+    const { sharing, applied, world } = rig()
+    world.owner = Promise.reject(new Error('The keychain is locked.'))
+    await sharing.prepare()
+    await expect(sharing.change(true)).rejects.toThrow('The keychain is locked.')
+    expect(sharing.state(3000)).toMatchObject({ isOn: false, problem: { params: { words: 'The keychain is locked.' } } })
+    expect([sharing.dashboardHost(), sharing.authMode(), applied]).toEqual(['127.0.0.1', 'local-auth', []])
+    world.owner = Promise.resolve(true)
+    let told = 0
+    sharing.onChange(() => told++)
+    await sharing.resume()
+    expect([sharing.dashboardHost(), applied, told]).toEqual(['0.0.0.0', ['until 400'], 1])
+    expect(sharing.state(3000)).toMatchObject({ isOn: true, problem: null })
+    await sharing.resume()
+    expect(applied).toHaveLength(1)
+  })
+
+  it('leaves sharing off that is turned off while the accounts are being read', async () => {
+    const { sharing, world } = rig()
+    const owner = Promise.withResolvers<boolean>()
+    world.owner = owner.promise
+    const preparing = sharing.prepare()
+    await sharing.change(false)
+    owner.resolve(true)
+    await preparing
+    expect([sharing.dashboardHost(), sharing.runnerHost(), sharing.tls(), sharing.authMode()]).toEqual([
+      '127.0.0.1',
+      '127.0.0.1',
+      null,
+      'local-trust',
+    ])
   })
 })

@@ -32,6 +32,8 @@ export type NetworkSharing = {
   replaceCertificate(): Promise<void>
   /** Finds out at the start whether somebody could sign in at all, and encrypted if that is wanted. Never rejects. */
   prepare(): Promise<void>
+  /** Shares after all if `prepare` could not, such as because the keychain was locked. */
+  resume(): Promise<void>
   /** Calls `listener` when the addresses of this machine have changed, while it is shared. */
   onChange(listener: () => void): () => void
 }
@@ -75,16 +77,9 @@ export function createSharing({
   let last: Promise<unknown> = Promise.resolve()
   const listeners = createListeners()
 
-  async function ownerExists(): Promise<boolean> {
-    return hasOwner().catch((error: unknown) => {
-      log.error({ error: messageOf(error) }, 'the accounts cannot be read, so Deckhand is not shared')
-      return false
-    })
-  }
-
   async function set(isOn: boolean): Promise<'done' | 'needs_owner' | 'fixed'> {
     if (fixedBy !== null) return 'fixed'
-    if (isOn && !(await ownerExists())) return 'needs_owner'
+    if (isOn && !(await hasOwner())) return 'needs_owner'
     if (isOn) certificate = await wantedCertificate()
     await settings.change({ shareOnNetwork: isOn })
     if (isOn) needsSignIn = true
@@ -97,6 +92,27 @@ export function createSharing({
     log.info({ isOn, problem }, 'sharing on the network was changed')
     listeners.tell()
     return 'done'
+  }
+
+  /** Not in turn: a change waits for the server, whose start waits for this. So sharing may be turned off meanwhile. */
+  async function prepare(): Promise<void> {
+    if (!needsSignIn) return
+    isOpen = false
+    try {
+      if (!(await hasOwner())) return
+      certificate = await wantedCertificate()
+      isOpen = settings.current().shareOnNetwork
+    } catch (error) {
+      problem = problemOf(error)
+      log.error({ error: messageOf(error) }, 'the accounts or the certificate cannot be read, so Deckhand is not shared')
+    }
+  }
+
+  async function resume(): Promise<void> {
+    if (!needsSignIn || isOpen) return
+    await prepare()
+    if (isOpen) problem = await apply()
+    listeners.tell()
   }
 
   function wantedCertificate(): Promise<Certificate | null> {
@@ -136,14 +152,14 @@ export function createSharing({
 
   return {
     authMode: () => (needsSignIn ? 'local-auth' : environment.authMode),
-    dashboardHost: () => (isOpen ? EVERYWHERE : environment.dashboardHost),
-    runnerHost: () => (isOpen ? EVERYWHERE : environment.runnerHost),
-    tls: () => (isOpen && certificate !== null ? { certificate: certificate.certificate, key: certificate.key } : null),
+    dashboardHost: () => (isShared() ? EVERYWHERE : environment.dashboardHost),
+    runnerHost: () => (isShared() ? EVERYWHERE : environment.runnerHost),
+    tls: () => (isShared() && certificate !== null ? { certificate: certificate.certificate, key: certificate.key } : null),
     state(port) {
       const scheme = certificate === null ? 'http' : 'https'
-      const urls = isOpen && port !== null ? [...addresses(), localName()].map((name) => `${scheme}://${name}:${port}`) : []
+      const urls = isShared() && port !== null ? [...addresses(), localName()].map((name) => `${scheme}://${name}:${port}`) : []
       return {
-        isOn: needsSignIn && isOpen,
+        isOn: isShared(),
         fixedBy,
         urls,
         problem,
@@ -161,19 +177,14 @@ export function createSharing({
         await use(next)
       }),
     replaceCertificate: () => inTurn(async () => use(await certificates.replace())),
-    async prepare() {
-      if (!needsSignIn) return
-      isOpen = false
-      if (!(await ownerExists())) return
-      try {
-        certificate = await wantedCertificate()
-        isOpen = true
-      } catch (error) {
-        problem = problemOf(error)
-        log.error({ error: messageOf(error) }, 'there is no certificate, so Deckhand is not shared')
-      }
-    },
+    prepare,
+    resume: () => inTurn(resume),
     onChange: listeners.add,
+  }
+
+  /** Never without sign-in. */
+  function isShared(): boolean {
+    return isOpen && needsSignIn
   }
 
   function addresses(): string[] {
