@@ -8,6 +8,8 @@ import { firstPartOf, partsOf, type Part, type TextFormat } from './message-part
 import type { Result } from './service-calls.ts'
 
 export const FILE_DEADLINE_MS = 180_000
+/** If the service wants fewer messages and does not say for how long. */
+const PAUSE_MS = 60_000
 const WITHDRAWN = createMessage('sent_withdrawn')
 
 /** The kinds of trouble that every service has. service: it is in trouble. refused, forbidden: no later try can succeed. */
@@ -54,7 +56,8 @@ export async function sendParts<Piece, Kind extends string>(
       if (!isIncomplete) {
         if (result.kind === 'token') onTokenRefused(result.problem)
         const permanent = result.kind === 'forbidden' || result.kind === 'refused'
-        return { ...failed(i, result.problem), permanent, retryAfterMs: result.retryAfterMs }
+        const retryAfterMs = result.retryAfterMs ?? (result.kind === 'slow_down' ? PAUSE_MS : null)
+        return { ...failed(i, result.problem), permanent, retryAfterMs }
       }
     } else if (part.type === 'text' && part.isLastText) externalId = result.value
     const isLast = i === parts.length - 1

@@ -386,6 +386,12 @@ describe('Slack itself', () => {
     expect(messages()[0]!.sender.chatId).toBe(`${GENERAL.id}/${first}`)
   })
 
+  test.each(['ratelimited', 'rate_limited', 'message_limit_exceeded'])('sends a message later after the error %s', async (error) => {
+    await connected()
+    server.fault('chat.postMessage', { kind: 'refused', error })
+    expect(await send('Hello')).toMatchObject({ state: 'failed', permanent: false, retryAfterMs: 60_000 })
+  })
+
   test('waits as long as Slack asks for when it reads what was missed', async () => {
     known = [server.directOf(ANNA)]
     server.sayUnheard(ANNA, 'missed')

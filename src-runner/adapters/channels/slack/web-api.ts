@@ -67,7 +67,7 @@ export function createSlackApi({ access, fetch, clock, onRoundTrip }: SlackApiDe
     // If a response is not JSON, the library puts the whole text into an error.
     if (typeof error !== 'string' || !/^[a-z0-9_]{1,64}$/.test(error)) return notUnderstood()
     const seconds = (about as { retryAfter?: unknown } | undefined)?.retryAfter
-    if (error === 'ratelimited') return slowDown(typeof seconds === 'number' ? seconds * 1000 : null)
+    if (TOO_MANY.has(error)) return slowDown(typeof seconds === 'number' ? seconds * 1000 : null)
     return troubleOfError(error, typeof needed === 'string' ? needed.slice(0, 200) : '')
   }
 
@@ -184,6 +184,7 @@ export function appIdOf(appToken: string | null): string | null {
   return /^xapp-\d+-(A[A-Z0-9]{5,20})-/.exec(appToken ?? '')?.[1] ?? null
 }
 
+const TOO_MANY = new Set(['ratelimited', 'rate_limited', 'message_limit_exceeded'])
 const UNINSTALLED = new Set(['account_inactive', 'token_revoked', 'user_removed_from_team', 'team_access_not_granted'])
 const BAD_TOKEN = new Set(['invalid_auth', 'not_authed', 'token_expired', 'not_allowed_token_type', 'org_login_required'])
 const UNDELIVERABLE =

@@ -388,6 +388,12 @@ describe('WhatsApp itself', () => {
       expect(await send('Hello')).toMatchObject({ state: 'failed', permanent: false })
     })
 
+    test('pauses for a minute when there were too many messages', async () => {
+      await open()
+      device.server.faults.message.push(429)
+      expect(await send('Hello')).toMatchObject({ state: 'failed', permanent: false, retryAfterMs: 60_000 })
+    })
+
     test('says that the account may not write to new people', async () => {
       await open()
       device.server.faults.message.push(463)
