@@ -1,7 +1,7 @@
 import { transact } from '../../platform/db/database.ts'
 import type { Services } from '../../platform/services.ts'
 import { credentialKey } from '../../lib/vault.ts'
-import { readCredentialSecret } from '../../domain/credentials/credential-secret.ts'
+import { isGivenFor, readCredentialSecret, type Tokens } from '../../domain/credentials/credential-secret.ts'
 import { deleteCredential, findCredentialRow, getCredential } from '../../domain/credentials/credentials.ts'
 import { signMcpServerOut } from '../../domain/mcp/mcp-servers.ts'
 import type { OAuthClient } from './oauth-client.ts'
@@ -16,7 +16,8 @@ export async function disconnectAccount(
   const row = findCredentialRow(db, credentialId)!
   const secret = await readCredentialSecret(vault, credentialId)
   // With the refresh token, all access tokens end (RFC 7009).
-  const revoked = secret?.kind === 'tokens' ? await client.revoke(serviceOf(row, secret), secret.refreshToken ?? secret.accessToken) : null
+  const revoke = (tokens: Tokens) => client.revoke(serviceOf(row, tokens), tokens.refreshToken ?? tokens.accessToken)
+  const revoked = secret?.kind !== 'tokens' ? null : isGivenFor(secret, row) ? await revoke(secret) : false
   // First the secret: a row without it is shown and can be deleted again, a secret without its row is never found.
   await vault.delete(credentialKey(credentialId))
   transact(db, (tx) => {

@@ -5,7 +5,7 @@ import { AppError, invalidAt, required } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { fillIn, isGeneral, nameFor } from '../../domain/connectors/connectors.ts'
-import { readCredentialSecret } from '../../domain/credentials/credential-secret.ts'
+import { isGivenFor, readCredentialSecret } from '../../domain/credentials/credential-secret.ts'
 import { findCredentialRow, listCredentials, type CredentialRow } from '../../domain/credentials/credentials.ts'
 import type { AuthorizationPlan, TokenSource } from '../../domain/credentials/credentials-table.ts'
 import { readHosts } from '../../domain/credentials/read-key.ts'
@@ -55,9 +55,9 @@ export async function planAuthorization(deps: Deps, input: CreateAuthorization):
   const isOther = credential !== null && (credential.connector !== input.connector || credential.kind !== 'oauth2')
   if (isOther) throw new AppError('credential_not_found')
   const secret = credential === null ? null : await readCredentialSecret(deps.vault, credential.id)
-  const before = secret?.kind === 'tokens' ? secret : null
   const fields = fieldsOf(input, connector, credential)
   const endpoints = await sourceOf(deps, input.endpoints, connector, { credential, fields })
+  const before = secret?.kind === 'tokens' ? secret : null
   const hosts =
     connector === null || isGeneral(connector)
       ? (givenHosts(deps.db, input, connector) ?? credential?.hosts ?? [])
@@ -65,6 +65,8 @@ export async function planAuthorization(deps: Deps, input: CreateAuthorization):
   refuseUnless(hosts.length > 0 && hosts.every((host) => HOST.test(host)), 'hosts', 'oauth_hosts')
   const clientId = input.clientId ?? before?.clientId
   refuseUnless(clientId !== undefined, 'clientId', 'oauth_client_missing')
+  // A new client has no secret unless it is given, and the former secret goes to no other service.
+  const keepsSecret = before !== null && clientId === before.clientId && isGivenFor(before, { hosts: [], endpoints })
   const presets = connector?.scopes.filter(({ preset }) => preset).map(({ scope }) => scope)
   return {
     entityId: credential?.entityId ?? findDefaultEntity(deps.db).id,
@@ -76,9 +78,7 @@ export async function planAuthorization(deps: Deps, input: CreateAuthorization):
       agents: input.agents ?? (credential === null ? [] : listGrants(deps.db, credential.id)),
     },
     clientId: clientId!,
-    // A new client has no secret unless it is given.
-    clientSecret:
-      input.clientSecret ?? (input.clientId === undefined || input.clientId === before?.clientId ? (before?.clientSecret ?? null) : null),
+    clientSecret: input.clientSecret ?? (keepsSecret ? before.clientSecret : null),
     resource: input.resource ?? credential?.resource ?? null,
     credential,
   }

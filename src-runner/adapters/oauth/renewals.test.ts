@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { transact } from '../../platform/db/database.ts'
 import { shiftClock, systemClock } from '../../lib/clock.ts'
 import { createMemoryVault, type Vault } from '../../lib/vault.ts'
-import { getCredential } from '../../domain/credentials/credentials.ts'
+import { findCredentialRow, getCredential, reconnectCredential } from '../../domain/credentials/credentials.ts'
 import { builtChild } from '../../testing/built-children.ts'
 import { startOAuthServer, type OAuthServer } from '../../testing/oauth-server/oauth-server.ts'
 import { openDomainRig, type DomainRig } from '../../testing/domain-rig.ts'
@@ -209,6 +210,26 @@ describe('an access token', () => {
     notes.fail('/token/revocation', { kind: 'reset' })
     expect(await rig.authorizations.disconnect(other)).toBe(false)
     expect(await kept.get(`credential:${other}`)).toBeNull()
+  })
+
+  it('goes to no address that the account had before, if a restored backup has it', async () => {
+    const id = await open()
+    const former = (path: string) => `https://former.example/${path}`
+    const endpoints = { ...findCredentialRow(domain.db, id)!.endpoints!, tokenUrl: former('token'), revocationUrl: former('revoke') }
+    transact(domain.db, (tx) => reconnectCredential(tx, id, { endpoints }))
+    domain.clock.advance(HOUR_MS)
+    await expect(use(id)).rejects.toMatchObject({ code: 'credential_refused' })
+    expect(getCredential(domain.db, id)).toMatchObject({ status: 'needs_sign_in', problem: { code: 'credential_secret_gone' } })
+
+    const { clientId, clientSecret, connector } = notes
+    const secretOf = async () => {
+      const authorization = await rig.authorizations.create({ connector: 'notes', method: 'browser', credentialId: id })
+      return JSON.parse((await kept.get(`authorization:${authorization.id}`))!) as object
+    }
+    expect(await secretOf()).toMatchObject({ clientId, clientSecret })
+    notes.connector = (slug) => connector(slug, { tokenUrl: former('token') })
+    expect(await secretOf()).toMatchObject({ clientId, clientSecret: null })
+    expect(await rig.authorizations.disconnect(id)).toBe(false)
   })
 
   // The child starts from source, which takes seconds on a busy machine.

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { required } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { credentialKey, type Vault } from '../../lib/vault.ts'
-import { readCredentialSecret, writeCredentialSecret, type Tokens } from '../../domain/credentials/credential-secret.ts'
+import { isGivenFor, readCredentialSecret, writeCredentialSecret, type Tokens } from '../../domain/credentials/credential-secret.ts'
 import { findCredentialRow, noteRenewal, type CredentialRow } from '../../domain/credentials/credentials.ts'
 import { isOver, type Renew, type Renewal } from '../../domain/credentials/use-credential.ts'
 import type { IssuedTokens, OAuthClient, OAuthService } from './oauth-client.ts'
@@ -46,7 +46,7 @@ export function createRenewals({ db, vault, clock, client }: Deps): Renew {
     if (waiting !== undefined) await saveUnlessReplaced(credentialId, waiting)
     const row = required(findCredentialRow(db, credentialId), 'credential_not_found')
     const secret = await readCredentialSecret(vault, credentialId)
-    if (secret?.kind !== 'tokens' || row.endpoints === null) {
+    if (secret?.kind !== 'tokens' || row.endpoints === null || !isGivenFor(secret, row)) {
       return { state: 'refused', problem: createMessage('credential_secret_gone', { name: row.name }) }
     }
     // Somebody else renewed it while this caller read it.

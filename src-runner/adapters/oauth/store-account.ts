@@ -7,7 +7,7 @@ import { createMessage } from '../../lib/messages.ts'
 import { credentialKey } from '../../lib/vault.ts'
 import { findAgent } from '../../domain/agents/agents.ts'
 import { endAuthorization, isAuthorizationOpen, type AuthorizationRow } from '../../domain/credentials/authorizations.ts'
-import { writeCredentialSecret, type Tokens } from '../../domain/credentials/credential-secret.ts'
+import { placesOf, writeCredentialSecret, type Tokens } from '../../domain/credentials/credential-secret.ts'
 import {
   findCredentialOfMcpServer,
   findCredentialRow,
@@ -50,6 +50,7 @@ export function createStoreAccount({ db, vault, clock, ids, fetch, findConnector
       refreshToken: issued.refreshToken,
       clientId: service.clientId,
       clientSecret: service.clientSecret,
+      sentTo: placesOf(plan),
     }
     const given = {
       accountName,

@@ -1,10 +1,14 @@
 import { z } from 'zod'
 import type { Vault } from '../../lib/vault.ts'
 import { credentialKey } from '../../lib/vault.ts'
+import type { TokenSource } from './credentials-table.ts'
+
+/** Where an account sends what the vault keeps for it. `endpoints`: null for an account without tokens. */
+type Places = { hosts: readonly string[]; endpoints: TokenSource | null }
 
 /**
  * What the vault keeps for an account. headers: sent as they are; `secrets` are the parts of them that nobody may read, such
- * as the key or the password. `sentTo`: the hosts that they were given for. The database may be restored with other hosts
+ * as the key or the password. `sentTo`: the places that they were given for. The database may be restored with other places
  * that the account had before, and they must not go there.
  */
 export const CredentialSecret = z.discriminatedUnion('kind', [
@@ -20,10 +24,21 @@ export const CredentialSecret = z.discriminatedUnion('kind', [
     refreshToken: z.string().min(1).nullable(),
     clientId: z.string(),
     clientSecret: z.string().nullable(),
+    sentTo: z.array(z.string()),
   }),
 ])
 export type CredentialSecret = z.infer<typeof CredentialSecret>
 export type Tokens = Extract<CredentialSecret, { kind: 'tokens' }>
+
+/** The hosts of the account, and the origins of the addresses that get tokens or the secret of the client. */
+export function placesOf({ hosts, endpoints }: Places): string[] {
+  const addresses = endpoints === null ? [] : [endpoints.tokenUrl, endpoints.revocationUrl, endpoints.deviceUrl]
+  return [...new Set([...hosts, ...addresses.flatMap((address) => (address === null ? [] : new URL(address).origin))])]
+}
+
+export function isGivenFor({ sentTo }: CredentialSecret, places: Places): boolean {
+  return placesOf(places).every((place) => sentTo.includes(place))
+}
 
 /** null: there is none, or another version wrote it. Throws AppError vault_unavailable. */
 export async function readCredentialSecret(vault: Vault, credentialId: string): Promise<CredentialSecret | null> {

@@ -47,6 +47,7 @@ const TOKENS: CredentialSecret = {
   refreshToken: null,
   clientId: 'client',
   clientSecret: 'secret-of-the-client',
+  sentTo: ['api.shop.example', new URL(ENDPOINTS.tokenUrl).origin],
 }
 
 /** The service refuses to renew. */
@@ -150,6 +151,15 @@ describe('a connected account', () => {
     ])
     transact(rig.db, (tx) => reconnectCredential(tx, over.id, { expiresAt: null }))
     await expect(store.use(over.id, null, 'read')).resolves.toBeDefined()
+  })
+
+  it.each([
+    ['key', KEY],
+    ['token', TOKENS],
+  ])('does not send its %s to hosts that it was not given for', async (_, secret) => {
+    const { id } = await add(secret, { hosts: ['api.shop.example', 'api.former.example'] })
+    await expect(store.use(id, null, 'read')).rejects.toMatchObject({ code: 'credential_refused' })
+    expect(getCredential(rig.db, id).problem).toMatchObject({ code: 'credential_secret_gone' })
   })
 
   it('remembers its last use to the minute', async () => {

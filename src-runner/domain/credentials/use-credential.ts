@@ -5,7 +5,7 @@ import type { Message } from '../../contract/messages.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, messageOf } from '../../lib/errors.ts'
 import { createMessage, readMessage } from '../../lib/messages.ts'
-import { readCredentialSecret, type CredentialSecret, type Tokens } from './credential-secret.ts'
+import { isGivenFor, readCredentialSecret, type CredentialSecret, type Tokens } from './credential-secret.ts'
 import { findCredentialRow, findGrant, noteCredentialUse, requireSignIn, type CredentialRow } from './credentials.ts'
 
 /** A token that expires within this time is renewed before it is used: a request takes a while, and clocks differ. */
@@ -66,8 +66,7 @@ export function createCredentialStore({ db, vault, clock, log, renew }: Deps): C
 
   async function currentSecret(row: CredentialRow, { refused = [], signal }: UseOptions): Promise<CredentialSecret> {
     const secret = await readCredentialSecret(vault, row.id)
-    const isGiven = secret !== null && (secret.kind === 'tokens' || row.hosts.every((host) => secret.sentTo.includes(host)))
-    if (!isGiven) throw endSignIn(row, createMessage('credential_secret_gone', { name: row.name }))
+    if (secret === null || !isGivenFor(secret, row)) throw endSignIn(row, createMessage('credential_secret_gone', { name: row.name }))
     const isRefused = refused.includes(secret.kind === 'tokens' ? secret.accessToken : secret.secrets[0]!)
     if (secret.kind === 'headers') {
       if (isRefused) throw endSignIn(row, createMessage('credential_key_refused', { name: row.name }))
