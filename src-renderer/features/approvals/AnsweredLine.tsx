@@ -34,9 +34,11 @@ export function OutcomeMark(props: { approval: Approval; small?: boolean }): JSX
 /** The outcome with the person's answer or note. */
 export function AnsweredLine(props: { approval: Approval; compact?: boolean }): JSX.Element {
   return (
-    <div role="status" class={`flex min-w-0 flex-col gap-1 ${props.compact ? 'text-xs' : 'text-sm'}`}>
+    <div class={`flex min-w-0 flex-col gap-1 ${props.compact ? 'text-xs' : 'text-sm'}`}>
       <p class="flex flex-wrap items-center gap-x-2">
-        <OutcomeMark approval={props.approval} small={props.compact} />
+        <span role="status">
+          <OutcomeMark approval={props.approval} small={props.compact} />
+        </span>
         <Show when={props.approval.answeredAt}>{(at) => <Time at={at()} class="text-xs text-ink-3" />}</Show>
         <Show when={props.approval.status === 'expired' && !props.compact}>
           <span class="text-ink-3">{t('approvals.expiredWhy')}</span>

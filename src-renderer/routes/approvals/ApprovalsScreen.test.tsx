@@ -197,7 +197,8 @@ describe('a decision', () => {
     const { user, answers } = open([second, first])
     await card(/Overwrite Documents/)
     await user.keyboard('aa')
-    await screen.findByText('Approved once')
+    const outcome = (await screen.findByText('Approved once')).closest('[role=status]')!
+    expect(outcome.querySelector('time')).toBeNull()
     expect(answers()).toEqual([{ approvalId: first.id, decision: 'approve', remember: 'once' }])
     await user.keyboard('a')
     await waitFor(() => expect(screen.getByRole('link', { name: 'Next approval' })).toHaveFocus())

@@ -52,6 +52,7 @@ it('shows the code to type, and that the phone has accepted it', async () => {
   const { user } = open({ startPairing: () => pairing, getPairing: () => pairing })
   await user.click(screen.getByRole('button', { name: 'Show code' }))
   expect(await screen.findByText('ABCD-1234')).toBeVisible()
+  expect(screen.getByText(/^Valid for/)).toHaveAttribute('aria-live', 'off')
   pairing = { ...waiting, status: 'connecting', qr: null, scanned: true }
   expect(await screen.findByText(/^Confirmed on the phone/)).toBeVisible()
 })

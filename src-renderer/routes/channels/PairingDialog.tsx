@@ -142,7 +142,12 @@ export function PairingDialog(props: {
 function Countdown(props: { pairing: Pairing; seconds: number; text: (seconds: number) => string }): JSX.Element {
   const now = useSeconds()
   const left = () => Math.min(props.seconds, Math.max(0, Math.ceil(((props.pairing.expiresAt ?? 0) - now()) / 1000)))
-  return <span class="text-xs text-ink-3 tabular-nums">{props.text(left())}</span>
+  // A screen reader would read each second.
+  return (
+    <span aria-live="off" class="text-xs text-ink-3 tabular-nums">
+      {props.text(left())}
+    </span>
+  )
 }
 
 function PhoneSteps(props: { last: string; drawing: 'scan' | 'type' }): JSX.Element {

@@ -104,8 +104,8 @@ export function SignInDialog(props: {
             <PastedAddress authorizationId={props.authorizationId} />
           </Match>
         </Switch>
-        <Show when={isWaiting() && authorization()}>{(one) => <TimeLeft expiresAt={one().expiresAt} />}</Show>
       </div>
+      <Show when={isWaiting() && authorization()}>{(one) => <TimeLeft expiresAt={one().expiresAt} />}</Show>
     </Dialog>
   )
 
@@ -177,5 +177,5 @@ function PastedAddress(props: { authorizationId: string }): JSX.Element {
 function TimeLeft(props: { expiresAt: number }): JSX.Element {
   const now = useSeconds()
   const minutes = () => Math.max(0, Math.ceil((props.expiresAt - now()) / 60_000))
-  return <p class="text-center text-xs text-ink-3">{t('connections.signIn.timeLeft', { minutes: minutes() })}</p>
+  return <p class="mt-4 text-center text-xs text-ink-3">{t('connections.signIn.timeLeft', { minutes: minutes() })}</p>
 }
