@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { RUNNER_FOLDERS } from '../../src-runner/contract/data-folder.ts'
 import type { DataAmount, DataSize } from '../contract/desktop-api.ts'
 
 /** Everything that Deckhand makes in its data folder. What else is there belongs to somebody else. */
@@ -14,7 +15,7 @@ const OWN_FILES = [
   /^certificate\.pem.*$/,
   /^browser-link\.json$/,
 ]
-const OWN_FOLDERS = ['files', 'logs', 'tunnel', 'skills', 'mcp', 'code', 'cache', 'window']
+const OWN_FOLDERS: readonly string[] = [...RUNNER_FOLDERS, 'cache', 'window']
 export const BACKUPS = 'backups'
 /** Chromium's lock, which says that this app runs. */
 const IN_USE = /^(Singleton.*|lockfile)$/

@@ -38,6 +38,7 @@ const OWN = [
   'skills/4f/SKILL.md',
   'code/1/src/main.ts',
   'mcp/1/home/cache',
+  'whatsapp/1',
 ]
 
 function fill(): void {
@@ -67,6 +68,20 @@ it('deletes everything of Deckhand, the key in the keychain included, and nothin
   expect(erased).toEqual([dataDir])
   // A start finds a folder that was never used.
   openDatabase({ file: join(dataDir, 'deckhand.db'), clock: systemClock, keepsBallast: false }).close()
+})
+
+it('knows everything that the sources put into the data folder', () => {
+  const root = join(import.meta.dirname, '../..')
+  const sources = ['src-main', 'src-runner'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+      .map((name) => readFileSync(join(root, folder, name), 'utf8')),
+  )
+  const named = new Set(sources.flatMap((text) => [...text.matchAll(/join\((?:\w+\.)*dataDir, '([^']+)'/g)].map(([, name]) => name!)))
+  expect([...named]).toEqual(expect.arrayContaining(['deckhand.db', 'whatsapp', 'cache']))
+  const folder = join(home, 'named')
+  for (const name of named) mkdirSync(join(folder, name), { recursive: true })
+  expect(measureData(folder).leftAlone).toEqual([])
 })
 
 it('lets repositories forget the folders of code tasks, and trusts no forged one', async () => {
