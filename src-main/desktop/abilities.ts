@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { app, dialog, Notification, shell, type BrowserWindow } from 'electron'
+import { relaunch } from './relaunch.ts'
 
 export type Question = { message: string; detail: string; yes: string; no: string }
 
@@ -53,7 +54,7 @@ export function createAbilities(window: () => BrowserWindow | null): Abilities {
       const owner = window()
       return (owner ? dialog.showMessageBoxSync(owner, options) : dialog.showMessageBoxSync(options)) === 0
     },
-    relaunch: () => app.relaunch(),
+    relaunch: () => relaunch(app),
     openInBrowser: (url) => shell.openExternal(url.href),
     openFolder: async (folder) => (await shell.openPath(folder)) === '',
     moveToTrash: (file) => shell.trashItem(file),

@@ -3,6 +3,7 @@ import { messageOf } from '../log/log.ts'
 import { leave, type Host } from '../host.ts'
 import type { Abilities } from './abilities.ts'
 import type { Speech } from './language.ts'
+import { relaunch } from './relaunch.ts'
 
 /** If the updater of macOS has not ended the app by then, the present version starts again, and says so. */
 const REPLACE_LIMIT_MS = 120_000
@@ -40,7 +41,7 @@ export function createQuit(
     stopped = true
     if (last === null || !replaceApp(last)) return leave(host, () => app.quit())
     setTimeout(() => {
-      app.relaunch()
+      relaunch(app)
       leave(host, () => app.quit())
     }, REPLACE_LIMIT_MS)
   }
@@ -52,7 +53,7 @@ export function createQuit(
       return last()
     } catch (error) {
       process.stderr.write(`deckhand: the update could not be installed: ${messageOf(error)}\n`)
-      app.relaunch()
+      relaunch(app)
       return false
     }
   }

@@ -36,5 +36,8 @@ export function replaceAppImage(downloaded: string, appImage: string): void {
 /** Starts it on its own, so that it outlives this process. */
 export function startAppImage(appImage: string): void {
   const { APPIMAGE: _1, APPDIR: _2, ARGV0: _3, OWD: _4, ...env } = process.env
-  spawn(appImage, [], { detached: true, stdio: 'ignore', env }).unref()
+  const started = spawn(appImage, [], { detached: true, stdio: 'ignore', env })
+  // Such as a file that was moved meanwhile. Without a listener, the event would keep this process from ending in order.
+  started.on('error', (error) => process.stderr.write(`deckhand: ${appImage} cannot be started: ${error.message}\n`))
+  started.unref()
 }
