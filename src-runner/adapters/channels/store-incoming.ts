@@ -7,10 +7,10 @@ import type { Speech } from '../../lib/messages.ts'
 import { cutText } from '../../lib/text.ts'
 import type { ApprovalStore } from '../../domain/approvals/approvals.ts'
 import { moveChannelPosition, type ConnectableChannel } from '../../domain/channels/channels.ts'
-import { isHeard, receiveMessage, receivePress, receiveUndecrypted, wasReceived } from '../../domain/channels/receive-message.ts'
+import { isHeard, isLate, receiveMessage, receivePress, receiveUndecrypted, wasReceived } from '../../domain/channels/receive-message.ts'
 import type { JobStore } from '../../domain/jobs/job-store.ts'
 import { putReceivedFile, type AgentFolders } from './agent-files.ts'
-import type { ButtonPress, Incoming, IncomingMessage } from './channel.ts'
+import type { ButtonPress, Incoming, IncomingFile, IncomingMessage } from './channel.ts'
 
 export type StoreIncomingDeps = Pick<Services, 'db' | 'clock' | 'ids' | 'log'> & {
   jobs: JobStore
@@ -21,6 +21,10 @@ export type StoreIncomingDeps = Pick<Services, 'db' | 'clock' | 'ids' | 'log'> &
   money?: Pick<Clock, 'now'>
   speech: Speech
 }
+
+/** For all files of a message. What comes after it, `/stop` too, waits until then. */
+const FILES_DEADLINE_MS = 60_000
+const TOO_LONG = { problem: 'it took too long' }
 
 type Around = {
   signal: AbortSignal
@@ -34,7 +38,7 @@ type Around = {
  * that the driver repeats it.
  */
 export function storeIncoming(deps: StoreIncomingDeps, channel: ConnectableChannel, { signal, folders, answerPress }: Around) {
-  const { db, log } = deps
+  const { db, clock, log } = deps
   const channelId = channel.id
 
   async function take(incoming: Incoming): Promise<void> {
@@ -55,25 +59,47 @@ export function storeIncoming(deps: StoreIncomingDeps, channel: ConnectableChann
   }
 
   async function takeMessage(message: IncomingMessage, position: string): Promise<void> {
-    const isWanted = isHeard(db, channelId, message) && !wasReceived(db, channelId, message.externalId)
-    const files: string[] = []
-    const missingFiles: { name: string; why: string }[] = []
-    for (const file of isWanted ? message.files : []) {
-      const stored = await storeFile(file)
-      if ('path' in stored) files.push(stored.path)
-      else missingFiles.push({ name: file.name, why: stored.problem.replace(/\.$/, '') })
-    }
+    const isWanted = isHeard(db, channelId, message) && !isLate(deps, message) && !wasReceived(db, channelId, message.externalId)
+    const { files, missingFiles } = await storeFiles(isWanted ? message.files : [])
     signal.throwIfAborted()
     // No person can write so much at once.
     const text = cutText(message.text, MAX_TASK_CHARS)
     await commitSoon(db, (tx) => receiveMessage(tx, deps, channel, { ...message, text, files, missingFiles }, position))
   }
 
-  async function storeFile({ name, download }: IncomingMessage['files'][number]): Promise<{ path: string } | { problem: string }> {
+  async function storeFiles(given: readonly IncomingFile[]) {
+    const files: string[] = []
+    const missingFiles: { name: string; why: string }[] = []
+    const late = new AbortController()
+    const cancel = clock.after(FILES_DEADLINE_MS, () => late.abort())
+    try {
+      for (const file of given) {
+        const stored = await storeFile(file, late.signal)
+        if ('path' in stored) files.push(stored.path)
+        else missingFiles.push({ name: file.name, why: stored.problem.replace(/\.$/, '') })
+      }
+    } finally {
+      cancel()
+    }
+    return { files, missingFiles }
+  }
+
+  async function storeFile({ name, download }: IncomingFile, late: AbortSignal): Promise<{ path: string } | { problem: string }> {
     const given = folders()
     // Without a folder, the file is not downloaded.
-    const file = given.folders.length === 0 ? { bytes: new Uint8Array() } : await download(signal)
+    const file = given.folders.length === 0 ? { bytes: new Uint8Array() } : await downloadInTime(download, late)
     return 'bytes' in file ? putReceivedFile(given, name, file.bytes) : file
+  }
+
+  async function downloadInTime(download: IncomingFile['download'], late: AbortSignal): ReturnType<IncomingFile['download']> {
+    if (late.aborted) return TOO_LONG
+    try {
+      const file = await download(AbortSignal.any([signal, late]))
+      return 'problem' in file && late.aborted ? TOO_LONG : file
+    } catch (error) {
+      if (signal.aborted || !late.aborted) throw error
+      return TOO_LONG
+    }
   }
 
   return take

@@ -146,7 +146,10 @@ export function receiveMessage(tx: Tx, deps: ReceivingDeps, channel: ReceivingCh
 }
 
 /** The service says when it was sent. While it is unclear which clock here is right, the message counts as on time. */
-function isLate({ clock, money = clock }: ReceivingDeps, { sentAt }: ReceivedMessage): boolean {
+export function isLate(
+  { clock, money = clock }: Pick<ReceivingDeps, 'clock' | 'money'>,
+  { sentAt }: Pick<ReceivedMessage, 'sentAt'>,
+): boolean {
   return sentAt !== null && Math.min(clock.now(), money.now()) - sentAt > LATE_MS
 }
 
