@@ -85,11 +85,15 @@ const Client = z
   .max(2000)
   .regex(/^[\x20-\x7e]+$/)
 const Host = z.string().trim().min(1).max(300)
+/** More or longer ones are not kept. */
+export const MAX_SCOPES = 100
+export const MAX_SCOPE_CHARS = 300
+
 const Scope = z
   .string()
   .trim()
   .min(1)
-  .max(300)
+  .max(MAX_SCOPE_CHARS)
   .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/)
 
 export const CreateAuthorization = z.object({
@@ -101,7 +105,7 @@ export const CreateAuthorization = z.object({
   clientId: Client.optional(),
   /** Stored in the vault and never returned. */
   clientSecret: Client.optional(),
-  scopes: z.array(Scope).max(100).optional(),
+  scopes: z.array(Scope).max(MAX_SCOPES).optional(),
   endpoints: OAuthEndpoints.partial().optional(),
   hosts: z.array(Host).max(20).optional(),
   /** Values for the `{…}` in the connector's addresses. */

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { MAX_SCOPE_CHARS, MAX_SCOPES } from '../../contract/credentials.ts'
 import { transact } from '../../platform/db/database.ts'
 import { shiftClock, systemClock } from '../../lib/clock.ts'
 import { createMemoryVault, type Vault } from '../../lib/vault.ts'
@@ -70,6 +71,22 @@ describe('an access token', () => {
       await use(id)
     }
     expect(renewals()).toHaveLength(4)
+  })
+
+  it('keeps the permission to be renewed if the service does not list it among those it granted', async () => {
+    const id = await open()
+    const all = ['openid', 'offline_access', 'notes:read']
+    notes.fail('/token', { kind: 'fields', fields: { scope: 'openid notes:read' } })
+    await rig.signIn(all, id)
+    expect(getCredential(domain.db, id).scopes.toSorted()).toEqual(all.toSorted())
+  })
+
+  it('keeps as many permissions as an export may have', async () => {
+    const id = await open()
+    const granted = ['x'.repeat(MAX_SCOPE_CHARS + 1), ...Array.from({ length: MAX_SCOPES + 1 }, (_, n) => `scope-${n}`)]
+    notes.fail('/token', { kind: 'fields', fields: { scope: granted.join(' ') } })
+    await rig.signIn(['notes:read'], id)
+    expect(getCredential(domain.db, id).scopes).toEqual(granted.slice(1, MAX_SCOPES + 1))
   })
 
   it('is not renewed before it is needed', async () => {

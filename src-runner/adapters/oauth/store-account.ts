@@ -2,6 +2,7 @@ import { transact } from '../../platform/db/database.ts'
 import { GuardedFetchError, type GuardedFetch } from '../../platform/net/guarded-fetch.ts'
 import type { Services } from '../../platform/services.ts'
 import type { Connector } from '../../contract/connectors.ts'
+import { MAX_SCOPE_CHARS, MAX_SCOPES } from '../../contract/credentials.ts'
 import { AppError, required } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { credentialKey } from '../../lib/vault.ts'
@@ -92,10 +93,16 @@ function requireSameAccount(before: CredentialRow | null, account: string | null
   )
 }
 
+/** OpenID Connect: asks for a refresh token. */
+const OFFLINE = 'offline_access'
+
 /** As the service granted them, else as they were asked for. */
-function scopesOf({ scope }: IssuedTokens, { scopes }: AuthorizationRow['plan']): string[] {
-  const granted = (scope ?? '').split(/[\s,]+/).filter((one) => one !== '')
-  return granted.length === 0 ? scopes : [...new Set(granted)].slice(0, 200)
+function scopesOf({ scope, refreshToken }: IssuedTokens, { scopes }: AuthorizationRow['plan']): string[] {
+  const granted = (scope ?? '').split(/[\s,]+/).filter((one) => one !== '' && one.length <= MAX_SCOPE_CHARS)
+  if (granted.length === 0) return scopes
+  // Microsoft grants it and does not list it. Without it, the next sign-in would get no refresh token.
+  const isOffline = refreshToken !== null && scopes.includes(OFFLINE)
+  return [...new Set([...(isOffline ? [OFFLINE] : []), ...granted])].slice(0, MAX_SCOPES)
 }
 
 /** Without an answer nobody knows whose account it is, and it could be another one than before. */
