@@ -6,7 +6,7 @@ import { NotificationSettings } from './notifications.ts'
 import { Moment, Name } from './primitives.ts'
 import { ProviderKind } from './providers.ts'
 import { CredentialKind } from './connectors.ts'
-import { CredentialAccess } from './credentials.ts'
+import { CredentialAccess, MAX_SCOPE_CHARS, MAX_SCOPES } from './credentials.ts'
 import { CreateRule } from './rules.ts'
 import { CreateSchedule } from './schedules.ts'
 import { Settings } from './settings.ts'
@@ -78,10 +78,10 @@ export const Setup = z.strictObject({
             z
               .string()
               .max(300)
-              .regex(/^[a-z0-9.:[\]-]+$/),
+              .regex(/^[a-z0-9._:[\]-]+$/),
           )
           .max(20),
-        scopes: z.array(z.string().max(300)).max(100),
+        scopes: z.array(z.string().max(MAX_SCOPE_CHARS)).max(MAX_SCOPES),
         agents: z.array(z.strictObject({ agent: AgentRef, access: CredentialAccess })).max(200),
       }),
     )

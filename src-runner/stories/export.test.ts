@@ -117,7 +117,7 @@ describe('an export', () => {
       }
       old.write((tx) => void insertCredential(tx, { clock: systemClock }, { ...fixed, ...fields }))
     }
-    await add({ connector: 'api-key', kind: 'api_key', name: 'Shop', hosts: ['api.shop.example'] })
+    await add({ connector: 'api-key', kind: 'api_key', name: 'Shop', hosts: ['api.shop.example', 'api_v2.shop.example'] })
     await add({ connector: 'gitlab', kind: 'oauth2', name: 'Work', hosts: ['git.ada.example'], endpoints, scopes: ['api'] })
     await add({ connector: 'github', kind: 'api_key', name: 'GitHub', hosts: ['api.github.com', 'uploads.github.com'] })
     await add({ connector: 'generic-oauth2', kind: 'oauth2', name: 'Other', hosts: ['a.example'], endpoints })
@@ -132,7 +132,7 @@ describe('an export', () => {
     expect(credentials.map(({ name, hosts, status, problem, agents }) => [name, hosts, status, problem?.code, agents.length])).toEqual([
       ['GitHub', ['api.github.com', 'uploads.github.com'], 'needs_sign_in', 'credential_imported', 1],
       ['Work', ['git.ada.example'], 'needs_sign_in', 'credential_imported', 1],
-      ['Shop', ['api.shop.example'], 'needs_sign_in', 'credential_imported', 1],
+      ['Shop', ['api.shop.example', 'api_v2.shop.example'], 'needs_sign_in', 'credential_imported', 1],
     ])
     expect((await headOf(fresh)).setup.connections).toEqual(head.setup.connections)
   })
