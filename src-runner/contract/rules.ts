@@ -107,6 +107,8 @@ export const CallFacts = z.object({
   subjectOmits: z.boolean().optional(),
   /** The subject after links that lead elsewhere. A rule that allows must match both, another one either. */
   realSubject: z.string().optional(),
+  /** The single files that the subject names, such as source and target of a move. A rule that asks or denies matches each, too. */
+  alsoSubjects: z.array(z.string()).optional(),
   /** Absolute paths that the call touches. */
   paths: z.array(z.string()),
   /** The effect in English: "Overwrite Documents/notes.md (2 KB)". */

@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs'
-import { link, mkdir, truncate, unlink } from 'node:fs/promises'
+import { link, mkdir, symlink, truncate, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { transact } from '../platform/db/database.ts'
@@ -262,6 +262,18 @@ describe('the facts of a change', () => {
     })
     await expect(of(deleteFile, { path: '/etc/passwd' })).rejects.toThrow("'/etc/passwd' is outside of the agent's folders")
     expect(readdirSync(rig.docs).sort()).toEqual(['notes.md', 'sub'])
+  })
+
+  it('name both files of a move, as asked for and where links lead', async () => {
+    const rig = openFileRig()
+    await rig.write('in/a.env', 'x')
+    await mkdir(join(rig.docs, 'out'))
+    await symlink('in', join(rig.docs, 'l'))
+    expect(await rig.facts(moveFile, { from: 'Docs/l/a.env', to: 'Docs/out/a' })).toMatchObject({
+      subject: 'Docs/l/a.env -> Docs/out/a',
+      realSubject: 'Docs/in/a.env -> Docs/out/a',
+      alsoSubjects: ['Docs/l/a.env', 'Docs/in/a.env', 'Docs/out/a', 'Docs/out/a'],
+    })
   })
 
   it('say that the content is too large to keep', async () => {

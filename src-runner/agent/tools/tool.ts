@@ -21,7 +21,7 @@ export type ToolContext = {
   folders: readonly string[]
   /** Closed to every tool, even inside one of the agent's folders. */
   closedFolders: readonly string[]
-  /** Folders that a rule denies, although another one opens something in them: commands do not see them. Absent: none. */
+  /** Folders that a rule denies, even if another one opens something in them: commands do not see them. Absent: none. */
   hiddenFolders?: readonly string[]
   /** What the rules let this call show of the folders that it goes through. null: everything. Absent: there are no rules. */
   scanFilter?(call: CallFacts): ScanFilter | null

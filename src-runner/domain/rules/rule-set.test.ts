@@ -68,6 +68,21 @@ it('closes a folder that a rule denies, unless a more specific rule opens someth
   expect(denied(everyone, inside('allow', '/home/ada/Docs/Taxes', 'bo'))).toEqual(['/home/ada/Docs/Taxes'])
 })
 
+it('holds a pattern that asks or denies against the source and the target of a move, too', () => {
+  const call = {
+    ...callOf('move_file'),
+    subject: 'Docs/l/a.env -> Docs/out/a',
+    realSubject: 'Docs/in/a.env -> Docs/out/a',
+    alsoSubjects: ['Docs/l/a.env', 'Docs/in/a.env', 'Docs/out/a', 'Docs/out/a'],
+  }
+  const holds = (effect: RuleText['effect'], text: string) => rulesFor(createRuleSet([pattern(effect, text)]), call, null).length === 1
+  expect(['*.env', 'docs/in/a.env', 'Docs/out*', 'Docs/in*'].filter((text) => !holds('deny', text) || !holds('ask', text))).toEqual([])
+  expect([holds('deny', 'Docs/a'), holds('allow', '*.env'), holds('allow', 'Docs/out/*'), holds('allow', 'Docs/in/* -> *')]).not.toContain(
+    true,
+  )
+  expect(holds('allow', 'Docs/*.env -> Docs/out/*')).toBe(true)
+})
+
 it('shows a scan only what its rules for places allow, or what they were asked about', () => {
   const call: CallFacts = { ...callOf('search_files'), effect: 'read', subject: 'Docs', paths: ['/home/ada/Docs'] }
   const shows = (path: string, ...rules: RuleText[]) => {

@@ -153,9 +153,9 @@ function readyRule(rule: Rule | RuleText): ReadyRule {
 type Compared = { exact: Spelled; folded: Spelled }
 type Spelled = { subjects: readonly string[]; paths: readonly string[] }
 
-function comparedOf({ subject, realSubject = subject, paths }: CallFacts): Compared {
+function comparedOf({ subject, realSubject = subject, alsoSubjects = [], paths }: CallFacts): Compared {
   const spelled = (effect: RuleEffect): Spelled => ({
-    subjects: [subject, realSubject].map((one) => spell(one, effect)),
+    subjects: [subject, realSubject, ...(effect === 'allow' ? [] : alsoSubjects)].map((one) => spell(one, effect)),
     paths: paths.map((path) => folderText(spell(path, effect))),
   })
   return { exact: spelled('allow'), folded: spelled('deny') }

@@ -12,7 +12,7 @@ import {
   withFoundFile,
   withTarget,
 } from '../journaled-change.ts'
-import { defineTool } from '../tool.ts'
+import { defineTool, type ToolFacts } from '../tool.ts'
 
 const Args = z.object({
   from: z.string().describe(`The file. ${PATH_HELP}`),
@@ -32,8 +32,11 @@ export const moveFile = defineTool({
     factsFor(context, () =>
       withFoundFile(context, args.from, async (source) => {
         const target = await findTarget(context, args.to, args.makeFolders)
+        const [subject, realSubject] = [moveOf(source.shown, target.shown), moveOf(realOf(source.facts), realOf(target.facts))]
         return {
-          subject: `${source.shown} -> ${target.shown}`,
+          subject,
+          ...(realSubject === subject ? {} : { realSubject }),
+          alsoSubjects: [source.shown, realOf(source.facts), target.shown, realOf(target.facts)],
           paths: [...source.facts.paths, ...target.facts.paths],
           found: [...source.facts.found, ...target.facts.found],
           // Moving away a person's file takes it from its place, as an overwrite does.
@@ -61,6 +64,14 @@ export const moveFile = defineTool({
     )
   },
 })
+
+function moveOf(from: string, to: string): string {
+  return `${from} -> ${to}`
+}
+
+function realOf({ subject, realSubject = subject }: Pick<ToolFacts, 'subject' | 'realSubject'>): string {
+  return realSubject
+}
 
 function wordsFor(from: string, to: string): string {
   return `Moved ${from} to ${to}.`
