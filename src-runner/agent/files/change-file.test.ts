@@ -362,6 +362,39 @@ describe.each(guards)('changing a file (%s)', (guard) => {
     expect(readdirSync(folder.path).sort()).toEqual(['b', 'taken'])
   })
 
+  it('moves keep a file that has a third name when only the case of its name changes', async () => {
+    const { folder, open } = await spotAt('x')
+    await folder.write('a', 'content')
+    await link(folder.at('a'), folder.at('elsewhere'))
+    const a = await open('a')
+    // As on a disk where both are one name.
+    const upper = { ...(await open('A')), stat: a.stat }
+    await moveFile(a, upper, { expected: (await findFile(a))!.stats, draft: DRAFT })
+    expect(readdirSync(folder.path).sort()).toEqual(['A', 'elsewhere'])
+  })
+
+  it.each([
+    ['beside it', () => null],
+    ['on another disk', () => (existsSync('/dev/shm') ? `/dev/shm/deckhand-kept-${process.pid}-${guard}` : null)],
+  ])('a move whose source cannot be removed leaves nothing at the target, %s', async (_where, otherDisk) => {
+    const { folder, open } = await spotAt('x')
+    await folder.write('a', 'content')
+    await mkdir(folder.at('cannot-be-removed'))
+    const other = otherDisk() ?? folder.at('other')
+    await mkdir(other)
+    onTestFinished(() => rm(other, { recursive: true }))
+    const a = await open('a')
+    const target = await openSpot(parsePath(`${other}/b`, nameFolders([other]))!, { guard })
+    onTestFinished(() => target.close())
+    let reads = 0
+    // As in a folder without write permission, which root does not need: linking works, and removing does not.
+    const source = Object.defineProperty({ ...a }, 'path', { get: () => (reads++ === 0 ? a.path : folder.at('cannot-be-removed')) })
+    const moved = moveFile(source, target, { expected: (await findFile(a))!.stats, draft: DRAFT })
+    await expect(moved).rejects.toThrow("'Docs/a'")
+    expect(readdirSync(other)).toEqual([])
+    expect(await readFile(folder.at('a'), 'utf8')).toBe('content')
+  })
+
   it.runIf(existsSync('/dev/shm'))('moves to another disk completely', async () => {
     const { folder, open } = await spotAt('x')
     const other = `/dev/shm/deckhand-${process.pid}-${guard}`

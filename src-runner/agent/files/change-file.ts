@@ -1,6 +1,6 @@
 import { constants, type BigIntStats } from 'node:fs'
-import { access, type FileHandle, link, open, rename, unlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { access, type FileHandle, link, open, readdir, rename, stat, unlink } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { modeOf, requireFile, type FileSpot } from './file-spot.ts'
 import { PathRefused, showPlace, type Place } from './folder-paths.ts'
 import { codeOf, refusalOf } from './held-path.ts'
@@ -46,8 +46,8 @@ export function moveFile(source: FileSpot, target: FileSpot, { expected, draft }
     const there = await target.stat()
     if (there === null) await moveToFree(source, target, expected, draft)
     else if (!isSameFile(there, expected)) throw isTaken(target.place)
-    // One file under two names: half a move, or two spellings of one name.
-    else if (there.nlink > 1n) await unlink(source.path)
+    else if (await hasBothNames(source, target)) await removeSource(source)
+    // Two spellings of one name.
     else await rename(source.path, target.path)
     await Promise.all([source.sync(), target.sync()])
   })
@@ -79,6 +79,28 @@ export function isSameFile(a: BigIntStats | null, b: BigIntStats | null): boolea
   return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs
 }
 
+/**
+ * Whether one file has both names, as after half a move. Where `a` and `A` are one name, it may have that name and a third one
+ * somewhere else.
+ */
+async function hasBothNames(source: FileSpot, target: FileSpot): Promise<boolean> {
+  const [from, to] = await Promise.all([source, target].map(({ folderPath }) => stat(folderPath, { bigint: true })))
+  if (from!.dev !== to!.dev || from!.ino !== to!.ino) return true
+  const names = new Set([source, target].map(({ path }) => basename(path)))
+  return (await readdir(target.folderPath)).filter((name) => names.has(name)).length === 2
+}
+
+/** `put`: what the move has put at the target, which goes again if the source stays. */
+async function removeSource(source: FileSpot, put?: { target: FileSpot; stats: BigIntStats }): Promise<void> {
+  try {
+    await unlink(source.path)
+  } catch (thrown) {
+    const there = await put?.target.stat().catch(() => null)
+    if (put !== undefined && isSameFile(there ?? null, put.stats)) await unlink(put.target.path).catch(() => {})
+    throw refusalOf(source.place, thrown, 'changed')
+  }
+}
+
 async function moveToFree(source: FileSpot, target: FileSpot, expected: BigIntStats, draft: string): Promise<void> {
   try {
     // Unlike a rename, this fails if something has the name by now.
@@ -90,7 +112,7 @@ async function moveToFree(source: FileSpot, target: FileSpot, expected: BigIntSt
     await requireSame(target, null)
     return rename(source.path, target.path)
   }
-  await unlink(source.path)
+  await removeSource(source, { target, stats: expected })
 }
 
 /** To another disk: complete and synced there before it is removed here. */
@@ -98,15 +120,17 @@ async function copyOver(source: FileSpot, target: FileSpot, expected: BigIntStat
   const opened = await source.open()
   if (opened === null) throw wasChanged(source.place)
   try {
+    let stats!: BigIntStats
     const copy = async (handle: FileHandle) => {
       for await (const chunk of opened.handle.createReadStream({ autoClose: false })) await handle.writeFile(chunk as Buffer)
       await handle.utimes(Number(expected.atimeMs) / 1000, Number(expected.mtimeMs) / 1000)
+      stats = await handle.stat({ bigint: true })
     }
     await withDraft(target, draft, Number(expected.mode), copy, async (written) => {
       if (!isSameFile(await opened.handle.stat({ bigint: true }), expected)) throw wasChanged(source.place)
       await giveName(written, target)
     })
-    await unlink(source.path)
+    await removeSource(source, { target, stats })
   } finally {
     await opened.handle.close()
   }
