@@ -39,6 +39,12 @@ describe('edit_file', () => {
       "Not changed: the text occurs 3 times in 'Docs/f' (lines 1, 2, 4). Give more of the text around the one that is meant, or set replaceAll.",
     ],
     [
+      'a text whose places overlap',
+      'a\n\n\nb',
+      { oldText: '\n\n', newText: '\n' },
+      "Not changed: the text occurs 2 times in 'Docs/f' (lines 1, 2). Give more of the text around the one that is meant, or set replaceAll.",
+    ],
+    [
       'a text that is not there',
       'x',
       { oldText: 'y', newText: 'z' },

@@ -13,7 +13,11 @@ type Replacement = { oldText: string; newText: string; replaceAll?: boolean }
 export function replaceText(text: string, replacement: Replacement): { text: string; lines: number[] } | { problem: string } {
   const [oldText, newText] = inLineEndsOf(text, replacement)
   if (oldText === newText) return { problem: 'Not changed: the new text is the same as the old one.' }
+  const replacesAll = replacement.replaceAll === true
   const places = placesOf(oldText, text)
+  // The only place is not unique if another one overlaps it.
+  const overlapping = places.length === 1 && !replacesAll ? text.indexOf(oldText, places[0]! + 1) : -1
+  if (overlapping !== -1) places.push(overlapping)
   if (places.length === 0)
     return {
       problem: isNearMiss(oldText, text)
@@ -21,7 +25,7 @@ export function replaceText(text: string, replacement: Replacement): { text: str
         : `Not changed: the text does not occur in '{file}'. Read it again; it may have changed.`,
     }
   const lines = linesAt(places, text)
-  if (places.length > 1 && replacement.replaceAll !== true) {
+  if (places.length > 1 && !replacesAll) {
     const named = lines.slice(0, MAX_LINES_NAMED).join(', ') + (lines.length > MAX_LINES_NAMED ? ' and more' : '')
     return {
       problem: `Not changed: the text occurs ${places.length} times in '{file}' (lines ${named}). Give more of the text around the one that is meant, or set replaceAll.`,
