@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import { ExportHead, MAX_HEAD_CHARS } from '../src-runner/contract/export.ts'
 import { ROUTES } from '../src-runner/contract/routes.ts'
@@ -71,7 +70,7 @@ export async function importFrom(runner: RunnerEndpoint, file: string, { history
 /** The lines after the first, a few at a time: a request holds few lines, or a single long one. */
 async function* readHistory(file: string): AsyncGenerator<string[]> {
   let [lines, chars, isHead]: [string[], number, boolean] = [[], 0, true]
-  for await (const line of createInterface({ input: createReadStream(file, { encoding: 'utf8' }) })) {
+  for await (const line of linesOf(createReadStream(file, { encoding: 'utf8' }))) {
     if (isHead || line.trim() === '') {
       isHead = false
       continue
@@ -86,10 +85,24 @@ async function* readHistory(file: string): AsyncGenerator<string[]> {
   if (lines.length > 0) yield lines
 }
 
+/** Ends lines at `\n` alone: JSON may have the other line ends of Unicode, where `readline` splits as well. */
+async function* linesOf(input: AsyncIterable<string>): AsyncGenerator<string> {
+  let parts: string[] = []
+  for await (const chunk of input) {
+    const [first = '', ...others] = chunk.split('\n')
+    parts.push(first)
+    for (const next of others) {
+      yield parts.join('')
+      parts = [next]
+    }
+  }
+  yield parts.join('')
+}
+
 async function readHead(file: string): Promise<typeof ExportHead._output> {
   const input = createReadStream(file, { encoding: 'utf8', end: 4 * MAX_HEAD_CHARS })
   try {
-    for await (const line of createInterface({ input })) return ExportHead.parse(JSON.parse(line.slice(0, MAX_HEAD_CHARS)))
+    for await (const line of linesOf(input)) return ExportHead.parse(JSON.parse(line.slice(0, MAX_HEAD_CHARS)))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new StartError(1, `there is no file ${file}`)
   } finally {
