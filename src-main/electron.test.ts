@@ -1,11 +1,13 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { callChannel, COMMAND_CHANNEL } from './contract/channels.ts'
 import type { DesktopBridge, DesktopCommand } from './contract/desktop-api.ts'
 import { createAbilities, type Abilities } from './desktop/abilities.ts'
 import { handleDesktopCalls } from './desktop/desktop-calls.ts'
 import { speechOf } from './desktop/language.ts'
+import { renewLoginItem, setLoginItem } from './desktop/login-item.ts'
 import type { Host } from './host.ts'
 import { silentLog } from './log/log.ts'
 import type { Updates } from './updates/updates.ts'
@@ -54,7 +56,7 @@ vi.mock('electron', async () => {
     nativeTheme: {},
     screen: { getAllDisplays: () => [] },
     Notification,
-    app: {},
+    app: { isPackaged: true },
     dialog: {},
     shell: {},
     clipboard: {},
@@ -103,6 +105,28 @@ it.runIf(process.platform === 'linux')('a notification shows the name of a stran
   createAbilities(() => null).notify({ title: 'A & B', body: name, onClick: () => undefined })
   const body = '&lt;a href="https://evil.example"&gt;Sign in again&lt;/a&gt; &amp; &lt;b&gt;you'
   expect(shown).toEqual([{ title: 'A & B', body }])
+})
+
+it.runIf(process.platform === 'linux')('the login starts the AppImage that ran last, unless the person turned that off', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'deckhand-login-'))
+  onTestFinished(() => {
+    vi.unstubAllEnvs()
+    rmSync(folder, { recursive: true })
+  })
+  vi.stubEnv('XDG_CONFIG_HOME', folder)
+  vi.stubEnv('APPIMAGE', '/home/ann/Downloads/Deckhand-1.2.0.AppImage')
+  setLoginItem(true)
+  const file = join(folder, 'autostart/deckhand.desktop')
+  const off = readFileSync(file, 'utf8').replace('enabled=true', 'enabled=false')
+  writeFileSync(file, off)
+  vi.stubEnv('APPIMAGE', '/home/ann/Apps/$&/Deckhand-1.3.0.AppImage')
+  renewLoginItem()
+  const renewed = readFileSync(file, 'utf8')
+  expect(renewed.split('\n')).toContain('Exec="/home/ann/Apps/\\\\$&/Deckhand-1.3.0.AppImage" "--hidden"')
+  expect(renewed.replace(/Exec=.*/, '')).toBe(off.replace(/Exec=.*/, ''))
+  rmSync(file)
+  renewLoginItem()
+  expect(existsSync(file)).toBe(false)
 })
 
 it('a reset that cannot be requested is reported to the person', async () => {

@@ -9,7 +9,7 @@ import { LINK_SCHEME, linkAmong } from './desktop/deep-link.ts'
 import { handleDesktopCalls, openLinkAsking } from './desktop/desktop-calls.ts'
 import { setPauseAll } from './desktop/pause-all.ts'
 import { createDesktopState } from './desktop/desktop-state.ts'
-import { setLoginItem, startedAtLogin } from './desktop/login-item.ts'
+import { renewLoginItem, setLoginItem, startedAtLogin } from './desktop/login-item.ts'
 import { notificationText } from './desktop/notification-text.ts'
 import { createLinkFollower } from './desktop/open-deep-link.ts'
 import { createQuit, type Quit } from './desktop/quit.ts'
@@ -142,6 +142,7 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
   serveAppScheme(session.defaultSession, host.dashboard, devServer)
   handleDesktopCalls({ host, abilities, state: state.get, speech, openLink, updates, reset })
   state.onChange(window.sendState)
+  if (app.isPackaged && settings.current().startAtLogin) renewLogin(log)
   const didInstallFail = updates.record.begin(app.getVersion())
   void supervisor.start().then(async ({ state }) => {
     if (state !== 'failed') updates.record.markStarted()
@@ -194,6 +195,14 @@ function notifyProblems({ settings, dataDirProblem }: Host, abilities: Abilities
   }
   notify('settings', settings.notice, window.show)
   notify('dataDir', dataDirProblem, () => window.command({ command: 'go', path: '/settings/computer' }))
+}
+
+function renewLogin(log: Host['log']): void {
+  try {
+    renewLoginItem()
+  } catch (error) {
+    log.warn({ error: messageOf(error) }, 'what starts at login could not be renewed')
+  }
 }
 
 type TrayTargets = {

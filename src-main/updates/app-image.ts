@@ -37,7 +37,7 @@ export function replaceAppImage(downloaded: string, appImage: string): void {
 export function startAppImage(appImage: string): void {
   const { APPIMAGE: _1, APPDIR: _2, ARGV0: _3, OWD: _4, ...env } = process.env
   const started = spawn(appImage, [], { detached: true, stdio: 'ignore', env })
-  // Such as a file that was moved meanwhile. Without a listener, the event would keep this process from ending in order.
+  // Such as a file that was moved meanwhile. Without a listener, the event would end this process too early.
   started.on('error', (error) => process.stderr.write(`deckhand: ${appImage} cannot be started: ${error.message}\n`))
   started.unref()
 }
