@@ -6,6 +6,7 @@ import { urlOf } from '../net/address.ts'
 import type { Vault } from '../vault/vault.ts'
 import { createHangWatch } from './restart-policy.ts'
 import type { RunnerExit, RunnerProcess, SpawnRunner } from './runner-process.ts'
+import { extraStartMs } from './start-limit.ts'
 import { handleTrashRequest, type MoveToTrash } from './trash-requests.ts'
 import { handleUserRequest, type ResolveUser } from './user-requests.ts'
 import { handleVaultRequest } from './vault-requests.ts'
@@ -20,7 +21,7 @@ type Refusal = Extract<FromRunner, { type: 'failed' }>
 export type ChildTimings = {
   pingEveryMs: number
   hangAfterMs: number
-  /** From spawn to ready. Generous, because a large database is copied and migrated in this time. */
+  /** From spawn to ready, besides what a large database needs to be copied and migrated. */
   startLimitMs: number
   /** From the runner's "failed" message to its exit. */
   refusalLimitMs: number
@@ -82,9 +83,8 @@ export function startRunnerChild(deps: ChildDeps, config: RunnerConfig, events: 
   let accessSet: PromiseWithResolvers<Message | null> | null = null
   let lastChange: Promise<unknown> = ready.promise
 
-  timers.add(
-    setTimeout(() => kill({ code: 'runner_slow_start', params: { seconds: String(timings.startLimitMs / 1000) } }), timings.startLimitMs),
-  )
+  const startLimitMs = timings.startLimitMs + extraStartMs(config)
+  timers.add(setTimeout(() => kill({ code: 'runner_slow_start', params: { seconds: String(startLimitMs / 1000) } }), startLimitMs))
   const lastLines = keepLastLines(child, deps.output)
   child.onMessage(receive)
   child.onExit((exit) => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -128,6 +128,24 @@ describe('the runner', () => {
     await expect.poll(() => supervisor.state().state).toBe('ready')
     await supervisor.stop()
     expect(crashes).toHaveLength(1)
+  })
+
+  it.each([
+    ['a migration', undefined, '1.001'],
+    ['a restore', { backup: null }, '2.001'],
+  ])('gets more time to start the larger its database is: %s', async (_, replaceDatabase, seconds) => {
+    mkdirSync(join(folder, 'backups'))
+    for (const [name, bytes] of [
+      ['deckhand.db', 6_000_000],
+      ['backups/deckhand-20261122T023000Z.db', 11_000_000],
+      ['backups/deckhand-20261123T023000Z.db', 1_000],
+    ] as const) {
+      writeFileSync(join(folder, name), '')
+      truncateSync(join(folder, name), bytes)
+    }
+    const { supervisor, states } = supervise({ hangAtStart: true }, { timings: { startLimitMs: 1 } })
+    void supervisor.start({ replaceDatabase })
+    await expect.poll(() => states).toContainEqual(expect.objectContaining({ reason: { code: 'runner_slow_start', params: { seconds } } }))
   })
 
   it('can be awaited while it starts, up to a limit', async () => {

@@ -9,6 +9,8 @@ type Refusal = Extract<FromRunner, { type: 'failed' }>
 type Fixture = {
   exitAtStart?: number
   refuse?: Refusal['code']
+  /** Never gets ready. */
+  hangAtStart?: boolean
   ignoreStop?: boolean
   askVault?: boolean
   /** A path. */
@@ -52,6 +54,7 @@ say({ type: 'hello' })
 
 function start(config: Extract<ToRunner, { type: 'start' }>['config']): void {
   if (fixture.refuse) return refuse(fixture.refuse)
+  if (fixture.hangAtStart) return
   server.on('error', (error: NodeJS.ErrnoException) => refuse(error.code === 'EADDRINUSE' ? 'port_taken' : 'internal'))
   server.listen({ host: config.host, port: config.port }, () => {
     const address = server.address() as { port: number }
