@@ -255,6 +255,16 @@ describe('WhatsApp', () => {
     await untilSaid('owner', 'Here I am.')
   })
 
+  it.each(['refused', 'allowed'] as const)('can be linked again by its former owner, who is %s now', async (role) => {
+    await begin()
+    const { id: channelId, people } = await link()
+    const personId = people[0]!.id
+    await rig.runner.client.ok('updateChannelPerson', { params: { channelId, personId }, body: { role } })
+    rig.server.unlink()
+    await expect.poll(async () => (await channelNow()).status).toBe('logged_out')
+    expect(await link()).toMatchObject({ id: channelId, status: 'open', people: [{ id: personId, role: 'owner' }] })
+  })
+
   it('removes the device from the phone and the keys from the disk when its channel is deleted', async () => {
     await begin()
     const { id: channelId } = await link()

@@ -5,7 +5,7 @@ import { AppError, problemOf } from '../../../lib/errors.ts'
 import { createMessage, type Speech } from '../../../lib/messages.ts'
 import { getAgent } from '../../../domain/agents/agents.ts'
 import { findConnectable, insertChannel, renameChannel, setChannelEnabled } from '../../../domain/channels/channels.ts'
-import { addRequest, findOwner } from '../../../domain/channels/people.ts'
+import { addRequest, findOwner, findPersonByExternalId } from '../../../domain/channels/people.ts'
 import { decideOnPerson } from '../../../domain/channels/receive-message.ts'
 import type { JobStore } from '../../../domain/jobs/job-store.ts'
 import type { Paired } from './pair-device.ts'
@@ -47,6 +47,6 @@ function addOwner(
 ): void {
   if (findOwner(tx, channel.id) !== null) return
   const sender = { ...owner, chatId: owner.externalId, isRoom: false }
-  const person = addRequest(tx, deps, channel, sender, { hasCode: true })
+  const person = findPersonByExternalId(tx, channel.id, owner.externalId) ?? addRequest(tx, deps, channel, sender, { hasCode: true })
   if (person !== null) decideOnPerson(tx, deps, channel, person.id, 'owner')
 }
