@@ -2,17 +2,23 @@ import { transact, type Tx } from '../platform/db/database.ts'
 import { pruneEvents } from '../platform/events/event-log.sql.ts'
 import type { TrustedClock } from '../platform/time/trusted-clock.ts'
 import type { Services } from '../platform/services.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { StoredEvent } from '../contract/events.ts'
 import type { ApprovalStore } from '../domain/approvals/approvals.ts'
 import { moveGivingUp } from '../domain/outbox/send-message.ts'
 
-export type MaintenanceDeps = Pick<Services, 'db' | 'hub' | 'clock' | 'log'> & { times: TrustedClock; approvals: ApprovalStore }
+export type MaintenanceDeps = Pick<Services, 'db' | 'hub' | 'clock' | 'log'> & {
+  times: TrustedClock
+  money: Pick<Clock, 'now'>
+  timezone: () => string
+  approvals: ApprovalStore
+}
 
 /** Each time, 5,000 are deleted at most: more in an hour than busy webhooks record. */
 const EVENTS_KEPT = { rows: 200_000, forMs: 30 * 24 * 3_600_000, checkEveryMs: 60_000 }
 const LOOK_EVERY_MS = 30_000
 
-export function createMaintenance({ db, hub, clock, log, times, approvals }: MaintenanceDeps) {
+export function createMaintenance({ db, hub, clock, log, times, money, timezone, approvals }: MaintenanceDeps) {
   const stops: (() => void)[] = []
 
   function keepTime(): void {
@@ -23,6 +29,8 @@ export function createMaintenance({ db, hub, clock, log, times, approvals }: Mai
         return byMs
       })
       if (byMs !== 0) log.warn({ byMs }, 'the clock was changed: its new time is trusted after a day, or when it is set right')
+      // First: with the money of a new day, a job does not have to fail.
+      transact(db, reconsiderBudgets)
       transact(db, (tx) => approvals.expireDue(tx))
     } catch (error) {
       log.warn({ error }, 'could not expire approvals this time')
@@ -39,21 +47,20 @@ export function createMaintenance({ db, hub, clock, log, times, approvals }: Mai
     transact(db, (tx) => pruneEvents(tx, { keepRows: EVENTS_KEPT.rows, olderThan: times.age.now() - EVENTS_KEPT.forMs }))
   }
 
-  /** A cap that a person raised lets those go on who wait for more budget. */
-  function reconsiderBudgets(event: StoredEvent): void {
+  function reconsiderBudgets(tx: Tx): void {
+    approvals.reconsiderBudgets(tx, { now: money.now(), timezone: timezone() })
+  }
+
+  function onEvent(event: StoredEvent): void {
     const isAboutSpendingLimits =
       event.type === 'agent.changed' || (event.type === 'settings.changed' && event.payload.keys.includes('dayBudgetUsd'))
-    if (isAboutSpendingLimits) transact(db, (tx) => approvals.reconsiderBudgets(tx))
+    if (isAboutSpendingLimits) transact(db, reconsiderBudgets)
   }
 
   return {
     start(): void {
       keepTime()
-      stops.push(
-        hub.subscribe(reconsiderBudgets),
-        clock.every(EVENTS_KEPT.checkEveryMs, forgetOldEvents),
-        clock.every(LOOK_EVERY_MS, keepTime),
-      )
+      stops.push(hub.subscribe(onEvent), clock.every(EVENTS_KEPT.checkEveryMs, forgetOldEvents), clock.every(LOOK_EVERY_MS, keepTime))
     },
     stop(): void {
       // Time between this moment and the next start counts as off.

@@ -97,6 +97,28 @@ describe('a budget', () => {
     expect((await runner.client.ok('getAgent', { params: { agentId: agent.id } })).agent.budgets).toEqual({ dayUsd: null, monthUsd: null })
   })
 
+  it('of a day lets a waiting job go on when the next day begins', async () => {
+    const clock = createHandClock()
+    const agent = await open({ budgets: { dayUsd: 0.14 } }, { clock })
+    for (let i = 0; i < 2; i++) expect((await run(agent)).status).toBe('completed')
+    const third = await run(agent)
+    expect(third.status).toBe('awaiting_approval')
+    clock.advance(20 * 3_600_000)
+    await expect.poll(async () => (await runner.ended(third.id)).status).toBe('completed')
+    expect(await pending()).toEqual([])
+  })
+
+  it('is asked about once, whatever else is changed', async () => {
+    const agent = await open({ limits: { maxCostUsd: 0.05 } })
+    const job = await run(agent)
+    const [asked] = await pending()
+    const other = await runner.addAgent({ name: 'Other' })
+    await runner.client.ok('updateAgent', { params: { agentId: other.id }, body: { name: 'Renamed' } })
+    await runner.client.ok('updateAgent', { params: { agentId: agent.id }, body: { instructions: 'Be brief.' } })
+    expect((await runner.ended(job.id)).status).toBe('awaiting_approval')
+    expect((await pending()).map(({ id }) => id)).toEqual([asked!.id])
+  })
+
   it('of all agents is shared, and extending it continues all waiting jobs', async () => {
     const agent = await open()
     const other = await runner.addAgent({ name: 'Other' })

@@ -6,7 +6,9 @@ import type { Approval, ResolveApproval, ResolvedApproval } from '../../contract
 import type { Clock } from '../../lib/clock.ts'
 import { AppError, invalidAt } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
-import { extendBudget } from '../budgets/extensions.ts'
+import { toUsd } from '../../lib/micros.ts'
+import { extendBudget, type BudgetKey } from '../budgets/extensions.ts'
+import { readSpendingLimits } from '../budgets/spending-limits.ts'
 import type { MovedJob } from '../jobs/job-deps.ts'
 import type { JobStore } from '../jobs/job-store.ts'
 import { createRule } from '../rules/rules.ts'
@@ -84,9 +86,17 @@ function extendAndWakeOthers(tx: Tx, deps: AnsweringDeps, approval: Approval): v
   withdrawBudgets(tx, deps, ({ hash }) => hash === approval.hash)
 }
 
-/** After a spending limit was changed by hand: jobs that wait for money check again, and ask again if it is too little. */
-export function reconsiderBudgets(tx: Tx, deps: AnsweringDeps): void {
-  withdrawBudgets(tx, deps, () => true)
+/**
+ * Lets jobs that wait for money check again where the limit they asked about is not the present one: a person changed it, or a
+ * new day or month has begun. They ask again if it is too little.
+ */
+export function reconsiderBudgets(tx: Tx, deps: AnsweringDeps, { now, timezone }: { now: number; timezone: string }): void {
+  withdrawBudgets(tx, deps, ({ jobId, args, budget }) => {
+    const asked = args as BudgetKey
+    const limits = readSpendingLimits(tx, jobId, now, timezone)
+    const present = limits.find(({ scope, owner, period }) => scope === asked.scope && owner === asked.owner && period === asked.period)
+    return present === undefined || toUsd(present.limitMicros) !== budget!.limitUsd
+  })
 }
 
 function withdrawBudgets(tx: Tx, deps: AnsweringDeps, which: (approval: Approval) => boolean): void {

@@ -43,7 +43,7 @@ export function createApprovals({
       return id
     },
     answer: (tx: Tx, given: ResolveApproval) => answerApproval(tx, deps, given),
-    reconsiderBudgets: (tx: Tx) => reconsiderBudgets(tx, deps),
+    reconsiderBudgets: (tx: Tx, at: { now: number; timezone: string }) => reconsiderBudgets(tx, deps, at),
     withdrawQuestionsOfServers: (tx: Tx, approvalId?: string) => withdrawQuestionsOfServers(tx, deps, approvalId),
     expireDue: (tx: Tx) => expireApprovals(tx, deps),
     moveExpiry,
