@@ -74,11 +74,11 @@ const LATEST = Number.MAX_SAFE_INTEGER - UTC_DAY_MS
 
 /**
  * What recorded replies cost, in groups. A job counts once in each group, where it spent first: by day on the day of its first
- * reply, by model once for every model it used. Days are in order, other groups start with the most expensive. Throws AppError
- * invalid_request for an unknown time zone.
+ * reply, by model once for every model it used. Days are in order, other groups start with the most expensive. Without a time
+ * zone, days are those of UTC. Throws AppError invalid_request for an unknown one.
  */
 export function readSpend(db: Db, { by, from = 0, to = LATEST, timezone }: SpendQuery, entityId?: string): Spend {
-  const dateOf = createDateReader(entityId === undefined ? timezone : requireUtc(timezone))
+  const dateOf = createDateReader(entityId === undefined ? (timezone ?? 'UTC') : requireUtc(timezone))
   const groups = new Map<string, Sums>()
   for (const { key, ...sums } of readSums(db, sourceFor(by, entityId), from, to)) {
     const name = by === 'day' ? dateOf(key as number) : String(key)
@@ -93,8 +93,8 @@ export function readSpend(db: Db, { by, from = 0, to = LATEST, timezone }: Spend
   return { rows, totalUsd: toUsd(totalMicros), unpricedCalls: rows.reduce((sum, row) => sum + row.unpricedCalls, 0) }
 }
 
-/** To be called in ascending order, because a year has 35,000 buckets and 365 dates. Absent: the machine's own time zone. */
-function createDateReader(timezone = Intl.DateTimeFormat().resolvedOptions().timeZone): (at: number) => string {
+/** To be called in ascending order, because a year has 35,000 buckets and 365 dates. */
+function createDateReader(timezone: string): (at: number) => string {
   try {
     localDate(0, timezone)
   } catch (error) {

@@ -63,6 +63,8 @@ export type HandlerDeps = Pick<Services, 'db' | 'hub' | 'vault' | 'clock' | 'ids
   /** What the call of a pending approval would change in a file. */
   previewChange(approvalId: string): Promise<FileDiff | null>
   worker: Pick<Worker, 'nudge' | 'run'>
+  /** The machine's. */
+  timezone: () => string
   liveStreams: LiveJobStreams
   files: JobFiles
   blobs: Blobs

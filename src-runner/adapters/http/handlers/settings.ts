@@ -46,7 +46,10 @@ export function settingsHandlers(deps: HandlerDeps) {
     makeSampleFolder: async () => ({ path: await makeSampleFolder(deps.home) }),
 
     // While the clock was days ahead, spending was dated in the future. It is shown only if the query asks for it.
-    getSpend: ({ query }, { caller }) => readSpend(db, { to: endOfUtcDay(money.now()), ...query }, caller.entityId),
+    getSpend({ query }, { caller }) {
+      const own = caller.entityId === undefined ? { timezone: deps.timezone() } : {}
+      return readSpend(db, { to: endOfUtcDay(money.now()), ...own, ...query }, caller.entityId)
+    },
   } satisfies Partial<Handlers>
 }
 
