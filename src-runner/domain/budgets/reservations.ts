@@ -45,7 +45,7 @@ export function createReservations({ db, money, timezone }: Deps) {
       { estimateMicros, unrecordedMicros }: { estimateMicros: number | null; unrecordedMicros: number },
       signal: AbortSignal,
     ): Promise<{ over: SpendingLimit | null }> {
-      release(jobId)
+      release(jobId, unrecordedMicros)
       const micros = (estimateMicros ?? 0) + unrecordedMicros
       const costsMoney = estimateMicros !== null && estimateMicros > 0
       for (;;) {
