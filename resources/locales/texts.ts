@@ -2878,6 +2878,7 @@ export type TextParams = {
   'messages.due_waited': NoParams
   'messages.due_asked_for': NoParams
   'messages.due_paused': NoParams
+  'messages.due_plan_changed': NoParams
   'messages.due_paused_waiting': NoParams
   'messages.due_missed': NoParams
   'messages.due_no_catch_up': NoParams

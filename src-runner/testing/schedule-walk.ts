@@ -392,6 +392,7 @@ function edit(walk: Walk, a: number, b: number): void {
   const minutes = INTERVALS[b % INTERVALS.length]!
   if (minutes * MINUTE !== one.everyMs) {
     decide(walk, one)
+    for (const time of one.times) if (time.state === 'due') time.state = 'skipped_overlap'
     // What the old one had for later is of no plan any more.
     const now = walk.rig.clock.now()
     one.everyMs = minutes * MINUTE

@@ -1,5 +1,6 @@
 import { and, eq, gte } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import type { Message } from '../../contract/messages.ts'
 import type { CreateSchedule, UpdateSchedule } from '../../contract/schedules.ts'
 import { AppError, invalidAt, required } from '../../lib/errors.ts'
 import { nextLocalDayStart } from '../../lib/zone-offsets.ts'
@@ -59,7 +60,7 @@ export function createSchedule(tx: Tx, { clock, ids, changed, clockSeen }: Sched
 
 /**
  * Fields that are left out stay. With another cron expression or time zone the schedule starts again from now: due times that have
- * come by the old one are decided first, and its later ones are deleted from the run history (they are there if the clock was set
+ * come by the old one are decided first, one that waits is skipped, and its later ones are deleted from the run history (they are there if the clock was set
  * back). Throws AppError schedule_not_found, invalid_request, agent_not_found.
  */
 export function updateSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string, input: UpdateSchedule): void {
@@ -71,6 +72,7 @@ export function updateSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string, i
   if (hasOtherTimes) {
     requireCron(cron, timezone)
     decideSchedules(tx, deps, [scheduleId])
+    skipWaiting(tx, deps, row.seq, 'skipped_overlap', REASONS.planChanged)
     row = requireRow(tx, scheduleId)
   }
   const now = deps.clock.now()
@@ -106,13 +108,17 @@ export function pauseSchedule(tx: Tx, deps: ScheduleDeps, scheduleId: string): v
   const { seq, status } = requireRow(tx, scheduleId)
   if (status === 'paused') return
   decideSchedules(tx, deps, [scheduleId])
-  const waiting = findWaiting(tx, seq)
-  if (waiting !== null) {
-    const records = createRunRecords(tx, deps)
-    records.decideWaiting(waiting, 'paused', REASONS.pausedWaiting)
-    records.write()
-  }
+  skipWaiting(tx, deps, seq, 'paused', REASONS.pausedWaiting)
   change(tx, deps, scheduleId, { status: 'paused', resumeAt: null })
+}
+
+/** The due time that waits for the run before it, if there is one, will not run. */
+function skipWaiting(tx: Tx, deps: ScheduleDeps, seq: number, state: 'paused' | 'skipped_overlap', reason: Message): void {
+  const waiting = findWaiting(tx, seq)
+  if (waiting === null) return
+  const records = createRunRecords(tx, deps)
+  records.decideWaiting(waiting, state, reason)
+  records.write()
 }
 
 /** Due times that came meanwhile are recorded as paused. Throws AppError schedule_not_found. */

@@ -513,6 +513,19 @@ describe('a paused schedule', () => {
     expect(rig.read(schedule)).toMatchObject({ status: 'paused', lastStatus: 'success' })
   })
 
+  it('skips a waiting due time of other times, which apply from the change on', () => {
+    const schedule = rig.create()
+    goTo('2026-11-20T10:00:00Z')
+    const jobId = fired(schedule)
+    goTo('2026-11-20T11:00:00Z')
+    rig.look()
+    rig.write((tx) => rig.schedules.update(tx, schedule.id, { cron: '0 8 1 * *' }))
+    expect(states(schedule)).toEqual(['11-20T10:00 ran', '11-20T11:00 skipped_overlap'])
+    rig.end(jobId)
+    expect(rig.look()).toBe(0)
+    expect(last(schedule).reason).toEqual(REASONS.planChanged)
+  })
+
   it('runs a due time that came just before the pause', () => {
     const schedule = rig.create()
     goTo('2026-11-20T10:00:01Z')

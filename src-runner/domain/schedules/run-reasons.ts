@@ -12,6 +12,7 @@ export const REASONS = {
   startedByPerson: createMessage('due_asked_for'),
   paused: createMessage('due_paused'),
   pausedWaiting: createMessage('due_paused_waiting'),
+  planChanged: createMessage('due_plan_changed'),
   missed: createMessage('due_missed'),
   noCatchUp: createMessage('due_no_catch_up'),
   safeMode: createMessage('due_safe_mode'),
