@@ -122,7 +122,7 @@ function OfSchedule(props: { summary: ScheduleSummary }): JSX.Element {
   )
 }
 
-const costOf = (jobs: readonly JobSummary[]) => jobs.reduce((sum, job) => sum + job.costUsd, 0)
+const costOf = (jobs: readonly JobSummary[]) => jobs.reduce((sum, job) => sum + job.costUsd + job.childrenCostUsd, 0)
 const arePriced = (jobs: readonly JobSummary[]) => jobs.every((job) => job.priced)
 
 function OfWebhooks(props: { jobs: readonly JobSummary[]; hasMore: boolean }): JSX.Element {

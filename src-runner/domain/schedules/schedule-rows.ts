@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
 import type { Occurrence, Schedule, ScheduleLastStatus } from '../../contract/schedules.ts'
-import { toUsd } from '../../lib/micros.ts'
+import { toMicros, toUsd } from '../../lib/micros.ts'
 import { isTimezone, localDayStart, nextLocalDayStart } from '../../lib/zone-offsets.ts'
 import { agents } from '../agents/agents-table.ts'
 import { jobs } from '../jobs/jobs-table.ts'
@@ -53,6 +53,7 @@ export function selectOccurrences(db: Db) {
       jobStatus: jobs.status,
       noOp: jobs.noOp,
       costUsd: jobs.costUsd,
+      childrenCostUsd: jobs.childrenCostUsd,
       unpricedCalls: jobs.unpricedCalls,
     })
     .from(occurrences)
@@ -82,7 +83,7 @@ export function occurrenceOf(row: OccurrenceWithJob): Occurrence {
     decidedAt,
     id: row.id ?? jobId!,
     noOp: row.noOp ?? false,
-    costUsd: row.costUsd ?? 0,
+    costUsd: toUsd(toMicros(row.costUsd ?? 0) + toMicros(row.childrenCostUsd ?? 0)),
     priced: (row.unpricedCalls ?? 0) === 0,
   }
 }

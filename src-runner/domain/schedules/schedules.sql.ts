@@ -202,7 +202,7 @@ export type SumRow = Pick<OccurrenceRow, 'state' | 'times'> & {
  */
 const SUMS = `
   SELECT occurrence.state, job.status AS jobStatus, job.no_op AS noOp, sum(occurrence.times) AS times,
-    ifnull(sum(job.cost_micros), 0) AS costMicros, ifnull(sum(job.unpriced_calls), 0) AS unpricedCalls,
+    ifnull(sum(job.cost_micros + job.children_cost_micros), 0) AS costMicros, ifnull(sum(job.unpriced_calls), 0) AS unpricedCalls,
     max(ifnull(occurrence.until_at, occurrence.due_at)) AS lastAt, occurrence.reason
   FROM occurrences AS occurrence LEFT JOIN agent_jobs AS job ON job.seq = occurrence.job_seq
   WHERE occurrence.schedule_seq = @seq AND occurrence.due_at < @to AND occurrence.due_at >= ifnull(
