@@ -111,7 +111,14 @@ export type ProviderAccess = {
 /** Micro-dollars per million tokens. `longPrompt` replaces all of them if the input has more tokens than its limit. */
 export type KnownPrice = TokenRates & { longPrompt?: TokenRates & { fromInputTokens: number } }
 
-export type TokenRates = { inputMicros: number; outputMicros: number; cachedInputMicros: number; cacheWriteMicros?: number }
+export type TokenRates = {
+  inputMicros: number
+  outputMicros: number
+  cachedInputMicros: number
+  cacheWriteMicros?: number
+  /** For each call, whatever its length. */
+  requestMicros?: number
+}
 
 export type OpenedModel = {
   adapter: ModelAdapter

@@ -10,6 +10,13 @@ const at = (kind: 'anthropic' | 'openai' | 'google' | 'openai-compatible' | 'oll
 })
 
 describe('costMicros', () => {
+  it('counts what each call costs beside its tokens', async () => {
+    const book = createPriceBook(Date.now)
+    const price = await book.priceOf({ kind: 'openai-compatible', baseUrl: 'https://api.perplexity.ai' }, 'sonar')
+    // The package lists $1 for a million tokens, and $12 for a thousand requests.
+    expect(costMicros({ input: 500, output: 300, cached: 0 }, price!)).toBe(12_800)
+  })
+
   const price: KnownPrice = { inputMicros: 3_000_000, outputMicros: 15_000_000, cachedInputMicros: 300_000, cacheWriteMicros: 3_750_000 }
 
   it.each([

@@ -31,7 +31,7 @@ export function costMicros(usage: Usage, price: KnownPrice): number {
     usage.cached * rate.cachedInputMicros +
     written * (rate.cacheWriteMicros ?? rate.inputMicros) +
     usage.output * rate.outputMicros
-  return Math.ceil(perMillion / 1_000_000)
+  return Math.ceil(perMillion / 1_000_000 + (rate.requestMicros ?? 0))
 }
 
 /** Without a price for cached input, the full price applies. */
@@ -101,11 +101,13 @@ function ratesOf(listed: ModelPrice, pick: (price: TieredPrices) => number): Tok
   const outputMicros = of('output_mtok')
   if (inputMicros === undefined || outputMicros === undefined) return null
   const cacheWriteMicros = of('cache_write_mtok')
+  const thousandRequests = of('requests_kcount')
   return {
     inputMicros,
     outputMicros,
     cachedInputMicros: of('cache_read_mtok') ?? inputMicros,
     ...(cacheWriteMicros === undefined ? {} : { cacheWriteMicros }),
+    ...(thousandRequests === undefined ? {} : { requestMicros: thousandRequests / 1_000 }),
   }
 }
 
