@@ -1,5 +1,6 @@
 import type { KnownPrice, ModelRequest, PromptMessage, Usage } from '../providers/model.ts'
 import { costMicros } from '../providers/prices.ts'
+import { BYTES_PER_TOKEN, maxTokensOfRequest } from '../providers/prompt-size.ts'
 
 /** The cost of the model calls for one reply. */
 export type CallCost = { usage: Usage; estimated: boolean; costMicros: number; priced: boolean }
@@ -25,11 +26,14 @@ export function addCosts(a: CallCost, b: CallCost): CallCost {
 /** Most replies are shorter. A longer one is paid for, and counts at the next call. */
 const EXPECTED_OUTPUT_TOKENS = 1_000
 
+/** Of the upper estimate: four bytes to a token, which is prose in any script. */
+const LIKELY_SHARE = BYTES_PER_TOKEN / 4
+
 /** The highest expected cost in micro-dollars. null: the price is unknown. */
 export function estimateOfCall(request: ModelRequest, price: KnownPrice | null): number | null {
   if (price === null) return null
   const output = Math.min(request.maxOutputTokens ?? EXPECTED_OUTPUT_TOKENS, EXPECTED_OUTPUT_TOKENS)
-  return costMicros({ input: tokensOf(charsOfRequest(request)), output, cached: 0 }, price)
+  return costMicros({ input: Math.ceil(maxTokensOfRequest(request) * LIKELY_SHARE), output, cached: 0 }, price)
 }
 
 /** Estimates count four characters as a token. */
