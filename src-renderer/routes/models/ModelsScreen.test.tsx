@@ -86,7 +86,25 @@ it('shows the provider’s refusal, retries with another key, and removes it whe
   expect(runner.callsOf('updateProvider')[0]!.body.apiKey).toBe('wrong-too')
   await waitFor(() => expect(within(dialog).getByRole('button', { name: 'Connect' })).toBeEnabled())
   await user.keyboard('{Escape}')
+  await user.click(await screen.findByRole('button', { name: 'Discard changes' }))
   await waitFor(() => expect(runner.callsOf('deleteProvider')).toHaveLength(1))
+})
+
+it('adds no second provider after a check that could not be made', async () => {
+  const provider = makeProvider()
+  const runner = createFakeRunner({
+    createProvider: () => ({ provider }),
+    updateProvider: () => ({ provider, keyRemoved: false }),
+    checkProvider: () => new Refusal('database_unavailable'),
+  })
+  const { user } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models?add=anthropic' })
+  const dialog = await screen.findByRole('dialog')
+  await user.type(within(dialog).getByLabelText('API key'), KEY)
+  await user.click(within(dialog).getByRole('button', { name: 'Connect' }))
+  await within(dialog).findByRole('alert')
+  await user.click(within(dialog).getByRole('button', { name: 'Connect' }))
+  await waitFor(() => expect(runner.callsOf('updateProvider')).toHaveLength(1))
+  expect(runner.callsOf('createProvider')).toHaveLength(1)
 })
 
 it('shows the state of each provider, and asks by name before it removes one', async () => {
@@ -127,6 +145,27 @@ it('offers servers found on this machine and adds one with a click', async () =>
   await waitFor(() =>
     expect(runner.callsOf('createProvider')[0]!.body).toEqual({ kind: 'ollama', name: 'Ollama', baseUrl: 'http://127.0.0.1:11434' }),
   )
+})
+
+it('leaves the known price, which says more than the fields, if it is saved unchanged', async () => {
+  const model = { providerId: makeId(), model: 'm1' }
+  const price = { inputUsdPerMillion: 3, outputUsdPerMillion: 15, cachedInputUsdPerMillion: 0.3 }
+  const runner = createFakeRunner({
+    listModels: () => ({
+      models: [makeModel({ ...model, providerName: 'Work', label: 'Model One', price, priceOrigin: 'package' })],
+      problems: [],
+      defaultModel: null,
+      nextCursor: null,
+    }),
+  })
+  const { user } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models' })
+  ;(await screen.findByRole('button', { name: /Model One/ })).focus()
+  await user.keyboard('{Enter}')
+  await user.click(await screen.findByRole('menuitem', { name: 'Set price…' }))
+  const dialog = await screen.findByRole('dialog')
+  await user.click(within(dialog).getByRole('button', { name: 'Save' }))
+  await waitFor(() => expect(screen.queryByRole('dialog')).not.toBeInTheDocument())
+  expect(runner.callsOf('setModelPrice')).toEqual([])
 })
 
 it('sets a custom price', async () => {

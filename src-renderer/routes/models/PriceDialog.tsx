@@ -33,6 +33,12 @@ export function PriceDialog(props: { model: Model; onClose: () => void }) {
     const outputUsdPerMillion = readAmount(output())
     const cachedInputUsdPerMillion = cached().trim() === '' ? undefined : readAmount(cached())
     if (inputUsdPerMillion === null || outputUsdPerMillion === null || cachedInputUsdPerMillion === null) return
+    // The known price says more than these fields, such as what long prompts cost.
+    const isSame =
+      inputUsdPerMillion === start?.inputUsdPerMillion &&
+      outputUsdPerMillion === start.outputUsdPerMillion &&
+      (cachedInputUsdPerMillion ?? inputUsdPerMillion) === start.cachedInputUsdPerMillion
+    if (isSame) return props.onClose()
     void put({ inputUsdPerMillion, outputUsdPerMillion, cachedInputUsdPerMillion })
   }
   return (
