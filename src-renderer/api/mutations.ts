@@ -141,7 +141,11 @@ const showSettings = (queries: QueryClient, { body }: CallRequest<'updateSetting
   const key = ['getSettings', {}]
   const before = queries.getQueryData<CallAnswer<'getSettings'>>(key)
   if (before !== undefined) queries.setQueryData(key, { settings: { ...before.settings, ...body } })
-  return () => void queries.setQueryData(key, before)
+  return () => {
+    queries.setQueryData(key, before)
+    // Something else may have changed meanwhile.
+    void queries.invalidateQueries({ queryKey: key })
+  }
 }
 
 /** Both show the new settings at once. */
@@ -152,7 +156,10 @@ const triggerIs = (status: 'active' | 'paused') => (queries: QueryClient, reques
   const key = ['getTrigger', { params: request.params }]
   const before = queries.getQueryData<CallAnswer<'getTrigger'>>(key)
   if (before !== undefined) queries.setQueryData(key, { trigger: { ...before.trigger, status } })
-  return () => void queries.setQueryData(key, before)
+  return () => {
+    queries.setQueryData(key, before)
+    void queries.invalidateQueries({ queryKey: key })
+  }
 }
 export const usePauseTrigger = () => useAction('pauseTrigger', triggerIs('paused'))
 export const useResumeTrigger = () => useAction('resumeTrigger', triggerIs('active'))

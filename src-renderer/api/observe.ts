@@ -82,6 +82,8 @@ export type ObserveOptions = {
   keepPrevious?: boolean
   /** Changes without an event of ours (servers on this machine): fetched again on every mount and focus. */
   isOutside?: boolean
+  /** Changes as time passes: fetched again after so many milliseconds while the page is seen. */
+  everyMs?: number
 }
 
 /** For an answer that only ever grows: fetching again fetches what comes after the held part, and joins the two. */
@@ -112,6 +114,7 @@ export function useRoute<N extends JsonRoute>(
       enabled: wanted !== null,
       meta: { tags: tagsOf(name, wanted?.params) },
       ...(options.keepPrevious && { placeholderData: keepPreviousData }),
+      ...(options.everyMs !== undefined && { refetchInterval: options.everyMs }),
       ...(options.isOutside && { refetchOnMount: 'always' as const, refetchOnWindowFocus: 'always' as const }),
     })
   })

@@ -320,7 +320,7 @@ export function useScheduleSummary(span: () => { from: number; scheduleId?: stri
   })
 }
 
-export const useUpcomingRuns = (hours: number) => useRoute('listUpcomingRuns', () => ({ query: { hours } }))
+export const useUpcomingRuns = (hours: number) => useRoute('listUpcomingRuns', () => ({ query: { hours } }), { everyMs: 5 * 60_000 })
 
 /** The next runs of a cron expression, while the person types it. */
 export function useCronPreview(written: () => { cron: string; timezone: string } | null): Written<RouteAnswer<'previewCron'>> {
