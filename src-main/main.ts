@@ -17,7 +17,7 @@ import { startFailureText } from './desktop/start-failure.ts'
 import { questionOf, type Speech, speechOf } from './desktop/language.ts'
 import { createTray } from './desktop/tray.ts'
 import type { TrayAction } from './desktop/tray-menu.ts'
-import { hasTray } from './desktop/tray-support.ts'
+import { hasTraySoon } from './desktop/tray-support.ts'
 import { createHost, logsDirOf, type Host } from './host.ts'
 import { englishText } from './log/english-text.ts'
 import { messageOf } from './log/log.ts'
@@ -177,16 +177,18 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
       onClick: () => window.command({ command: 'go', path: notification.path }),
     }),
   )
-  createTray({
-    resources,
-    supervisor,
-    speech,
-    onSettings: settings.onChange,
-    act: actFromTray({ quit, supervisor, window, abilities, speech, openInBrowser }),
-  })
-  trayIsSeen = await hasTray()
-  if (!trayIsSeen) window.show()
   notifyProblems(host, abilities, window, speech())
+  const act = actFromTray({ quit, supervisor, window, abilities, speech, openInBrowser })
+  const showTray = (isSeen: boolean) => {
+    if (quit.isQuitting()) return
+    // A start at login has opened no window.
+    if (!isSeen && window.current() === null) window.show()
+    createTray({ resources, supervisor, speech, onSettings: settings.onChange, act })
+    trayIsSeen = isSeen
+  }
+  hasTraySoon()
+    .then(showTray)
+    .catch((error: unknown) => log.error({ error: messageOf(error) }, 'there is no tray icon'))
 }
 
 function notifyProblems({ settings, dataDirProblem }: Host, abilities: Abilities, window: MainWindow, { t }: Speech): void {

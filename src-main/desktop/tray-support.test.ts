@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { hasTray } from './tray-support.ts'
+import { hasTray, hasTraySoon } from './tray-support.ts'
 
 /** Stand-ins for the programs that query the session bus. */
 let folder: string
@@ -39,6 +39,18 @@ describe.skipIf(process.platform === 'win32')('whether a tray icon would be seen
   ])('follows the answer of %s: %s', async (name, script, expected) => {
     program(name, script)
     expect(await hasTray('linux')).toBe(expected)
+  })
+
+  it('is asked again while the desktop starts, but not for ever', async () => {
+    const pauses: number[] = []
+    const ask = () => hasTray('linux')
+    const pause = async (ms: number) => void pauses.push(ms)
+    program('gdbus', "echo '(false,)'")
+    expect(await hasTraySoon(ask, pause)).toBe(false)
+    expect(pauses.reduce((sum, ms) => sum + ms)).toBe(30_000)
+    const starts = async () => program('gdbus', "echo '(true,)'")
+    expect(await hasTraySoon(ask, starts)).toBe(true)
+    expect(await hasTraySoon(ask, () => expect.fail('it is there already'))).toBe(true)
   })
 
   it('is queried with the next program when one fails', async () => {

@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process'
+import { setTimeout } from 'node:timers/promises'
 
 const WATCHER = 'org.kde.StatusNotifierWatcher'
 const QUERY_LIMIT_MS = 1_500
+const PAUSES = 15
+const PAUSE_MS = 2_000
 /** Distributions ship different ones. Each queries the session bus whether something shows tray icons. */
 const QUERIES: [string, string[]][] = [
   [
@@ -33,6 +36,18 @@ export async function hasTray(platform: NodeJS.Platform = process.platform): Pro
     if (answer !== null) return /\btrue\b/.test(answer)
   }
   return false
+}
+
+/**
+ * Asks again for half a minute: at login, what shows tray icons may start after Deckhand. An icon that is made before would
+ * never be seen, because Chromium decides when it makes one (StatusIconLinuxDbus::OnNameHasOwnerResponse).
+ */
+export async function hasTraySoon(ask = hasTray, pause: (ms: number) => Promise<unknown> = setTimeout): Promise<boolean> {
+  for (let asked = 1; ; asked++) {
+    if (await ask()) return true
+    if (asked > PAUSES) return false
+    await pause(PAUSE_MS)
+  }
 }
 
 /** null: the program is missing or failed. */
