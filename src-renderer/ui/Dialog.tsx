@@ -7,6 +7,8 @@ import { createDialogFocus, firstField } from './dialog-focus.ts'
 export type DialogProps = {
   open: boolean
   onClose: () => void
+  /** Left out: Escape and a click beside the dialog close it. */
+  mayClose?: (by: 'escape' | 'click beside') => boolean
   title: string
   description?: string
   /** Buttons at the bottom right. */
@@ -28,6 +30,8 @@ export function Dialog(props: DialogProps) {
         <div class="fixed inset-0 z-40 flex items-start justify-center p-4 pt-[12vh] max-sm:items-end max-sm:p-0">
           <Kobalte.Content
             {...focus}
+            onEscapeKeyDown={(event) => props.mayClose?.('escape') === false && event.preventDefault()}
+            onInteractOutside={(event) => props.mayClose?.('click beside') === false && event.preventDefault()}
             class={`animate-appear flex max-h-[76vh] w-full ${WIDTHS[props.size ?? 'md']} flex-col rounded-xl bg-surface shadow-pop outline-none max-sm:max-h-[88vh] max-sm:max-w-none max-sm:rounded-b-none`}
           >
             <header class="flex items-start gap-4 px-5 pt-4 pb-3">

@@ -1,5 +1,5 @@
-import { screen, waitFor } from '@solidjs/testing-library'
-import { createSignal } from 'solid-js'
+import { fireEvent, screen, waitFor, within } from '@solidjs/testing-library'
+import { createSignal, Show } from 'solid-js'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createBrowserDesktop } from '../platform/desktop.ts'
 import { renderPart } from '../testing/render.tsx'
@@ -10,6 +10,7 @@ import { ConfirmDialog } from './ConfirmDialog.tsx'
 import { CopyButton } from './CopyButton.tsx'
 import { Toasts } from './Toasts.tsx'
 import { Dialog } from './Dialog.tsx'
+import { FormDialog } from './FormDialog.tsx'
 import { Menu } from './Menu.tsx'
 import { Money } from './Money.tsx'
 import { Select } from './Select.tsx'
@@ -88,6 +89,55 @@ describe('Dialog', () => {
     await user.keyboard('{Escape}')
     await waitFor(() => expect(screen.getByRole('button', { name: 'Open' })).toHaveFocus())
     expect(screen.queryByRole('dialog')).toBeNull()
+  })
+})
+
+describe('FormDialog', () => {
+  function open() {
+    const [isOpen, setOpen] = createSignal(true)
+    const [isRunning, setRunning] = createSignal(false)
+    const view = renderPart(() => (
+      <Show when={isOpen()}>
+        <FormDialog title="Edit" submit="Save" isRunning={isRunning()} onSubmit={() => setRunning(true)} onClose={() => setOpen(false)}>
+          <TextField label="Name" value="" onValue={() => {}} />
+        </FormDialog>
+      </Show>
+    ))
+    return { ...view, setRunning }
+  }
+
+  it('closes with Escape while nothing was typed, and asks afterwards', async () => {
+    const { user } = open()
+    await waitFor(() => expect(screen.getByLabelText('Name')).toHaveFocus())
+    await user.keyboard('a{Escape}')
+    const question = await screen.findByRole('alertdialog', { name: 'Discard changes?' })
+    await user.click(within(question).getByRole('button', { name: 'Cancel' }))
+    await waitFor(() => expect(screen.queryByRole('alertdialog')).toBeNull())
+    expect(await screen.findByRole('dialog')).toBeVisible()
+    await user.keyboard('{Escape}')
+    await user.click(await screen.findByRole('button', { name: 'Discard changes' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    open()
+    await waitFor(() => expect(screen.getByLabelText('Name')).toHaveFocus())
+    await user.keyboard('{Escape}')
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  })
+
+  it('stays open while it runs, and when the person clicks beside it', async () => {
+    const { user, setRunning } = open()
+    await waitFor(() => expect(screen.getByLabelText('Name')).toHaveFocus())
+    // As a click beside it; the page below takes no clicks.
+    fireEvent.pointerDown(document.body)
+    fireEvent.pointerUp(document.body)
+    fireEvent.click(document.body)
+    expect(screen.getByRole('dialog')).toBeVisible()
+    setRunning(true)
+    await user.keyboard('{Escape}')
+    expect(screen.getByRole('dialog')).toBeVisible()
+    expect(screen.queryByRole('alertdialog')).toBeNull()
+    setRunning(false)
+    await user.keyboard('{Escape}')
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
   })
 })
 

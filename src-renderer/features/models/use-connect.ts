@@ -17,6 +17,8 @@ export function useConnect() {
   const { client } = useApi()
   const [isRunning, setRunning] = createSignal(false)
   const [error, setError] = createSignal<unknown>(null)
+  /** What an unfinished try has stored. */
+  let stored: Provider | undefined
   const [notAccepted, setNotAccepted] = createSignal<NotAccepted | null>(null)
 
   const store = async (request: CreateProvider, known: Provider | undefined): Promise<Provider> => {
@@ -43,12 +45,12 @@ export function useConnect() {
     },
     /** Returns null when the provider did not accept it, or on an error; see the fields above. */
     async connect(request: CreateProvider, existing?: Provider): Promise<Connected | null> {
-      const before = notAccepted()?.provider
-      const known = existing ?? (before?.kind === request.kind ? before : undefined)
+      const known = existing ?? (stored?.kind === request.kind ? stored : undefined)
       setRunning(true)
       setError(null)
       try {
         const provider = await store(request, known)
+        if (existing === undefined) stored = provider
         const check = await client.call('checkProvider', { params: { providerId: provider.id } })
         if (!check.ok) {
           setNotAccepted({ provider, message: messageText(check.message) })
@@ -56,6 +58,7 @@ export function useConnect() {
         }
         setNotAccepted(null)
         const { models } = await client.call('listModels')
+        stored = undefined
         return { provider, models: models.filter((model) => model.providerId === provider.id) }
       } catch (thrown) {
         setError(thrown)
@@ -66,13 +69,15 @@ export function useConnect() {
     },
     /** Deletes the provider that an abandoned try has stored. */
     async giveUp(): Promise<void> {
-      const stored = notAccepted()?.provider
+      const abandoned = stored
+      stored = undefined
       setNotAccepted(null)
       setError(null)
-      if (stored !== undefined) await client.call('deleteProvider', { params: { providerId: stored.id } })
+      if (abandoned !== undefined) await client.call('deleteProvider', { params: { providerId: abandoned.id } })
     },
     /** Keeps the stored provider although it did not accept the key. */
     keep(): void {
+      stored = undefined
       setNotAccepted(null)
     },
   }

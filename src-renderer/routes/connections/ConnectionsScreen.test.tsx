@@ -163,7 +163,7 @@ it('opens no browser for a form that was closed while the runner was asked, and 
   )
   await user.type(await screen.findByLabelText('Client ID'), 'mine')
   await user.click(screen.getByRole('button', { name: 'Sign in' }))
-  await user.keyboard('{Escape}')
+  await user.click(screen.getByRole('button', { name: 'Cancel' }))
   await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
   asked.resolve({ authorization })
   await waitFor(() => expect(runner.callsOf('cancelAuthorization')).toMatchObject([{ params: { authorizationId: authorization.id } }]))
