@@ -10,7 +10,7 @@ import { ApiProvider } from '../api/ApiProvider.tsx'
 import { createClient } from '../api/client.ts'
 import { createBrowserDesktop, type Desktop } from '../platform/desktop.ts'
 import { DesktopProvider } from '../platform/DesktopProvider.tsx'
-import { createFakeRunner, type FakeRunner } from '../testing/fake-runner.ts'
+import { createFakeRunner, type FakeRunner, Refusal } from '../testing/fake-runner.ts'
 import { makeAgent, makeSkill } from '../testing/things.ts'
 import { ArrowList } from '../ui/ArrowList.tsx'
 import { Select } from '../ui/Select.tsx'
@@ -277,6 +277,25 @@ it('pauses all agents at once and asks before it resumes them', async () => {
   await waitFor(() => expect(settings.pauseAll).toBe(false))
   await waitFor(() => expect(screen.queryByText('All agents are paused.')).toBeNull())
   expect(runner.callsOf('setPauseAll').map((call) => call.body)).toEqual([{ pauseAll: true }, { pauseAll: false }])
+})
+
+it('fetches the settings again when all agents could not be paused', async () => {
+  let fetched = 0
+  const settings = { ...DEFAULT_SETTINGS, firstStart: 'done' as const }
+  const runner = createFakeRunner({
+    getSettings: () => ({ settings: { ...settings } }),
+    setPauseAll: () => {
+      fetched = runner.callsOf('getSettings').length
+      settings.pauseAll = true // By somebody else.
+      return new Refusal('database_unavailable')
+    },
+  })
+  const { user } = open({ runner })
+  await waitFor(() => expect(runner.streams).toHaveLength(1))
+  await user.click(await screen.findByRole('button', { name: 'Pause all agents' }))
+  await waitFor(() => expect(fetched).toBeGreaterThan(0))
+  await waitFor(() => expect(runner.callsOf('getSettings').length).toBeGreaterThan(fetched))
+  expect(await screen.findByText('All agents are paused.')).toBeVisible()
 })
 
 it('keeps the app working when a screen throws', async () => {
