@@ -1,4 +1,5 @@
 import type { CallFacts } from '../../contract/rules.ts'
+import { isShell } from '../../lib/shells.ts'
 
 /** Parts of this installation that no call may touch. */
 export type GuardrailPlace = {
@@ -47,8 +48,9 @@ function programText({ argv, subject }: CallFacts): string {
 }
 
 /** Programs that only start another program. */
-const STARTERS = new Set(['sudo', 'doas', 'env', 'nice', 'nohup', 'time', 'exec', 'command', 'busybox', 'setsid', 'ionice'])
-const SHELLS = new Set(['sh', 'bash', 'zsh', 'dash', 'fish', 'ksh', 'cmd', 'powershell', 'pwsh'])
+const STARTERS = new Set('sudo doas env nice nohup time exec command busybox toybox setsid ionice timeout xargs stdbuf'.split(' '))
+/** What a starter may have before the program: options, variables, numbers, durations and the placeholder of xargs. */
+const OF_STARTER = /^(?:-|\w+=|[\d.]+[smhd]?$|\{\}$)/
 const DEEPEST = 4
 
 /** The commands that a call runs, each as its words, including those inside `sh -c "…"` and behind `sudo`. */
@@ -61,11 +63,11 @@ function unwrap(words: readonly string[], depth: number): string[][] {
   let first = 0
   while (first < last && (STARTERS.has(programOf(words[first]!)) || /^\w+=/.test(words[first]!))) {
     first++
-    while (first < last && /^(-|\w+=)/.test(words[first]!)) first++
+    while (first < last && OF_STARTER.test(words[first]!)) first++
   }
   const rest = words.slice(first)
   if (rest.length === 0) return []
-  if (depth >= DEEPEST || !SHELLS.has(programOf(rest[0]!))) return [rest]
+  if (depth >= DEEPEST || !isShell(programOf(rest[0]!))) return [rest]
   const scripts = rest.slice(1).filter((word) => !/^[-/]\w{1,12}$/.test(word))
   return scripts.flatMap((script) =>
     script
