@@ -42,11 +42,13 @@ export function createDailyBackup({
     const wasIdle = isIdle
     isIdle = true
     const overdueMs = clock.monotonic() - earliestAt
-    if (overdueMs < 0 || (!wasIdle && overdueMs < HOUR_MS) || hasBackupOfToday()) return
+    if (overdueMs < 0 || (!wasIdle && overdueMs < HOUR_MS)) return
     // Also the time until the next try after a failure.
     earliestAt = clock.monotonic() + HOUR_MS
+    if (db.trouble() !== null) return
     // What failed is in the log and in the state.
-    if (db.trouble() === null) make().catch(() => {})
+    if (hasBackupOfToday()) void copyAgain()
+    else make().catch(() => {})
   }
 
   /** A backup from the future was made while the clock was wrong. */
@@ -66,6 +68,13 @@ export function createDailyBackup({
     log.info({ backup }, 'the database was backed up')
     lastProblem = await copy(backup)
     return backup
+  }
+
+  /** The person's disk may have been away when the newest backup was made. */
+  async function copyAgain(): Promise<void> {
+    const { backupFolder: folder } = readSettings(db)
+    const newest = backups.list()[0]
+    if (folder !== null && newest !== undefined && !(await backups.isCopied(folder, newest))) lastProblem = await copy(newest)
   }
 
   /** To the person's folder. Resolves with what went wrong, or null. */

@@ -90,6 +90,21 @@ describe('backups', () => {
     expect((await runner.client.ok('listBackups')).lastProblem).toBeNull()
   })
 
+  it('copies a backup later whose second folder was away', async () => {
+    const disk = join(elsewhere, 'disk')
+    mkdirSync(disk)
+    await setFolder(disk)
+    rmSync(disk, { recursive: true })
+    await runner.client.ok('makeBackup')
+    expect((await runner.client.ok('listBackups')).lastProblem).toMatchObject({ code: 'backup_copy_failed' })
+    await runner.restart()
+    mkdirSync(disk)
+    clock.advance(2 * HOUR_MS)
+    const [backup] = await backups()
+    await expect.poll(() => readdirSync(disk).flatMap((own) => readdirSync(join(disk, own)))).toContain(backup!.name)
+    expect(await backups()).toHaveLength(1)
+  })
+
   describe('with skills', () => {
     const mirror = (folder = join(runner.dataDir, 'backups')) =>
       existsSync(join(folder, 'skills')) ? readdirSync(join(folder, 'skills')) : []

@@ -1,5 +1,5 @@
 import { constants, existsSync } from 'node:fs'
-import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
+import { access, copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Backup } from '../../contract/backups.ts'
@@ -20,6 +20,7 @@ export type Backups = {
    * installation, because several may share the other one. Returns that folder.
    */
   copyTo(shared: string, backup: Backup): Promise<string>
+  isCopied(shared: string, backup: Backup): Promise<boolean>
   stop(): void
 }
 
@@ -64,11 +65,19 @@ export function createBackups(file: string): Backups {
     return target
   }
 
+  function isCopied(shared: string, { name }: Backup): Promise<boolean> {
+    return access(join(shared, ownFolderName(folder, hostname()), name)).then(
+      () => true,
+      () => false,
+    )
+  }
+
   return {
     folder,
     list: () => listBackups(folder),
     make: (now) => (making ??= make(now).finally(() => (making = null))),
     copyTo,
+    isCopied,
     stop: threads.stop,
   }
 }
