@@ -3,6 +3,7 @@ import { chmod, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createGitRig } from '../../testing/git-rig.ts'
+import type { Misfit } from './apply-changes.ts'
 
 /** A branch with every kind of change, and what is needed to apply it. */
 async function createApplyRig() {
@@ -93,6 +94,79 @@ describe('applying a branch to the checkout', () => {
     await change(rig)
     const before = rig.snapshot(rig.scratch.path)
     expect(await rig.apply()).toEqual({ is: 'refused', misfits: [{ path, why }] })
+    expect(rig.snapshot(rig.scratch.path)).toEqual(before)
+  })
+
+  /** A task that changed these files of the last commit. */
+  async function createSwapRig(files: Record<string, string | { linkTo: string }>, change: (task: Task) => Promise<unknown>) {
+    const rig = await createGitRig()
+    for (const [path, file] of Object.entries(files)) {
+      await rig.write(path, typeof file === 'string' ? file : '')
+      if (typeof file === 'string') continue
+      await rm(join(rig.repository, path))
+      symlinkSync(file.linkTo, join(rig.repository, path))
+    }
+    rig.gitIn('add', '--all')
+    rig.gitIn('commit', '--quiet', '-m', 'More')
+    const base = rig.head()
+    const task = await rig.addTask('job-1', base)
+    await change(task)
+    const { commit } = await task.commit()
+    return { ...rig, at: (path: string) => join(rig.repository, path), apply: () => rig.git.applyTo({ ...task, base, commit }) }
+  }
+  const FOLDER = { 'lib/util/a': 'a\n', 'lib/util/deep/b': 'b\n' }
+  const toFile = async (task: Task) => {
+    await rm(task.at('lib/util'), { recursive: true })
+    await task.write('lib/util', 'util\n')
+  }
+  const toLink = async (task: Task) => {
+    await rm(task.at('lib/util'), { recursive: true })
+    symlinkSync('../src', task.at('lib/util'))
+  }
+  const toFolder = async (task: Task) => {
+    await rm(task.at('lib/util'))
+    for (const [path, text] of Object.entries(FOLDER)) await task.write(path, text)
+  }
+
+  test.each<[string, Record<string, string | { linkTo: string }>, (task: Task) => Promise<unknown>, string]>([
+    ['a folder in the place of a file', { 'lib/util': 'util\n' }, toFolder, 'lib/util/deep/b'],
+    ['a folder in the place of a link', { 'lib/util': { linkTo: '../src' } }, toFolder, 'lib/util/deep/b'],
+    ['a file in the place of a folder', FOLDER, toFile, 'lib/util'],
+    ['a link in the place of a folder', FOLDER, toLink, 'lib/util/main.ts'],
+  ])('brings %s', async (_, files, change, path) => {
+    const rig = await createSwapRig(files, change)
+    expect(await rig.apply()).toEqual({ is: 'applied', files: 3 })
+    expect(existsSync(rig.at(path))).toBe(true)
+    const after = rig.snapshot(rig.repository)
+    expect(await rig.apply()).toEqual({ is: 'applied', files: 0 })
+    expect(rig.snapshot(rig.repository)).toEqual(after)
+  })
+
+  test('brings a file in the place of a folder whose files a call before this one has deleted', async () => {
+    const rig = await createSwapRig(FOLDER, toFile)
+    for (const path of Object.keys(FOLDER)) await rm(rig.at(path))
+    expect(await rig.apply()).toEqual({ is: 'applied', files: 1 })
+    expect(readFileSync(rig.at('lib/util'), 'utf8')).toBe('util\n')
+  })
+
+  test.each<[string, Record<string, string>, (task: Task) => Promise<unknown>, string, Misfit[]]>([
+    ['the folder that becomes a file has another one', FOLDER, toFile, 'lib/util/mine', [{ path: 'lib/util', why: 'exists' }]],
+    [
+      'the file that becomes a folder was changed',
+      { 'lib/util': 'util\n' },
+      toFolder,
+      'lib/util',
+      [
+        { path: 'lib/util', why: 'changed' },
+        { path: 'lib/util/a', why: 'exists' },
+        { path: 'lib/util/deep/b', why: 'exists' },
+      ],
+    ],
+  ])('changes nothing when %s', async (_, files, change, path, misfits) => {
+    const rig = await createSwapRig(files, change)
+    await rig.write(path, 'mine\n')
+    const before = rig.snapshot(rig.scratch.path)
+    expect(await rig.apply()).toEqual({ is: 'refused', misfits })
     expect(rig.snapshot(rig.scratch.path)).toEqual(before)
   })
 

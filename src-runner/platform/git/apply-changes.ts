@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, chmod, lstat, mkdir, open, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, normalize, sep } from 'node:path'
-import { blobNameOf, lookAt, removeEmptyAbove, replaceAt, type Present } from './checkout-files.ts'
+import { blobNameOf, hasOnly, lookAt, removeEmptyAbove, replaceAt, type Present } from './checkout-files.ts'
 import { readBlobs } from './read-blobs.ts'
 import type { Range } from './read-changes.ts'
 import type { Repositories, Repository } from './repository.ts'
@@ -39,7 +39,16 @@ type Entry = { path: string; oldMode: string; mode: string; base: string; wanted
 type Step = { path: string; mark: string; staged: string | null }
 /** `mode`: of the file that is there. `mine`: its content, if it is to be merged. */
 type ToWrite = { entry: Entry; mark: string; mode: number | null; mine: Buffer | null; hasCrLf: boolean }
-type Plan = { repository: Repository; stage: string; steps: Step[]; writes: ToWrite[]; misfits: Misfit[] }
+/** `wanted`: all paths that the commit has of those that differ. `deleted`: those that are to be deleted, and can be. */
+type Plan = {
+  repository: Repository
+  stage: string
+  wanted: ReadonlySet<string>
+  deleted: Set<string>
+  steps: Step[]
+  writes: ToWrite[]
+  misfits: Misfit[]
+}
 
 const MB = 1_000_000
 const MAX_FILE_BYTES = 50 * MB
@@ -64,10 +73,13 @@ export function createApplier({ run, repositories }: { run: RunGit; repositories
     const stage = join(repository.gitDir, STAGE + randomBytes(6).toString('hex'))
     await mkdir(stage, { mode: 0o700 })
     try {
-      const plan: Plan = { repository, stage, steps: [], writes: [], misfits: [] }
       const entries = await listEntries(repository, base, commit)
+      const [gone, present] = [entries.filter(({ mode }) => mode === NO_FILE), entries.filter(({ mode }) => mode !== NO_FILE)]
+      const wanted = new Set(present.map(({ path }) => path))
+      const plan: Plan = { repository, stage, wanted, deleted: new Set(), steps: [], writes: [], misfits: [] }
       plan.misfits.push(...(await twinsIn(root, entries)))
-      for (const entry of entries) await planEntry(plan, entry)
+      // A file may take the place of a folder, and the reverse.
+      for (const entry of [...gone, ...present]) await planEntry(plan, entry)
       if (plan.misfits.length === 0) await stageWrites(plan)
       if (plan.misfits.length > 0) return { is: 'refused', misfits: plan.misfits }
       await syncStaged(plan.steps)
@@ -130,21 +142,25 @@ export function createApplier({ run, repositories }: { run: RunGit; repositories
 /** The number of conflicts, up to 127, or 255. */
 const CONFLICTS = Array.from({ length: 255 }, (_, at) => at + 1)
 
-async function planEntry({ repository: { root }, steps, writes, misfits }: Plan, entry: Entry): Promise<void> {
+async function planEntry(plan: Plan, entry: Entry): Promise<void> {
+  const { repository, deleted, steps, writes, misfits } = plan
+  const { root } = repository
   const { path, mode, oldMode, base, wanted } = entry
   const refuse = (why: Misfit['why']) => void misfits.push({ path, why })
   if (!isPlainPath(path) || path.includes('\uFFFD')) return refuse('bad_name')
   if (![...MODES, NO_FILE].includes(mode) || ![...MODES, NO_FILE].includes(oldMode)) return refuse('submodule')
   const present = await lookAt(root, path, MAX_FILE_BYTES)
-  if (present.kind === 'through_a_link' || present.kind === 'too_large') return refuse(present.kind)
-  if (present.kind === 'other') return refuse('exists')
-  if (!(await isWritable(root, path))) return refuse('not_writable')
+  const isMissing = await isAsMissing(plan, entry, present)
+  if (present.kind === 'too_large') return refuse('too_large')
+  if (present.kind === 'blocked' && !isMissing) return refuse(present.isLink ? 'through_a_link' : 'exists')
+  if (present.kind === 'other' || (present.kind === 'folder' && !isMissing)) return refuse('exists')
+  if (present.kind !== 'blocked' && !(await isWritable(root, path))) return refuse('not_writable')
   const content = 'content' in present ? present.content : NOTHING
   const hasCrLf = present.kind === 'file' && usesCrLf(content)
   const write = (mine: Buffer | null) =>
     void writes.push({ entry, mark: present.mark, mode: present.kind === 'file' ? present.mode : null, mine, hasCrLf })
 
-  if (present.kind === 'missing') {
+  if (isMissing) {
     if (mode === NO_FILE) return
     return oldMode === NO_FILE ? write(null) : refuse('deleted')
   }
@@ -154,10 +170,29 @@ async function planEntry({ repository: { root }, steps, writes, misfits }: Plan,
   if (mode !== NO_FILE && isAs(wanted, mode)) return isExecutableAs(present, mode, oldMode) ? undefined : write(null)
   if (oldMode === NO_FILE) return refuse('exists')
   const isBase = isAs(base, oldMode)
-  if (mode === NO_FILE) return isBase ? void steps.push({ path, mark: present.mark, staged: null }) : refuse('changed')
+  if (mode === NO_FILE) {
+    if (!isBase) return refuse('changed')
+    deleted.add(path)
+    return void steps.push({ path, mark: present.mark, staged: null })
+  }
   if (isBase) return write(null)
   if (present.kind === 'file' && mode !== '120000' && oldMode !== '120000') return write(content)
   refuse('changed')
+}
+
+/** Whether nothing is there, or nothing once this change, or a call before this one, has made room. */
+async function isAsMissing({ repository, wanted, deleted }: Plan, { path, mode }: Entry, present: Present): Promise<boolean> {
+  const isGone = mode === NO_FILE
+  switch (present.kind) {
+    case 'missing':
+      return true
+    case 'folder':
+      return isGone || hasOnly(repository.root, path, deleted).catch(() => false)
+    case 'blocked':
+      return deleted.has(present.by) || (isGone && (!present.isLink || wanted.has(present.by)))
+    default:
+      return false
+  }
 }
 
 /** Whether the file can be run as the change wants it, or the change does not say. */
