@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { begin, capture, root } from './run.mjs'
+import { listSourceFiles } from './source-files.mjs'
 
 const CONFIG = 'build/oxlint.json'
 const PASSED = join(root, 'node_modules/.cache/lint.json')
@@ -33,8 +34,7 @@ export function hashInputs(texts) {
 }
 
 async function readTexts() {
-  const { output } = await capture('git', ['ls-files', '--cached', '--others', '--exclude-standard'])
-  const files = output.split('\n').filter((file) => LINTED.test(file) || FOR_ALL.test(file) || /^resources\/.*\.json$/.test(file))
+  const files = (await listSourceFiles()).filter((file) => LINTED.test(file) || FOR_ALL.test(file) || /^resources\/.*\.json$/.test(file))
   return Object.fromEntries(files.flatMap((file) => (textOf(file) === null ? [] : [[file, textOf(file)]])))
 }
 
@@ -66,14 +66,14 @@ async function lint() {
     isWhole ? null : oxlint(...SOURCES),
   ])
   const output = runs.map((run) => (run === null || run.code === 0 ? '' : `${run.output}\n`)).join('')
-  const isFailed = runs.some((run) => run !== null && run.code !== 0)
+  const failed = runs.filter((run) => run !== null && run.code !== 0)
   mkdirSync(dirname(PASSED), { recursive: true })
-  // A failure that names no file says nothing about any.
-  const isNamed = Object.keys(inputs).some((file) => output.includes(file))
+  // A failed run that names no file says nothing about any.
+  const isNamed = failed.every((run) => Object.keys(inputs).some((file) => run.output.includes(file)))
   const clean = Object.entries(inputs).filter(([file]) => !output.includes(file))
-  if (!isFailed || isNamed) writeFileSync(PASSED, JSON.stringify(Object.fromEntries(clean)))
+  if (isNamed) writeFileSync(PASSED, JSON.stringify(Object.fromEntries(clean)))
   process.stdout.write(output)
-  process.exitCode = isFailed ? 1 : 0
+  process.exitCode = failed.length > 0 ? 1 : 0
 }
 
 if (import.meta.filename === process.argv[1]) await begin(lint)

@@ -1,6 +1,8 @@
 // Refuses words that Deckhand used before: one word has one meaning here. Parts of names count, so `clockworkTick` is found.
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { begin, root } from './run.mjs'
+import { listSourceFiles } from './source-files.mjs'
 
 /** Old word → what to write, and the files that may use the word in another sense. */
 const OLD_TERMS = new Map(
@@ -44,9 +46,11 @@ export function findOldTerms(file, text) {
   )
 }
 
-if (import.meta.filename === process.argv[1]) {
-  const files = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' }).stdout.split('\n')
-  const found = files.filter((file) => READ.test(file)).flatMap((file) => findOldTerms(file, readFileSync(file, 'utf8')))
+async function findAll() {
+  const files = (await listSourceFiles()).filter((file) => READ.test(file))
+  const found = files.flatMap((file) => findOldTerms(file, readFileSync(join(root, file), 'utf8')))
   process.stdout.write(found.map((line) => `${line}\n`).join(''))
   process.exitCode = found.length > 0 ? 1 : 0
 }
+
+if (import.meta.filename === process.argv[1]) await begin(findAll)
