@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { hasChromiumSandbox } from './chromium-sandbox.mjs'
 import { begin, handOver, say, Stop } from './run.mjs'
 import { fillScenario } from './scenario.mjs'
-import { setUp } from './setup.mjs'
+import { forgetBuild, setUp } from './setup.mjs'
 import { hasDisplay } from './virtual-desktop.mjs'
 
 await begin(async () => {
@@ -20,5 +20,7 @@ await begin(async () => {
   // Port 0: any free one, so that this runs beside an installed Deckhand.
   const env = { DECKHAND_DATA_DIR: folder, DECKHAND_VAULT: 'file', RUNNER_PORT: '0', DASHBOARD_PORT: '0', LOG_LEVEL: 'debug' }
   const sandbox = hasChromiumSandbox() ? {} : { NO_SANDBOX: '1' }
+  // The development server writes its own main process and preload there.
+  forgetBuild()
   handOver('electron-vite', ['dev', '--watch'], { env: { ...env, ...sandbox } })
 })

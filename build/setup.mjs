@@ -1,7 +1,7 @@
 // From a fresh clone to something that runs. Every step looks at what is really there, so a second time is quick and an
 // interrupted run simply goes on.
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectNode, root, run, say, Stop, tail } from './run.mjs'
 import { installedElectron, setUpElectron } from './setup-electron.mjs'
@@ -67,20 +67,28 @@ const SOURCES = [
   'src-runner',
   'resources',
   'electron.vite.config.ts',
+  'build/data-modules.ts',
   'build/licenses.ts',
   'package.json',
   'package-lock.json',
 ]
 
+const STAMP = join(root, 'out/.built-from')
+
 /** Builds unless `out/` was made from exactly these sources. */
 export async function build() {
-  const stamp = join(root, 'out/.built-from')
   const sources = fingerprint(SOURCES)
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return
+  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === sources) return
   say('building')
+  forgetBuild()
   const log = logFile('build')
   if ((await run('electron-vite', ['build'], { log })) !== 0) throw new Stop(`the build failed (whole log: ${log})\n${tail(log)}`)
-  writeFileSync(stamp, sources)
+  writeFileSync(STAMP, sources)
+}
+
+/** Before something writes to `out/` that may end halfway, or that is no build of these sources. */
+export function forgetBuild() {
+  rmSync(STAMP, { force: true })
 }
 
 /** A digest over names and contents: modification times lie after a checkout. */
