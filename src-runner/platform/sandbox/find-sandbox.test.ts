@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { englishText, quote } from '../../lib/messages.ts'
 import { describe, expect, it } from 'vitest'
 import { explainFailure, findSandbox, noSandbox, type MachineFacts } from './find-sandbox.ts'
@@ -35,7 +36,16 @@ describe('the reason for a missing sandbox', () => {
   })
 })
 
+const BARE = ['--unshare-all', '--ro-bind', '/', '/', '--proc', '/proc', 'true']
+const canBubblewrap = process.platform === 'linux' && spawnSync('bwrap', BARE).status === 0
+
 describe('findSandbox', () => {
+  // Without this test, all others would be skipped if Deckhand built its sandbox wrongly.
+  it.skipIf(!canBubblewrap)('works wherever bubblewrap does', async () => {
+    const { works, reason } = await findSandbox()
+    expect({ works, reason }).toEqual({ works: true, reason: null })
+  })
+
   it('returns the sandbox of this machine, or why there is none', async () => {
     const sandbox = await findSandbox()
     expect(sandbox.works).toBe(sandbox.kind !== 'none')
