@@ -81,3 +81,34 @@ it('reach a job from the top of a chain, however many jobs a client put under on
   expect(readTaints(rig.db, id)).toMatchObject({ untrusted: { seq: 0 }, private: null })
   rig.close()
 })
+
+it('reach a turn from the parent of an earlier turn of its conversation, whose text it reads', () => {
+  const rig = openDomainRig()
+  const agentId = rig.addAgent('Ada').id
+  const [later, before] = transact<string[]>(rig.db, (tx) => {
+    const job = { agentId, task: 'Do it' }
+    const turn = (conversation?: string, parentJobId?: string) =>
+      rig.store.enqueue(tx, { ...job, channel: 'chat', ...(conversation && { conversation }), ...(parentJobId && { parentJobId }) })
+    const first = turn()
+    const source = rig.store.enqueue(tx, { ...job, channel: 'webhook' })
+    turn(first.conversationId!, source.id)
+    return [turn(first.conversationId!).id, first.id]
+  })
+  expect(readTaints(rig.db, later!)).toMatchObject({ untrusted: { seq: 0 }, private: null })
+  expect(readTaints(rig.db, before!)).toEqual(NO_TAINTS)
+  rig.close()
+})
+
+it('are read once for each job, however the conversations and parents of clients cross', () => {
+  const rig = openDomainRig()
+  const agentId = rig.addAgent('Ada').id
+  const id = transact<string>(rig.db, (tx) => {
+    const job = { agentId, task: 'Do it', channel: 'chat' } as const
+    const conversations = [1, 2].map(() => rig.store.enqueue(tx, job).conversationId!)
+    let parentJobId = rig.store.enqueue(tx, { ...job, channel: 'webhook' }).id
+    for (let i = 0; i < 60; i++) parentJobId = rig.store.enqueue(tx, { ...job, conversation: conversations[i % 2]!, parentJobId }).id
+    return parentJobId
+  })
+  expect(readTaints(rig.db, id)).toMatchObject({ untrusted: { seq: 0 } })
+  rig.close()
+})

@@ -1,4 +1,4 @@
-import { and, eq, inArray, lt, notInArray, sql, type SQL } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, lt, notInArray, sql, type SQL } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
 import type { JobChannel } from '../../contract/jobs.ts'
@@ -92,18 +92,36 @@ type TaintedJob = NonNullable<ReturnType<ReturnType<typeof selectJobs>['get']>>
  * origin with a connected account.
  */
 export function readTaints(db: Db, jobId: string, besides: string | null = null): Taints {
-  // From the top down and in a loop, because clients may put any number of jobs under one another.
-  const chain: TaintedJob[] = []
-  for (let id: string | null = jobId; id !== null; id = chain.at(-1)!.parentJobId) {
-    const job = JOB_BY_ID(db).get({ jobId: id })
-    if (job === undefined) break
-    chain.push(job)
+  // In loops and each job once, because clients may put any number of jobs under one another.
+  const found = new Map<string, TaintedJob & { parentsOfTurns: string[] }>()
+  const open = [jobId]
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    const job = found.has(id) ? undefined : JOB_BY_ID(db).get({ jobId: id })
+    if (job === undefined) continue
+    const parentsOfTurns = PARENTS_OF_EARLIER_TURNS(db)
+      .all(job)
+      .flatMap(({ parentJobId }) => parentJobId ?? [])
+    found.set(id, { ...job, parentsOfTurns })
+    open.push(...parentsOfTurns, ...(job.parentJobId === null ? [] : [job.parentJobId]))
   }
-  return chain.reduceRight<Taints>((above, job) => taintsUnder(db, job, above, besides), NO_TAINTS)
+  // A job is newer than those that it inherits from.
+  const known = new Map<string, Taints>()
+  const taintsOfJob = (id: string) => known.get(id) ?? NO_TAINTS
+  for (const job of [...found.values()].sort((a, b) => a.seq - b.seq)) {
+    const ofTurns = job.parentsOfTurns.map(taintsOfJob)
+    known.set(
+      job.id,
+      taintsUnder(db, job, { above: job.parentJobId === null ? NO_TAINTS : taintsOfJob(job.parentJobId), ofTurns }, besides),
+    )
+  }
+  return taintsOfJob(jobId)
 }
 
-/** `above`: the taints of its parent, also when a person retried the job or a client made it: its task may be text of the parent. */
-function taintsUnder(db: Db, job: TaintedJob, above: Taints, besides: string | null): Taints {
+/**
+ * `above`: the taints of its parent, also when a person retried the job or a client made it: its task may be text of the parent.
+ * `ofTurns`: those of the parents of earlier turns of its conversation.
+ */
+function taintsUnder(db: Db, job: TaintedJob, { above, ofTurns }: { above: Taints; ofTurns: Taints[] }, besides: string | null): Taints {
   const inherited: Taints[] = hasPromptMemories(db, job.id) ? [MEMORY_IN_PROMPT] : []
   const ofCursor = readCursorTaints(db, job.id)
   inherited.push({
@@ -111,8 +129,8 @@ function taintsUnder(db: Db, job: TaintedJob, above: Taints, besides: string | n
     untrusted: ofCursor.includes('untrusted') ? CURSOR_IN_PROMPT : null,
     private: ofCursor.includes('private') ? CURSOR_IN_PROMPT : null,
   })
-  if (job.parentJobId !== null) inherited.push(above)
-  if (job.conversationId !== null) inherited.push(...taintsOfEarlierTurns(db, job, job.conversationId, besides))
+  inherited.push(above)
+  if (job.conversationId !== null) inherited.push(...taintsOfEarlierTurns(db, job, job.conversationId, besides), ...ofTurns)
   return taintsOf(originOf(job), inherited, taintedSteps(STEPS_OF_JOB(db).all({ jobSeq: job.seq, origin: besides })))
 }
 
@@ -148,6 +166,14 @@ const IS_OF_STEP = sql`${decisions.jobSeq} = ${jobSteps.jobSeq} AND ${decisions.
 const IS_FROM_ORIGIN = sql`${IS_OF_STEP} AND json_extract(${decisions.facts}, '$.readsFrom') = ${sql.placeholder('origin')}`
 const IS_ELSEWHERE = sql`(${sql.placeholder('origin')} IS NULL OR NOT EXISTS (SELECT 1 FROM ${decisions} WHERE ${IS_FROM_ORIGIN}))`
 
+const PARENTS_OF_EARLIER_TURNS = prepareOnce((db: Db) =>
+  db
+    .selectDistinct({ parentJobId: jobs.parentJobId })
+    .from(jobs)
+    .where(
+      and(eq(jobs.conversationId, sql.placeholder('conversationId')), lt(jobs.seq, sql.placeholder('seq')), isNotNull(jobs.parentJobId)),
+    ),
+)
 const STEPS_OF_JOB = prepareOnce((db: Db) => selectSteps(db, eq(jobSteps.jobSeq, sql.placeholder('jobSeq'))))
 const STEPS_OF_EARLIER_TURNS = prepareOnce((db: Db) => {
   const isEarlier = and(eq(jobs.conversationId, sql.placeholder('conversationId')), lt(jobs.seq, sql.placeholder('seq')))
