@@ -181,7 +181,7 @@ async function inputFor(deps: AgentWorkDeps, { job, claim, signal }: Attempt, ag
       cursor: createScheduleCursor(deps, claim, job),
     },
     limits: agent.limits,
-    postponed: jobs.timesPostponed(db, job.id),
+    postponed: jobs.findPostponed(db, job.id),
     used: { turns: job.turns, toolCalls: job.toolCalls, costMicros: Math.round(job.costUsd * 1_000_000), workingMs: job.workingMs },
     signal,
   }

@@ -70,7 +70,7 @@ const STEPS = {
   delegate,
   awaitChild: settleWith({ kind: 'waiting', status: 'awaiting_child' }),
   release: settleWith({ kind: 'released' }),
-  postpone: settleWith({ kind: 'postponed', waitMs: 0, message: quote('Nobody answers.'), notifiesOwner: true }),
+  postpone: settleWith({ kind: 'postponed', cause: 'silence', waitMs: 0, message: quote('Nobody answers.'), notifiesOwner: true }),
   wake,
   cancel,
   cancelAllOfAgent,

@@ -85,7 +85,7 @@ export type RigOptions = {
   tools?: Tool[]
   limits?: Partial<Limits>
   used?: Partial<LoopInput['used']>
-  postponed?: number
+  postponed?: LoopInput['postponed']
   transcript?: PromptMessage[]
   startedCallIds?: string[]
   price?: KnownPrice | null
@@ -165,7 +165,7 @@ export function runRig(options: RigOptions): Rig {
     tools: options.tools ?? [],
     toolContext: { jobId: 'job', agentId: 'agent', folders: [], closedFolders: [] },
     limits: { ...DEFAULT_LIMITS, ...options.limits },
-    postponed: options.postponed ?? 0,
+    postponed: options.postponed ?? null,
     used: { turns: 0, toolCalls: 0, costMicros: 0, workingMs: 0, ...options.used },
     signal: stop.signal,
   }

@@ -6,7 +6,7 @@ import type { ModelEvent, ModelFailure, ModelRequest, ReplyParts } from '../prov
 import { limitReached, textSoFar, type Attempt } from './attempt.ts'
 import { callModel, EMPTY_REPLY, type CallResult, type ReplyContent, type TooLongRefusal } from './call-model.ts'
 import { addCosts, type CallCost } from './cost-of-call.ts'
-import type { LoopOutcome } from './loop-types.ts'
+import type { LoopInput, LoopOutcome, PostponeCause } from './loop-types.ts'
 
 const TRIES_PER_MODEL = 5
 /** A silent model is not tried a third time while the job holds a slot. */
@@ -97,7 +97,7 @@ export async function askModel(attempt: Attempt, request: Omit<ModelRequest, 'mo
 function waitBeforeRetry(failure: ModelFailure, tries: number, isLastModel: boolean, { input, deps }: Attempt): number | null {
   if (!failure.retryable || tries >= TRIES_PER_MODEL) return null
   // After a postponement, one try tells whether the model is back.
-  if (failure.kind === 'timeout' && tries >= (input.postponed > 0 ? 1 : SILENT_TRIES)) return null
+  if (failure.kind === 'timeout' && tries >= (timesPostponed(input, 'silence') > 0 ? 1 : SILENT_TRIES)) return null
   const random = deps.random()
   const backoffMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1)) * (0.5 + random / 2)
   if (failure.retryAfterMs === null) return Math.round(backoffMs)
@@ -111,11 +111,16 @@ function postponed(attempt: Attempt, failures: Failed[]): LoopOutcome | null {
   const { input } = attempt
   const kinds = new Set(failures.map(({ failure }) => failure.kind))
   if (kinds.has('refused')) return null
-  let waitMs: number | undefined
-  if (kinds.has('timeout')) waitMs = SILENCE_WAITS_MS[input.postponed]
-  else if (kinds.has('key_out_of_reach') && input.postponed < KEYCHAIN_WAITS) waitMs = KEYCHAIN_WAIT_MS
+  const cause = kinds.has('timeout') ? 'silence' : kinds.has('key_out_of_reach') ? 'keychain' : null
+  if (cause === null) return null
+  const times = timesPostponed(input, cause)
+  const waitMs = cause === 'silence' ? SILENCE_WAITS_MS[times] : times < KEYCHAIN_WAITS ? KEYCHAIN_WAIT_MS : undefined
   if (waitMs === undefined) return null
-  return { kind: 'postponed', waitMs, message: messageFor(failures), notifiesOwner: input.postponed === 0, text: textSoFar(attempt) }
+  return { kind: 'postponed', cause, waitMs, message: messageFor(failures), notifiesOwner: times === 0, text: textSoFar(attempt) }
+}
+
+function timesPostponed({ postponed: before }: LoopInput, cause: PostponeCause): number {
+  return before?.cause === cause ? before.times : 0
 }
 
 /** false: the attempt was stopped meanwhile. */

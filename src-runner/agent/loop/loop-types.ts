@@ -34,10 +34,13 @@ export type PolicyQuestion = {
  * run. `wait`: the attempt ends here, and the answer wakes the job.
  */
 export type PolicyVerdict =
-  | { verdict: 'run'; facts?: CallFacts; again?: true; underWay?: true }
+  | { verdict: 'run'; facts?: CallFacts; again?: true; underWay?: true; note?: PersonNote }
   | { verdict: 'deny'; reason: string; addsTaint?: readonly Taint[] }
   | { verdict: 'answer'; ok: boolean; output: string; addsTaint?: readonly Taint[] }
   | { verdict: 'wait'; status: 'awaiting_approval' | 'awaiting_child' }
+
+/** What the person wrote when they approved the call. The model reads it with the result. */
+export type PersonNote = { text: string; addsTaint: readonly Taint[] }
 
 export type Used = { turns: number; toolCalls: number; costMicros: number; workingMs: number }
 
@@ -97,8 +100,8 @@ export type LoopInput = {
   limits: Limits
   /** What earlier attempts used. */
   used: Used
-  /** How often the job was postponed since its last step. */
-  postponed: number
+  /** How often the job was postponed in a row for one cause since its last step. null: it was not. */
+  postponed: { cause: PostponeCause; times: number } | null
   signal: AbortSignal
 }
 
@@ -128,6 +131,9 @@ export type LoopDeps = {
   random: () => number
 }
 
+/** No model responds, or the keychain with their keys is locked. */
+export type PostponeCause = 'silence' | 'keychain'
+
 /** How an attempt ends. `text` is what was said so far. */
 export type LoopOutcome =
   /**
@@ -138,5 +144,5 @@ export type LoopOutcome =
   | { kind: 'waiting'; status: 'awaiting_approval' | 'awaiting_child'; text: string }
   | { kind: 'failed'; error: JobErrorCode; message: Message; text: string }
   /** No model responds now; the job runs again later. */
-  | { kind: 'postponed'; waitMs: number; message: Message; notifiesOwner: boolean; text: string }
+  | { kind: 'postponed'; cause: PostponeCause; waitMs: number; message: Message; notifiesOwner: boolean; text: string }
   | { kind: 'aborted'; text: string }

@@ -485,6 +485,7 @@ describe('model failures', () => {
     rig.clock.advance(await rig.clock.untilSleeping((ms) => ms < 100_000))
     expect(await rig.outcome).toEqual({
       kind: 'postponed',
+      cause: 'silence',
       waitMs: 30_000,
       message: { code: 'job_after_tries', params: { problem: quote('Acme says nothing.'), tries: 2 } },
       notifiesOwner: true,
@@ -501,13 +502,13 @@ describe('model failures', () => {
   it.each([
     [1, 60_000],
     [2, 120_000],
-  ])('get one try after postponement %i, and then a longer one', async (postponed, waitMs) => {
-    const rig = runRig({ postponed, turns: [[silent]] })
+  ])('get one try after postponement %i, and then a longer one', async (times, waitMs) => {
+    const rig = runRig({ postponed: { cause: 'silence', times }, turns: [[silent]] })
     expect(await rig.outcome).toMatchObject({ kind: 'postponed', waitMs, notifiesOwner: false })
   })
 
   it('fail the job after the third postponement', async () => {
-    const rig = runRig({ postponed: 3, turns: [[silent]] })
+    const rig = runRig({ postponed: { cause: 'silence', times: 3 }, turns: [[silent]] })
     expect(await rig.outcome).toEqual({ kind: 'failed', error: 'model_unavailable', message: quote('Acme says nothing.'), text: '' })
   })
 
@@ -521,8 +522,15 @@ describe('model failures', () => {
     }
     const open = () => Promise.resolve({ failure })
     expect(await runRig({ open }).outcome).toMatchObject({ kind: 'postponed', waitMs: 60_000, notifiesOwner: true })
-    expect(await runRig({ open, postponed: 1_439 }).outcome).toMatchObject({ kind: 'postponed', notifiesOwner: false })
-    expect(await runRig({ open, postponed: 1_440 }).outcome).toMatchObject({ kind: 'failed', error: 'model_auth' })
+    const waited = (times: number) => runRig({ open, postponed: { cause: 'keychain', times } }).outcome
+    expect(await waited(1_439)).toMatchObject({ kind: 'postponed', notifiesOwner: false })
+    expect(await waited(1_440)).toMatchObject({ kind: 'failed', error: 'model_auth' })
+  })
+
+  it('start their waits again after the job has waited for the keychain', async () => {
+    const rig = runRig({ random: 1, postponed: { cause: 'keychain', times: 200 }, turns: [[silent], [silent]] })
+    rig.clock.advance(await rig.clock.untilSleeping((ms) => ms < 100_000))
+    expect(await rig.outcome).toMatchObject({ kind: 'postponed', cause: 'silence', waitMs: 30_000, notifiesOwner: true })
   })
 
   it('spread the retries', async () => {

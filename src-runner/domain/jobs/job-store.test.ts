@@ -247,6 +247,22 @@ describe('recording', () => {
 })
 
 describe('settling', () => {
+  test('counts how often a job was postponed in a row for one cause, until it makes progress', () => {
+    const { id } = enqueue()
+    const postpone = (cause: 'silence' | 'keychain') => {
+      settle(claim(id), { kind: 'postponed', cause, waitMs: 0, message: quote('Nobody answers.'), notifiesOwner: false })
+      return rig.store.findPostponed(rig.db, id)
+    }
+    expect([postpone('keychain'), postpone('keychain'), postpone('silence'), postpone('silence')]).toEqual([
+      { cause: 'keychain', times: 1 },
+      { cause: 'keychain', times: 2 },
+      { cause: 'silence', times: 1 },
+      { cause: 'silence', times: 2 },
+    ])
+    recordReply(claim(id), replyOf('Here.'))
+    expect(rig.store.findPostponed(rig.db, id)).toBeNull()
+  })
+
   test('completes a job with its result and message in the transaction of the last reply', () => {
     const { id, conversationId } = enqueue({ channel: 'chat' })
     const held = claim(id)

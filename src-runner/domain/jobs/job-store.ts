@@ -32,7 +32,7 @@ import {
   listSteps,
   listIdsAfter,
 } from './read-jobs.ts'
-import { timesPostponed } from './postpone-job.ts'
+import { findPostponed } from './postpone-job.ts'
 import { recordReply, recordToolResult, recordToolStarted, type NewReply, type NewToolResult, type NewToolStart } from './record-steps.ts'
 import { createJobTimeBuckets } from './job-time-buckets.ts'
 import { createJobSearch } from './search-jobs.sql.ts'
@@ -104,7 +104,7 @@ export function createJobStore({
     depthOf,
     listSteps,
     listReplyParts,
-    timesPostponed,
+    findPostponed,
     countJobs,
     countJobsOfConversation,
     listRunningJobs,

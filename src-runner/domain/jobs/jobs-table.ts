@@ -220,6 +220,9 @@ export const replyParts = sqliteTable(
   ],
 )
 
+/** `silence`: no model responds. `keychain`: it is locked, so there is no key. */
+export const POSTPONE_CAUSES = ['silence', 'keychain'] as const
+
 export const postponedJobs = sqliteTable(
   'postponed_jobs',
   {
@@ -227,8 +230,9 @@ export const postponedJobs = sqliteTable(
       .primaryKey()
       .references(() => jobs.seq, { onDelete: 'cascade' }),
     until: moment('until').notNull(),
-    // How often it was postponed since it last made progress.
+    // How often it was postponed for this cause since it last made progress, or since another cause.
     times: integer('times').notNull(),
+    cause: oneOf('cause', POSTPONE_CAUSES).notNull().default('silence'),
   },
   (t) => [...checks(t, 'times > 0')],
 )

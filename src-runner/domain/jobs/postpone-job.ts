@@ -1,27 +1,34 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
-import { jobs, postponedJobs } from './jobs-table.ts'
+import { jobs, postponedJobs, type POSTPONE_CAUSES } from './jobs-table.ts'
 
 export const LONGEST_POSTPONED_MS = 600_000
 
-const TIMES_POSTPONED = prepareOnce((db: Db) =>
+const POSTPONED = prepareOnce((db: Db) =>
   db
-    .select({ times: postponedJobs.times })
+    .select({ cause: postponedJobs.cause, times: postponedJobs.times })
     .from(jobs)
     .innerJoin(postponedJobs, eq(postponedJobs.jobSeq, jobs.seq))
     .where(eq(jobs.id, sql.placeholder('jobId'))),
 )
 
-/** How often a job was postponed since it last made progress. */
-export function timesPostponed(db: Db, jobId: string): number {
-  return TIMES_POSTPONED(db).get({ jobId })?.times ?? 0
+export type PostponeCause = (typeof POSTPONE_CAUSES)[number]
+/** How often a job was postponed in a row for one cause. */
+export type Postponed = { cause: PostponeCause; times: number }
+
+/** Since the job last made progress. null: it was not postponed. */
+export function findPostponed(db: Db, jobId: string): Postponed | null {
+  return POSTPONED(db).get({ jobId }) ?? null
 }
 
-export function postponeUntil(tx: Tx, jobSeq: number, until: number): void {
+export function postponeUntil(tx: Tx, jobSeq: number, { until, cause }: { until: number; cause: PostponeCause }): void {
   tx.insert(postponedJobs)
-    .values({ jobSeq, until, times: 1 })
-    .onConflictDoUpdate({ target: postponedJobs.jobSeq, set: { until, times: sql`times + 1` } })
+    .values({ jobSeq, until, cause, times: 1 })
+    .onConflictDoUpdate({
+      target: postponedJobs.jobSeq,
+      set: { until, cause, times: sql`CASE WHEN ${postponedJobs.cause} = ${cause} THEN times + 1 ELSE 1 END` },
+    })
     .run()
 }
 

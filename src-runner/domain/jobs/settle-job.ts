@@ -10,7 +10,7 @@ import { addMessage, touchConversation } from '../conversations/turns.ts'
 import type { Claim } from './claim-job.ts'
 import type { JobDeps, MovedJob } from './job-deps.ts'
 import { jobs } from './jobs-table.ts'
-import { forgetPostponed, LONGEST_POSTPONED_MS, postponeUntil } from './postpone-job.ts'
+import { forgetPostponed, LONGEST_POSTPONED_MS, postponeUntil, type PostponeCause } from './postpone-job.ts'
 import { getJob } from './read-jobs.ts'
 import { recordReply, type NewReply } from './record-steps.ts'
 import { markEnded, markPending, markWaiting, readReplies, recordBeat, saveResult } from './settle-job.sql.ts'
@@ -26,7 +26,7 @@ export type AttemptOutcome =
   /** Only the attempt stopped, not by a crash. The job is pending again with all its steps. */
   | { kind: 'released' }
   /** The job cannot continue now. It is pending again, but is not claimed for a while. */
-  | { kind: 'postponed'; waitMs: number; message: Message; notifiesOwner: boolean }
+  | { kind: 'postponed'; cause: PostponeCause; waitMs: number; message: Message; notifiesOwner: boolean }
 
 /** `text` null: the text of the recorded replies. */
 type JobOutcome = { status: TerminalStatus; error: JobErrorCode | null; message: Message | null; text: string | null; noOp?: boolean }
@@ -234,10 +234,10 @@ function postpone(
   tx: Tx,
   deps: JobDeps,
   job: OpenJob,
-  { waitMs, message, notifiesOwner }: Extract<AttemptOutcome, { kind: 'postponed' }>,
+  { cause, waitMs, message, notifiesOwner }: Extract<AttemptOutcome, { kind: 'postponed' }>,
 ): 'pending' {
   const until = deps.clock.now() + Math.min(waitMs, LONGEST_POSTPONED_MS)
-  postponeUntil(tx, job.seq, until)
+  postponeUntil(tx, job.seq, { until, cause })
   if (job.crashes > 0) tx.update(jobs).set({ crashes: 0 }).where(eq(jobs.seq, job.seq)).run()
   if (notifiesOwner) tx.emit({ type: 'job.postponed', payload: { ...idsOf(job), message, until } })
   return requeue(tx, deps, job, 'postponed')

@@ -13,6 +13,7 @@ import { SQL as SQL_12 } from './0012-save-code-tasks.ts'
 import { SQL as SQL_13 } from './0013-import-skills.ts'
 import { SQL as SQL_14 } from './0014-ask-model-for-servers.ts'
 import { SQL as SQL_15 } from './0015-drop-index-of-jobs-by-workspace.ts'
+import { SQL as SQL_16 } from './0016-note-why-jobs-are-postponed.ts'
 
 /** SQL in the state of the schema before it, run as one transaction. `new_id()` and `now_ms()` may be called. */
 export type Migration = { version: number; sql: string }
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 13, sql: SQL_13 },
   { version: 14, sql: SQL_14 },
   { version: 15, sql: SQL_15 },
+  { version: 16, sql: SQL_16 },
 ]
 
 export const LATEST_VERSION = MIGRATIONS.length
