@@ -57,9 +57,19 @@ export function createToolPolicy(deps: ToolPolicyDeps, job: Job, agent: Agent, c
 }
 
 async function judge(judged: Judged, question: PolicyQuestion): Promise<PolicyVerdict> {
+  const known = judged.approvals.findLatestOfCall(judged.db, judged.claim.seq, question.call.callId)
+  return withNote(judged, known, await verdictOn(judged, question, known))
+}
+
+/** What the person wrote when they approved the call is for the agent, too. */
+function withNote(judged: Judged, known: Approval | null, verdict: PolicyVerdict): PolicyVerdict {
+  if (verdict.verdict !== 'run' || known?.status !== 'approved' || known.note === null || known.note === '') return verdict
+  return { ...verdict, note: { text: known.note, addsTaint: taintOfWords(judged, known.note) } }
+}
+
+async function verdictOn(judged: Judged, question: PolicyQuestion, known: Approval | null): Promise<PolicyVerdict> {
   const { approvals, delegation, clock, job, agent, claim } = judged
   const { call, tool, args, startedBefore } = question
-  const known = approvals.findLatestOfCall(judged.db, claim.seq, call.callId)
   const asked = approvals.findLatestOfServer(judged.db, claim.seq, call.callId)
   if (known?.status === 'pending' || asked?.status === 'pending') return WAIT
   if (question.asks !== undefined) return askForServer(judged, question, question.asks)

@@ -123,9 +123,19 @@ describe('approvals', () => {
     expect(await runner.ended(job.id)).toMatchObject({ status: 'completed', result: 'Sent.' })
     expect(sent).toEqual(['bo: Hello'])
     expect(lastPrompt()).toContain('sent to bo')
+    expect(lastPrompt()).not.toContain('The person wrote')
     expect(await decisionsOf(job.id)).toMatchObject([
       { callId: 'call_bo', tool: 'send', decision: { verdict: 'ask' }, taints: { untrusted: null }, facts: { leavesMachine: true } },
     ])
+  })
+
+  it('gives the agent the note of an approval with the result', async () => {
+    await open()
+    runner.modelServer.play({ toolCalls: [sendTo('bo')] }, { text: ['Sent.'] })
+    const job = await start()
+    await answer((await pending())[0]!.id, { note: 'Only this once.' })
+    expect(await runner.ended(job.id)).toMatchObject({ status: 'completed' })
+    expect(lastPrompt()).toContain(String.raw`sent to bo\n\nThe person wrote: Only this once.`)
   })
 
   it('says in a stream what it waits for, with the facts', async () => {

@@ -1,12 +1,12 @@
 import type { z } from 'zod'
-import type { CallFacts, Taint } from '../../contract/rules.ts'
+import type { Taint } from '../../contract/rules.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import type { PromptToolCall } from '../providers/model.ts'
 import { CallAsks, MAX_TOOL_OUTPUT_CHARS, OutcomeUnknown, taintsOfError, type Tool, type ToolOutput } from '../tools/tool.ts'
 import { whenAborted } from './abortable.ts'
 import { failedWith, textSoFar, stoppedOutcome, type Attempt } from './attempt.ts'
-import type { LoopOutcome, PolicyQuestion } from './loop-types.ts'
+import type { LoopOutcome, PersonNote, PolicyQuestion, PolicyVerdict } from './loop-types.ts'
 import { giveSignsOfLife } from './signs-of-life.ts'
 
 /** Further calls of one reply are answered without running; the model can make them again. */
@@ -124,7 +124,7 @@ async function answerCall(attempt: Attempt, call: PromptToolCall, signal: AbortS
     case 'run':
       break
   }
-  if (decision.underWay === true) return run(attempt, prepared, decision.facts)
+  if (decision.underWay === true) return run(attempt, prepared, decision)
   if (prepared.startedBefore && decision.again !== true) return refuse(attempt, call, unknownOutcome(tool.name))
   // Also before a second run: each recorded start needs its own decision if its outcome is unknown.
   if ((decision.facts?.effect ?? tool.effect) === 'once') {
@@ -132,7 +132,7 @@ async function answerCall(attempt: Attempt, call: PromptToolCall, signal: AbortS
     // Nothing has happened yet, but the row says "started". Only a result keeps it from looking like an unknown outcome.
     if (signal.aborted) return refuse(attempt, call, 'Not run: the job was stopped first.')
   }
-  return run(attempt, prepared, decision.facts)
+  return run(attempt, prepared, decision)
 }
 
 type PreparedCall = Omit<PolicyQuestion, 'ahead'>
@@ -149,7 +149,13 @@ function prepareCall({ input }: Attempt, call: PromptToolCall, signal: AbortSign
   return { call, tool, args: parsed.args, context: { ...input.toolContext, callId, signal }, startedBefore }
 }
 
-async function run(attempt: Attempt, { call, tool, args, context }: PreparedCall, judged: CallFacts | undefined): Promise<CallOutcome> {
+type RunVerdict = Extract<PolicyVerdict, { verdict: 'run' }>
+
+async function run(
+  attempt: Attempt,
+  { call, tool, args, context }: PreparedCall,
+  { facts: judged, note }: RunVerdict,
+): Promise<CallOutcome> {
   const { deps } = attempt
   const { signal } = context
   const startedAt = deps.clock.monotonic()
@@ -166,8 +172,8 @@ async function run(attempt: Attempt, { call, tool, args, context }: PreparedCall
   if (result === 'stopped' || hasNeighbourFailed) return 'stopped'
   if (result === 'unknown') return askPerson(attempt, { call, tool, args, context, startedBefore: true })
   if (result instanceof CallAsks) return askPerson(attempt, { call, tool, args, context, startedBefore: true, asks: result.question })
-  const addsTaint = [...(tool.addsTaint ?? []), ...(result.addsTaint ?? [])]
-  return finishCall(attempt, call, result, { durationMs: deps.clock.monotonic() - startedAt, ran: true, addsTaint })
+  const addsTaint = [...(tool.addsTaint ?? []), ...(result.addsTaint ?? []), ...(note?.addsTaint ?? [])]
+  return finishCall(attempt, call, result, { durationMs: deps.clock.monotonic() - startedAt, ran: true, addsTaint, note })
 }
 
 /** About what a server asks, or about the outcome, as of a call that was under way when the app stopped. */
@@ -227,7 +233,13 @@ function unknownOutcome(name: string): string {
   return `The outcome is unknown: ${name} had been started, and nothing says whether it took effect. It was not run again. Find out before you try anything like it a second time.`
 }
 
-type ResultDetails = { durationMs: number; ran: boolean; addsTaint?: readonly Taint[]; state?: 'failed' | 'denied' }
+type ResultDetails = {
+  durationMs: number
+  ran: boolean
+  addsTaint?: readonly Taint[]
+  state?: 'failed' | 'denied'
+  note?: PersonNote | undefined
+}
 const NOT_RUN: ResultDetails = { durationMs: 0, ran: false }
 
 function refuse(attempt: Attempt, call: PromptToolCall, output: string): Promise<ToolOutput> {
@@ -235,7 +247,11 @@ function refuse(attempt: Attempt, call: PromptToolCall, output: string): Promise
 }
 
 async function finishCall(attempt: Attempt, call: PromptToolCall, result: ToolOutput, details: ResultDetails): Promise<ToolOutput> {
-  const kept: ToolOutput = { ok: result.ok, output: cutOutput(String(result.output)) }
+  const output = cutOutput(String(result.output))
+  const kept: ToolOutput = {
+    ok: result.ok,
+    output: details.note === undefined ? output : `${output}\n\nThe person wrote: ${details.note.text}`,
+  }
   if (result.result !== undefined) kept.result = result.result
   await record(attempt, call, kept, details)
   attempt.deps.progress.tool({ callId: call.callId, name: call.name, state: details.state ?? (kept.ok ? 'done' : 'failed') })
