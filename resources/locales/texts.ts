@@ -1096,6 +1096,7 @@ export type TextParams = {
   'rules.goneAgent': NoParams
   'rules.none': NoParams
   'rules.noneText': NoParams
+  'rules.noneMember': NoParams
   'rules.noneHere': NoParams
   'rules.example': NoParams
   'rules.add': NoParams
@@ -1476,6 +1477,7 @@ export type TextParams = {
   'connections.nothingFound': NoParams
   'connections.empty': NoParams
   'connections.emptyWhy': NoParams
+  'connections.emptyMember': NoParams
   'connections.noAgent': NoParams
   'connections.neverUsed': NoParams
   'connections.status.connected': NoParams

@@ -16,6 +16,7 @@ import { ArrowList } from '../ui/ArrowList.tsx'
 import { Select } from '../ui/Select.tsx'
 import { ChatScreen } from '../routes/chat/ChatScreen.tsx'
 import { HomeScreen } from '../routes/home/HomeScreen.tsx'
+import { commandsFor } from './commands.ts'
 import { Shell } from './Shell.tsx'
 
 function open(options: { path?: string; runner?: FakeRunner; desktop?: Partial<Desktop>; screens?: Record<string, Component> } = {}) {
@@ -87,6 +88,19 @@ it('reaches screens and agents through the palette', async () => {
   await user.keyboard('release{Enter}')
   await waitFor(() => expect(path()).toBe(`/chat?write=1&agent=${agent.id}`))
   expect(screen.queryByRole('combobox')).toBeNull()
+})
+
+it('leaves commands out of the palette that the person may not use', () => {
+  const commands = commandsFor([], {
+    go: () => {},
+    changeTheme: () => {},
+    showShortcuts: () => {},
+    pauseAll: { isOn: () => false, isKnown: () => true, pause: () => {}, resume: async () => {} },
+    may: () => false,
+  }).map(({ id }) => id)
+  for (const id of ['add-provider', 'connect-account', 'add-mcp-server', 'install-skill', 'new-skill', 'new-code-task'])
+    expect(commands).not.toContain(id)
+  expect(commands).toContain('new-chat')
 })
 
 it('leaves the cursor in the field for the text after "New chat" and "Run a job" in the palette', async () => {

@@ -2,6 +2,7 @@ import Check from 'lucide-solid/icons/check'
 import X from 'lucide-solid/icons/x'
 import { createEffect, createSignal, For, type JSX, Match, on, onMount, Show, Switch } from 'solid-js'
 import type { Approval, Remember } from '../../../src-runner/contract/approvals.ts'
+import { useMay } from '../../api/may.ts'
 import { pageId } from '../../lib/ids.ts'
 import { useKeys } from '../../lib/keyboard.ts'
 import { moneyText } from '../../../resources/locales/numbers.ts'
@@ -20,6 +21,7 @@ const PLAIN_YES = { yes_no: 'yes', done: 'done' } as const
 /** The buttons for answering an approval. While the card has the keys, A approves and R rejects. */
 export function AnswerForm(props: FormProps): JSX.Element {
   const [open, setOpen] = createSignal<'reject' | 'always' | null>(null)
+  const may = useMay()
   const jobNoteId = pageId('for-job')
   let answerField: HTMLTextAreaElement | undefined
   const approve = (remember: Remember = 'once') => void props.answering.send({ decision: 'approve', remember })
@@ -99,7 +101,7 @@ export function AnswerForm(props: FormProps): JSX.Element {
                     {t('approvals.approveJob')}
                   </Button>
                 </Show>
-                <Show when={props.approval.mayRemember.includes('always') && props.approval.alwaysRule}>
+                <Show when={may('createRule') && props.approval.mayRemember.includes('always') && props.approval.alwaysRule}>
                   <Button disabled={props.answering.isRunning()} onClick={() => setOpen('always')}>
                     {t('approvals.approveAlways')}
                   </Button>

@@ -5,6 +5,7 @@ import Trash from 'lucide-solid/icons/trash'
 import { createMemo, createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import type { Rule, RuleEffect, RuleText } from '../../../src-runner/contract/rules.ts'
+import { useMay } from '../../api/may.ts'
 import { useAction, useDeleteRule } from '../../api/mutations.ts'
 import { NothingYet } from '../../api/NothingYet.tsx'
 import { useAgents, useRules, useTools } from '../../api/queries.ts'
@@ -30,6 +31,7 @@ export function RulesPanel(props: { agent: Agent | null }): JSX.Element {
   const agents = useAgents()
   const tools = useTools()
   const rules = useRules(() => props.agent?.id ?? null)
+  const may = useMay()
   const [adding, setAdding] = createSignal<Partial<RuleText> | null>(null)
   const allAgents = () => agents.data?.agents ?? []
 
@@ -60,7 +62,7 @@ export function RulesPanel(props: { agent: Agent | null }): JSX.Element {
       title={t('rules.title')}
       description={t('rules.order')}
       actions={
-        <Show when={adding() === null}>
+        <Show when={may('createRule') && adding() === null}>
           <Button size="sm" icon={Plus} onClick={() => setAdding({})}>
             {t('rules.add')}
           </Button>
@@ -86,9 +88,13 @@ export function RulesPanel(props: { agent: Agent | null }): JSX.Element {
                 compact
                 icon={Scale}
                 title={t('rules.none')}
-                action={<Button onClick={() => setAdding(EXAMPLE)}>{t('rules.example')}</Button>}
+                action={
+                  <Show when={may('createRule')}>
+                    <Button onClick={() => setAdding(EXAMPLE)}>{t('rules.example')}</Button>
+                  </Show>
+                }
               >
-                {t('rules.noneText')}
+                {t(may('createRule') ? 'rules.noneText' : 'rules.noneMember')}
               </EmptyState>
             </NothingYet>
           </Match>
@@ -125,6 +131,7 @@ export function RulesPanel(props: { agent: Agent | null }): JSX.Element {
 function RuleLine(props: { rule: Rule }): JSX.Element {
   const remove = useDeleteRule()
   const create = useAction('createRule')
+  const may = useMay()
   const sentence = () => ruleSentence(props.rule)
   const deleteNow = async () => {
     const { effect, tool, pattern, folder, agentId } = props.rule
@@ -146,7 +153,9 @@ function RuleLine(props: { rule: Rule }): JSX.Element {
         </Show>
       </span>
       <Time at={props.rule.createdAt} class="text-xs text-ink-3 max-sm:hidden" />
-      <IconButton size="sm" icon={Trash} label={t('rules.delete', { sentence: sentence() })} onClick={() => void deleteNow()} />
+      <Show when={may('deleteRule')}>
+        <IconButton size="sm" icon={Trash} label={t('rules.delete', { sentence: sentence() })} onClick={() => void deleteNow()} />
+      </Show>
     </li>
   )
 }

@@ -68,7 +68,11 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
             </For>
           </Listed>
         </Line>
-        <Line label={t('agents.reach.accounts')} href={`/connections?agent=${props.agent.id}`} link={t('agents.reach.connect')}>
+        <Line
+          label={t('agents.reach.accounts')}
+          href={`/connections?agent=${props.agent.id}`}
+          link={may('createCredential') ? t('agents.reach.connect') : null}
+        >
           <Listed answer={credentials} count={accounts().length}>
             <For each={accounts()}>
               {(credential) => (
@@ -82,7 +86,11 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
             </For>
           </Listed>
         </Line>
-        <Line label={t('agents.reach.tools')} href={`/connections?add=mcp&agent=${props.agent.id}`} link={t('common.add')}>
+        <Line
+          label={t('agents.reach.tools')}
+          href={`/connections?add=mcp&agent=${props.agent.id}`}
+          link={may('createMcpServer') ? t('common.add') : null}
+        >
           <Listed answer={servers} count={servers.data?.servers.length}>
             <For each={servers.data?.servers}>
               {(server) => (

@@ -3,6 +3,7 @@ import { screen, waitFor, within } from '@solidjs/testing-library'
 import type { Component } from 'solid-js'
 import { describe, expect, it } from 'vitest'
 import type { Approval } from '../../../src-runner/contract/approvals.ts'
+import type { Person } from '../../../src-main/contract/auth-api.ts'
 import type { Message } from '../../../src-runner/contract/messages.ts'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen } from '../../testing/render.tsx'
@@ -10,7 +11,7 @@ import { makeApproval, makeDecision, makeFacts, makeId, quote } from '../../test
 import { ApprovalsScreen } from './ApprovalsScreen.tsx'
 
 /** A runner that keeps decisions as the real one does: the first answer counts. */
-function open(approvals: Approval[], path = '/approvals', page: Component = ApprovalsScreen) {
+function open(approvals: Approval[], path = '/approvals', page: Component = ApprovalsScreen, person?: Person) {
   const answerOf = (id: string) => approvals.find((one) => one.id === id)
   const runner = createFakeRunner({
     listApprovals: ({ query }) => ({
@@ -47,7 +48,7 @@ function open(approvals: Approval[], path = '/approvals', page: Component = Appr
       return { ok: true, jobId: approval.jobId, status: 'pending', decision }
     },
   })
-  const view = renderScreen(page, { route: '/approvals/:approvalId?', path, runner })
+  const view = renderScreen(page, { route: '/approvals/:approvalId?', path, runner, ...(person && { person }) })
   const answers = () => runner.callsOf('resolveApproval').map((call) => call.body)
   return { ...view, runner, answers }
 }
@@ -253,6 +254,13 @@ describe('a decision', () => {
     expect(screen.getByRole('button', { name: 'For this job' })).toHaveAccessibleDescription(
       '“For this job” also allows other calls of write_file with the same risks for the rest of the job.',
     )
+  })
+
+  it('offers no rule to a member, who may not create it', async () => {
+    open([makeApproval()], undefined, undefined, { id: makeId(), name: 'Bo', role: 'member', createdAt: 0 })
+    await card(/Overwrite/)
+    expect(screen.getByRole('button', { name: 'For this job' })).toBeInTheDocument()
+    expect(screen.queryByRole('button', { name: 'Always…' })).toBeNull()
   })
 
   it('offers only the durations that the runner allows', async () => {

@@ -53,6 +53,15 @@ function open({ connectors = [github, todoist], credentials = [], servers = [], 
   return { ...renderScreen(ConnectionsScreen, { route: '/connections', path: '/connections', runner, ...options }), runner }
 }
 
+it('offers a member nothing to connect', async () => {
+  const person = { id: makeId(), name: 'Bo', role: 'member' as const, createdAt: 0 }
+  open({}, { path: '/connections?connect=todoist', person })
+  expect(await screen.findByText(/Only owners can connect them/)).toBeVisible()
+  expect(screen.queryByRole('region', { name: 'Catalogue' })).toBeNull()
+  expect(screen.queryByRole('button', { name: 'Add MCP server' })).toBeNull()
+  expect(screen.queryByRole('dialog')).toBeNull()
+})
+
 it('explains connections when there are none, and finds a service by words and category', async () => {
   const { user, path } = open()
   expect(await screen.findByText('Let agents work with your services')).toBeVisible()

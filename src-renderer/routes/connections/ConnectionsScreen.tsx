@@ -3,6 +3,7 @@ import Cable from 'lucide-solid/icons/cable'
 import Plus from 'lucide-solid/icons/plus'
 import { createMemo, type JSX, Show } from 'solid-js'
 import { AnswerState } from '../../api/AnswerState.tsx'
+import { useMay } from '../../api/may.ts'
 import { NothingYet } from '../../api/NothingYet.tsx'
 import { useAgents, useConnectors, useCredentials, useMcpServers } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
@@ -26,6 +27,7 @@ export function ConnectionsScreen(): JSX.Element {
   const servers = useMcpServers()
   const connectors = useConnectors()
   const agents = useAgents()
+  const may = useMay()
   const all = createMemo(() => connectionsOf(credentials.data?.credentials ?? [], servers.data?.servers ?? []))
   const isLoaded = () => credentials.data !== undefined && servers.data !== undefined
   const failed = () => (credentials.error ? credentials : servers)
@@ -39,9 +41,11 @@ export function ConnectionsScreen(): JSX.Element {
         title={t('connections.title')}
         description={t('connections.about')}
         actions={
-          <Button icon={Plus} onClick={add}>
-            {t('connections.mcp.add')}
-          </Button>
+          <Show when={may('createMcpServer')}>
+            <Button icon={Plus} onClick={add}>
+              {t('connections.mcp.add')}
+            </Button>
+          </Show>
         }
       />
       <div class="flex flex-col gap-8">
@@ -51,7 +55,7 @@ export function ConnectionsScreen(): JSX.Element {
             <NothingYet answer={isLoaded() ? credentials : failed()} rows={3}>
               <Show when={isLoaded()}>
                 <EmptyState compact icon={Cable} title={t('connections.empty')}>
-                  {t('connections.emptyWhy')}
+                  {t(may('createCredential') ? 'connections.emptyWhy' : 'connections.emptyMember')}
                 </EmptyState>
               </Show>
             </NothingYet>
@@ -62,25 +66,27 @@ export function ConnectionsScreen(): JSX.Element {
             <ConnectedList connections={all()} connectors={connectors.data?.connectors ?? []} />
           </section>
         </Show>
-        <Show when={connectors.data} fallback={<AnswerState answer={connectors} />}>
-          {(data) => (
-            <Catalogue
-              connectors={data().connectors}
-              query={search.q ?? ''}
-              onQuery={(q) => setSearch({ q: q === '' ? undefined : q }, { replace: true })}
-              category={(search.category as Category | undefined) ?? null}
-              onCategory={(category) => setSearch({ category: category ?? undefined }, { replace: true })}
-              connected={connected()}
-              onConnect={(slug) => setSearch({ connect: slug })}
-              onAddServer={add}
-            />
-          )}
+        <Show when={may('createCredential')}>
+          <Show when={connectors.data} fallback={<AnswerState answer={connectors} />}>
+            {(data) => (
+              <Catalogue
+                connectors={data().connectors}
+                query={search.q ?? ''}
+                onQuery={(q) => setSearch({ q: q === '' ? undefined : q }, { replace: true })}
+                category={(search.category as Category | undefined) ?? null}
+                onCategory={(category) => setSearch({ category: category ?? undefined }, { replace: true })}
+                connected={connected()}
+                onConnect={(slug) => setSearch({ connect: slug })}
+                onAddServer={add}
+              />
+            )}
+          </Show>
         </Show>
       </div>
-      <Show when={agents.data !== undefined && chosen()}>
+      <Show when={may('createCredential') && agents.data !== undefined && chosen()}>
         {(connector) => <ConnectDialog connector={connector()} agents={agents.data?.agents ?? []} agentId={search.agent} onClose={close} />}
       </Show>
-      <Show when={search.add === 'mcp' && agents.data !== undefined}>
+      <Show when={may('createMcpServer') && search.add === 'mcp' && agents.data !== undefined}>
         <AddServerDialog agents={agents.data?.agents ?? []} agentId={search.agent} onClose={close} />
       </Show>
     </Screen>

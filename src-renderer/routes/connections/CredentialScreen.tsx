@@ -7,6 +7,7 @@ import { createSignal, For, type JSX, Show } from 'solid-js'
 import type { Connector, ListedConnector } from '../../../src-runner/contract/connectors.ts'
 import type { Credential } from '../../../src-runner/contract/credentials.ts'
 import { AnswerState } from '../../api/AnswerState.tsx'
+import { useMay } from '../../api/may.ts'
 import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { useAgents, useConnectors, useCredential } from '../../api/queries.ts'
@@ -61,6 +62,7 @@ function Account(props: { credential: Credential; connector: ListedConnector | u
   const [search, setSearch] = useSearchParams<{ again?: string }>()
   const agents = useAgents()
   const change = useAction('updateCredential')
+  const may = useMay()
   const params = () => ({ credentialId: props.credential.id })
   const service = () => (props.connector === undefined ? props.credential.connector : serviceName(props.connector))
   return (
@@ -72,7 +74,7 @@ function Account(props: { credential: Credential; connector: ListedConnector | u
             <p role="alert" class="min-w-60 flex-1 text-sm wrap-anywhere text-ink">
               {messageText(props.credential.problem) || t('connections.needsSignIn', { service: service() })}
             </p>
-            <Show when={props.connector !== undefined}>
+            <Show when={may('createCredential') && props.connector !== undefined}>
               <Button size="sm" icon={KeyRound} onClick={() => setSearch({ again: '1' })}>
                 {t(props.credential.kind === 'oauth2' ? 'connections.signInAgain' : 'connections.newKey')}
               </Button>
@@ -83,14 +85,14 @@ function Account(props: { credential: Credential; connector: ListedConnector | u
           <AgentGrants
             agents={agents.data?.agents ?? []}
             grants={props.credential.agents}
-            disabled={change.isRunning}
+            disabled={change.isRunning || !may('updateCredential')}
             onGrants={(grants) => void change.run({ params: params(), body: { agents: grants } }).catch(toastError)}
           />
         </Panel>
         <Scopes credential={props.credential} connector={props.connector} />
         <Details credential={props.credential} service={service()} />
       </div>
-      <Show when={search.again !== undefined && agents.data && props.connector}>
+      <Show when={may('createCredential') && search.again !== undefined && agents.data && props.connector}>
         {(connector) => (
           <ConnectDialog
             connector={connector()}
@@ -109,6 +111,7 @@ function Head(props: { credential: Credential; connector: Connector | undefined;
   const test = useAction('testCredential')
   const change = useAction('updateCredential')
   const remove = useAction('deleteCredential')
+  const may = useMay()
   const [dialog, setDialog] = createSignal<'disconnect' | 'rename' | null>(null)
   const params = () => ({ credentialId: props.credential.id })
   const isOAuth = () => props.credential.kind === 'oauth2'
@@ -144,7 +147,7 @@ function Head(props: { credential: Credential; connector: Connector | undefined;
           </span>
         }
         actions={
-          <>
+          <Show when={may('updateCredential')}>
             <Button busy={test.isRunning} onClick={() => void runTest()}>
               {t('connections.test')}
             </Button>
@@ -165,7 +168,7 @@ function Head(props: { credential: Credential; connector: Connector | undefined;
                 { label: t('connections.disconnect'), icon: Unplug, tone: 'bad', onSelect: () => setDialog('disconnect') },
               ]}
             />
-          </>
+          </Show>
         }
       />
       <Show when={dialog() === 'rename'}>

@@ -2,13 +2,13 @@ import { screen, waitFor, within } from '@solidjs/testing-library'
 import { expect, it } from 'vitest'
 import type { Rule } from '../../../src-runner/contract/rules.ts'
 import { createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
-import { renderScreen } from '../../testing/render.tsx'
+import { type RenderOptions, renderScreen } from '../../testing/render.tsx'
 import { makeAgent, makeDecision, makeFacts, makeId, makeRule, quote } from '../../testing/things.ts'
 import { RulesScreen } from './RulesScreen.tsx'
 
 const ada = makeAgent({ name: 'Ada', isDefault: true })
 
-function open(rules: Rule[] = []) {
+function open(rules: Rule[] = [], options: RenderOptions = {}) {
   const runner = createFakeRunner({
     listAgents: () => ({ agents: [ada], nextCursor: null }),
     listTools: () => ({
@@ -33,7 +33,7 @@ function open(rules: Rule[] = []) {
       return { ok: true }
     },
   })
-  return renderScreen(RulesScreen, { route: '/rules', path: '/rules', runner })
+  return renderScreen(RulesScreen, { route: '/rules', path: '/rules', runner, ...options })
 }
 
 async function choose(user: ReturnType<typeof open>['user'], field: HTMLElement, option: string) {
@@ -51,6 +51,15 @@ it('groups rules by agent and shows each as a sentence', async () => {
   const own = screen.getByRole('heading', { name: 'Ada only' }).closest('section')!
   expect(own).toHaveTextContent('Allow run_command for “git status*”')
   expect(own).toHaveTextContent('created from an approval')
+})
+
+it('lets a member read the rules only', async () => {
+  open([makeRule({ effect: 'deny', tool: '*', folder: '/home/ada/Private' })], {
+    person: { id: makeId(), name: 'Bo', role: 'member', createdAt: 0 },
+  })
+  expect(await screen.findByText('Deny any tool in /home/ada/Private')).toBeInTheDocument()
+  expect(screen.queryByRole('button', { name: 'Add rule' })).toBeNull()
+  expect(screen.queryByRole('button', { name: /^Delete/ })).toBeNull()
 })
 
 it('creates a rule with a preview of its sentence', async () => {

@@ -2,6 +2,7 @@ import { useParams } from '@solidjs/router'
 import { createEffect, createSignal, type JSX, on, Show } from 'solid-js'
 import type { McpServer } from '../../../../src-runner/contract/mcp.ts'
 import { AnswerState } from '../../../api/AnswerState.tsx'
+import { useMay } from '../../../api/may.ts'
 import { useAction } from '../../../api/mutations.ts'
 import { sentenceOf } from '../../../api/problem.ts'
 import { toastError } from '../../../api/toast-error.ts'
@@ -50,6 +51,7 @@ function Server(props: { server: McpServer }): JSX.Element {
   const test = useAction('testMcpServer')
   const sandbox = useSandbox()
   const change = useAction('updateMcpServer')
+  const may = useMay()
   const [isEditing, setEditing] = createSignal(false)
   const [problem, setProblem] = createSignal<string | null>(null)
   // What another program did says nothing about this one.
@@ -91,12 +93,14 @@ function Server(props: { server: McpServer }): JSX.Element {
               <p class="mt-3 text-xs text-ink-3">
                 {t(`connections.mcp.first.${firstWhy(props.server, sandbox.data?.sandbox.works === false)}`)}
               </p>
-              <div class="mt-3 flex flex-wrap gap-2">
-                <Button variant="primary" busy={test.isRunning} disabled={!props.server.enabled} onClick={() => void runTest()}>
-                  {t(isProgram() ? 'connections.mcp.first.start' : 'connections.mcp.first.connect')}
-                </Button>
-                <Button onClick={() => setEditing(true)}>{t('common.edit')}</Button>
-              </div>
+              <Show when={may('updateMcpServer')}>
+                <div class="mt-3 flex flex-wrap gap-2">
+                  <Button variant="primary" busy={test.isRunning} disabled={!props.server.enabled} onClick={() => void runTest()}>
+                    {t(isProgram() ? 'connections.mcp.first.start' : 'connections.mcp.first.connect')}
+                  </Button>
+                  <Button onClick={() => setEditing(true)}>{t('common.edit')}</Button>
+                </div>
+              </Show>
             </Panel>
           }
         >
@@ -107,9 +111,11 @@ function Server(props: { server: McpServer }): JSX.Element {
           <Panel
             title={t(isProgram() ? 'connections.mcp.runs.title' : 'connections.mcp.runs.remoteTitle')}
             actions={
-              <Button size="sm" onClick={() => setEditing(true)}>
-                {t('common.edit')}
-              </Button>
+              <Show when={may('updateMcpServer')}>
+                <Button size="sm" onClick={() => setEditing(true)}>
+                  {t('common.edit')}
+                </Button>
+              </Show>
             }
           >
             <WhatRuns transport={props.server.transport} />
@@ -118,7 +124,7 @@ function Server(props: { server: McpServer }): JSX.Element {
                 label={t('connections.mcp.runs.mayAskModel')}
                 hint={t('connections.mcp.runs.mayAskModelWhy')}
                 checked={props.server.mayAskModel}
-                disabled={change.isRunning}
+                disabled={change.isRunning || !may('updateMcpServer')}
                 onChecked={(mayAskModel) =>
                   void change.run({ params: { mcpServerId: props.server.id }, body: { mayAskModel } }).catch(toastError)
                 }
@@ -126,7 +132,9 @@ function Server(props: { server: McpServer }): JSX.Element {
             </div>
           </Panel>
         </Show>
-        <ServerLog mcpServerId={props.server.id} />
+        <Show when={may('readMcpServerLog')}>
+          <ServerLog mcpServerId={props.server.id} />
+        </Show>
       </div>
       <Show when={isEditing()}>
         <EditServerDialog server={props.server} onClose={() => setEditing(false)} />

@@ -1,6 +1,7 @@
 import { createSignal, For, type JSX, Show } from 'solid-js'
 import type { McpServer } from '../../../../src-runner/contract/mcp.ts'
 import { compactText } from '../../../../resources/locales/numbers.ts'
+import { useMay } from '../../../api/may.ts'
 import { useAction } from '../../../api/mutations.ts'
 import { useAgents } from '../../../api/queries.ts'
 import { toastError } from '../../../api/toast-error.ts'
@@ -20,6 +21,7 @@ type Choice = 'none' | 'all' | 'some'
 export function ServerAgents(props: { server: McpServer }): JSX.Element {
   const agents = useAgents()
   const change = useAction('updateMcpServer')
+  const may = useMay()
   const [choosing, setChoosing] = createSignal<string | null>(null)
   const grantOf = (agentId: string) => props.server.agents.find((grant) => grant.agentId === agentId)
   const choiceOf = (agentId: string): Choice => {
@@ -53,7 +55,7 @@ export function ServerAgents(props: { server: McpServer }): JSX.Element {
                     </span>
                   )}
                 </Show>
-                <Show when={choiceOf(agent.id) === 'some'}>
+                <Show when={choiceOf(agent.id) === 'some' && may('updateMcpServer')}>
                   <Button size="sm" variant="ghost" onClick={() => setChoosing(agent.id)}>
                     {t('connections.mcp.agents.change', { count: grantOf(agent.id)?.tools?.length ?? 0 })}
                   </Button>
@@ -63,7 +65,7 @@ export function ServerAgents(props: { server: McpServer }): JSX.Element {
                   size="sm"
                   label={t('connections.agents.accessOf', { agent: agent.name })}
                   hideLabel
-                  disabled={change.isRunning}
+                  disabled={change.isRunning || !may('updateMcpServer')}
                   value={choiceOf(agent.id)}
                   onValue={(choice) => choose(agent.id, choice)}
                   options={[

@@ -5,6 +5,7 @@ import SquareTerminal from 'lucide-solid/icons/square-terminal'
 import Trash from 'lucide-solid/icons/trash'
 import { createSignal, type JSX, Show } from 'solid-js'
 import type { McpServer } from '../../../../src-runner/contract/mcp.ts'
+import { useMay } from '../../../api/may.ts'
 import { useAction } from '../../../api/mutations.ts'
 import { sentenceOf } from '../../../api/problem.ts'
 import { toastError } from '../../../api/toast-error.ts'
@@ -25,6 +26,7 @@ export function ServerHead(props: { server: McpServer; isTesting: boolean; onTes
   const navigate = useNavigate()
   const change = useAction('updateMcpServer')
   const remove = useAction('deleteMcpServer')
+  const may = useMay()
   const [isDeleting, setDeleting] = createSignal(false)
   const params = () => ({ mcpServerId: props.server.id })
   const about = () =>
@@ -52,21 +54,23 @@ export function ServerHead(props: { server: McpServer; isTesting: boolean; onTes
               <Switch
                 label={t('connections.mcp.switchLabel', { name: props.server.name })}
                 checked={props.server.enabled}
-                disabled={change.isRunning}
+                disabled={change.isRunning || !may('updateMcpServer')}
                 onChecked={(enabled) => void change.run({ params: params(), body: { enabled } }).catch(toastError)}
               />
             </div>
-            <Button busy={props.isTesting} disabled={!props.server.enabled} onClick={() => props.onTest()}>
-              {t('connections.test')}
-            </Button>
-            <Menu
-              label={t('connections.actions', { name: props.server.name })}
-              items={[
-                { label: t('common.edit'), icon: Pencil, onSelect: () => props.onEdit() },
-                'separator',
-                { label: t('common.delete'), icon: Trash, tone: 'bad', onSelect: () => setDeleting(true) },
-              ]}
-            />
+            <Show when={may('updateMcpServer')}>
+              <Button busy={props.isTesting} disabled={!props.server.enabled} onClick={() => props.onTest()}>
+                {t('connections.test')}
+              </Button>
+              <Menu
+                label={t('connections.actions', { name: props.server.name })}
+                items={[
+                  { label: t('common.edit'), icon: Pencil, onSelect: () => props.onEdit() },
+                  'separator',
+                  { label: t('common.delete'), icon: Trash, tone: 'bad', onSelect: () => setDeleting(true) },
+                ]}
+              />
+            </Show>
           </>
         }
       />

@@ -1,6 +1,7 @@
 import KeyRound from 'lucide-solid/icons/key-round'
 import { createSignal, type JSX, Show } from 'solid-js'
 import type { McpServer } from '../../../../src-runner/contract/mcp.ts'
+import { useMay } from '../../../api/may.ts'
 import { useAction } from '../../../api/mutations.ts'
 import { issueOf, sentenceOf } from '../../../api/problem.ts'
 import { toastError } from '../../../api/toast-error.ts'
@@ -16,6 +17,7 @@ import { SignInDialog } from '../SignInDialog.tsx'
 export function ServerSignIn(props: { server: McpServer }): JSX.Element {
   const desktop = useDesktop()
   const prepare = useAction('signInToMcpServer')
+  const may = useMay()
   const [clientId, setClientId] = createSignal('')
   const [clientSecret, setClientSecret] = createSignal('')
   const [authorizationId, setAuthorizationId] = createSignal<string | null>(null)
@@ -36,7 +38,7 @@ export function ServerSignIn(props: { server: McpServer }): JSX.Element {
   }
   return (
     <>
-      <Show when={props.server.status === 'needs_sign_in'}>
+      <Show when={may('signInToMcpServer') && props.server.status === 'needs_sign_in'}>
         <div class="rounded-lg bg-warn-soft px-4 py-3">
           <div class="flex flex-wrap items-center gap-x-3 gap-y-2">
             <p class="min-w-60 flex-1 text-sm text-ink">{t('connections.mcp.needsSignIn')}</p>

@@ -2,6 +2,7 @@ import CheckCheck from 'lucide-solid/icons/check-check'
 import { createMemo, type JSX, Show } from 'solid-js'
 import type { McpServer, McpTool } from '../../../../src-runner/contract/mcp.ts'
 import { compactText } from '../../../../resources/locales/numbers.ts'
+import { useMay } from '../../../api/may.ts'
 import { useAction } from '../../../api/mutations.ts'
 import { toastError } from '../../../api/toast-error.ts'
 import { locale, t } from '../../../lib/language.ts'
@@ -16,6 +17,7 @@ const ORDER: Record<McpTool['status'], number> = { changed: 0, new: 1, accepted:
 /** The tools of a server: what needs a decision first. */
 export function ToolsPanel(props: { server: McpServer }): JSX.Element {
   const accept = useAction('acceptMcpTools')
+  const may = useMay()
   const tools = createMemo(() => props.server.tools.toSorted((one, other) => ORDER[one.status] - ORDER[other.status]))
   /** New tools that only read, which one click accepts. */
   const readers = () =>
@@ -37,7 +39,7 @@ export function ToolsPanel(props: { server: McpServer }): JSX.Element {
       }
       flush
       actions={
-        <Show when={readers().length > 0}>
+        <Show when={may('acceptMcpTools') && readers().length > 0}>
           <Button
             size="sm"
             icon={CheckCheck}
@@ -52,7 +54,13 @@ export function ToolsPanel(props: { server: McpServer }): JSX.Element {
       <Show when={tools().length > 0} fallback={<p class="px-4 pb-4 text-sm text-ink-3">{t('connections.mcp.tools.none')}</p>}>
         <ul>
           <KeyedFor each={tools()} keyOf={({ name }) => name}>
-            {(tool) => <ToolRow tool={tool()} isBusy={accept.isRunning} onDecide={(effect) => void decide([{ tool: tool(), effect }])} />}
+            {(tool) => (
+              <ToolRow
+                tool={tool()}
+                isBusy={accept.isRunning || !may('acceptMcpTools')}
+                onDecide={(effect) => void decide([{ tool: tool(), effect }])}
+              />
+            )}
           </KeyedFor>
         </ul>
       </Show>
