@@ -593,6 +593,8 @@ describe('approvals', () => {
       expect(rule.folder).toBe(realpathSync(folder))
       const body = { agentId: (await runner.addAgent({ folders: [folder] })).id, tool: 'read_file', args: { path: 'folder-1/a.txt' } }
       expect((await runner.client.ok('simulateCall', { body })).decision).toMatchObject({ verdict: 'deny', decidedBy: { ruleId: rule.id } })
+      const missing = await runner.client.ok('createRule', { body: { effect: 'deny', tool: 'write_file', folder: `${link}/new/sub` } })
+      expect(missing.rule.folder).toBe(join(realpathSync(folder), 'new', 'sub'))
       expect(await runner.client.ask('createRule', { body: { effect: 'deny', tool: '*', folder: 'Documents' } })).toMatchObject({
         status: 400,
         body: { issues: [{ path: 'folder' }] },

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs'
-import { posix, win32 } from 'node:path'
+import { basename, dirname, isAbsolute, join, posix, win32 } from 'node:path'
 import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm'
 import type { Database, Db, Tx } from '../../platform/db/database.ts'
 import type { Services } from '../../platform/services.ts'
@@ -95,11 +95,16 @@ export function withRealFolder(text: RuleText): RuleText {
   const { folder } = text
   if (folder === null) return text
   if (!posix.isAbsolute(folder) && !win32.isAbsolute(folder)) throw invalidAt('folder', createMessage('folder_relative'))
+  return { ...text, folder: isAbsolute(folder) ? realPathOf(folder) : folder }
+}
+
+/** Of a folder that may not exist yet: the part that does leads where it leads, and the rest keeps its name. */
+function realPathOf(path: string): string {
   try {
-    return { ...text, folder: realpathSync.native(folder) }
+    return realpathSync.native(path)
   } catch {
-    // The folder does not exist yet, so the rule keeps the given name.
-    return text
+    const above = dirname(path)
+    return above === path ? path : join(realPathOf(above), basename(path))
   }
 }
 
