@@ -9,7 +9,7 @@ import { scratchFolder } from '../../testing/scratch-folder.ts'
 import type { SandboxOptions } from './sandbox-types.ts'
 import { findSandboxHere } from '../../testing/sandbox-here.ts'
 import { noSandbox } from './find-sandbox.ts'
-import { runSandboxed } from './run-sandboxed.ts'
+import { createDiskMeter, runSandboxed } from './run-sandboxed.ts'
 
 const { sandbox: found, isMissing } = await findSandboxHere()
 const unsandboxed = noSandbox(quote('There is none in this test.'), null)
@@ -175,8 +175,7 @@ describe.skipIf(process.platform === 'win32').each(both)('a command %s', (name, 
     ['files', 'i=0; while [ $i -lt 30000 ]; do : > "f$i"; i=$((i+1)); done; sleep 300', { diskFiles: 5_000 }],
   ])('is stopped when it takes more %s on the disk than it may', async (what, script, limits) => {
     const { ffree } = await statfs(tmpdir())
-    if (what === 'files' && ffree === 0)
-      return console.log('Files are not counted here: the disk does not tell how many it has room for.')
+    if (what === 'files' && ffree === 0) return console.log('Files are not counted here: the disk does not tell how many it has room for.')
     expect(await resultOf(sandbox, script, { limits })).toMatchObject({ ended: 'limit', limit: 'disk' })
   })
 
@@ -337,4 +336,38 @@ for path in sys.argv[1:]:
       expect((await serve(join(own, 'socket'))).output).toBe('connected\n')
     },
   )
+})
+
+describe('the room on a disk', () => {
+  const [GB, MINUTE] = [1024 ** 3, 60_000]
+  const LIMITS = { diskBytes: 10 * GB, diskFiles: 500_000 }
+  /** What is said at each of these rooms, a minute apart. */
+  const look = (rooms: { bytes: number; files: number }[]) => {
+    const isUsedUp = createDiskMeter(LIMITS)
+    return rooms.map((room, minute) => isUsedUp(room, minute * MINUTE))
+  }
+  const files = 2_000_000
+
+  it('may shrink slowly for hours', () => {
+    const rooms = Array.from({ length: 100 }, (_, n) => ({ bytes: (400 - 3 * n) * GB, files: files - 10_000 * n }))
+    expect(look(rooms)).not.toContain(true)
+  })
+
+  it.each([
+    ['bytes', { bytes: 380 * GB, files }],
+    ['files', { bytes: 400 * GB, files: files - 600_000 }],
+  ])('may not lose too many %s at once, however long the program runs', (_, room) => {
+    const rooms = Array.from({ length: 9 }, () => ({ bytes: 400 * GB, files }))
+    expect(look([...rooms, room]).indexOf(true)).toBe(9)
+  })
+
+  it('may not shrink slowly until nothing is left', () => {
+    const rooms = Array.from({ length: 25 }, (_, n) => ({ bytes: (1 - 0.04 * n) * GB, files }))
+    expect(look(rooms).indexOf(true)).toBe(19)
+  })
+
+  it('may have been small before', () => {
+    const rooms = Array.from({ length: 9 }, () => ({ bytes: 0.1 * GB, files }))
+    expect(look(rooms)).not.toContain(true)
+  })
 })

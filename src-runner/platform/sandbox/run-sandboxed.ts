@@ -41,6 +41,8 @@ const SHOW_EVERY_MS = 80
 /** Kept free for the rest of the machine. */
 const SPARE_MEMORY_BYTES = Math.min(512 * MB, totalmem() * 0.05)
 const SPARE_DISK_BYTES = 256 * MB
+/** In which a disk may lose what the limits say. The person fills it as well, and programs may run for days. */
+const DISK_PERIOD_MS = 60_000
 /** How much of bubblewrap's own errors is read. */
 const MAX_COMPLAINT_BYTES = 16_384
 
@@ -315,7 +317,9 @@ export function watchLimits(
 ): { stop(): void } {
   let stopped = false
   let timer: NodeJS.Timeout | undefined
-  const room = roomOn(options.folder)
+  const isDiskUsedUp = createDiskMeter(limits)
+  const measure = async () => isDiskUsedUp(await roomOn(options.folder), performance.now())
+  const first = measure()
   const look = async () => {
     const began = performance.now()
     const pid = root()
@@ -324,8 +328,8 @@ export function watchLimits(
       if (processes.length > limits.processes) reach('processes')
       const resident = processes.reduce((sum, one) => sum + one.residentBytes, 0)
       if (resident > limits.memoryBytes || (freemem() < SPARE_MEMORY_BYTES && resident > SPARE_MEMORY_BYTES)) reach('memory')
-      const [before, now] = await Promise.all([room, roomOn(options.folder)])
-      if (isUsedUp(before, now, limits)) reach('disk')
+      await first
+      if (await measure()) reach('disk')
     }
     // Watching takes at most a tenth of the time, however many processes there are.
     if (!stopped) timer = setTimeout(() => void look(), Math.max(WATCH_MS, (performance.now() - began) * 9))
@@ -347,12 +351,24 @@ async function roomOn(folder: string): Promise<Room | null> {
   return stats === null ? null : { bytes: stats.bavail * stats.bsize, files: stats.ffree }
 }
 
-/** Counts what other programs write as well: a disk that fills up that fast must be saved. */
-function isUsedUp(before: Room | null, now: Room | null, { diskBytes, diskFiles }: SandboxLimits): boolean {
-  if (before === null || now === null) return false
-  const used = { bytes: before.bytes - now.bytes, files: before.files - now.files }
-  if (now.bytes < SPARE_DISK_BYTES && used.bytes > SPARE_DISK_BYTES / 4) return true
-  return used.bytes > Math.min(diskBytes, before.bytes / 2) || (before.files > 0 && used.files > Math.min(diskFiles, before.files / 2))
+/**
+ * Says at each look whether the disk lost too much in this period, or is nearly full and lost some since the first look. Counts what
+ * other programs write as well: a disk that fills up that fast must be saved.
+ */
+export function createDiskMeter({ diskBytes, diskFiles }: Pick<SandboxLimits, 'diskBytes' | 'diskFiles'>) {
+  let first: Room | null = null
+  let before: { room: Room; at: number } | null = null
+  return (now: Room | null, at: number): boolean => {
+    if (now === null) return false
+    first ??= now
+    before ??= { room: now, at }
+    const { bytes, files } = before.room
+    const isNearlyFull = now.bytes < SPARE_DISK_BYTES && first.bytes - now.bytes > SPARE_DISK_BYTES / 4
+    const lostBytes = bytes - now.bytes > Math.min(diskBytes, bytes / 2)
+    const lostFiles = files > 0 && files - now.files > Math.min(diskFiles, files / 2)
+    if (at - before.at >= DISK_PERIOD_MS) before = { room: now, at }
+    return isNearlyFull || lostBytes || lostFiles
+  }
 }
 
 /** Passes output on in few, larger pieces, since each costs a message. */

@@ -69,7 +69,7 @@ export type SandboxLimits = {
   memoryBytes: number
   /** The limit of one file. */
   fileBytes: number
-  /** How much free disk space may shrink, and never by more than half. */
+  /** How much free disk space may shrink in about a minute, and never by more than half. */
   diskBytes: number
   /** The same for the number of free inodes. */
   diskFiles: number
