@@ -1723,6 +1723,7 @@ export type TextParams = {
   'skills.empty.title': NoParams
   'skills.empty.what': NoParams
   'skills.empty.how': NoParams
+  'skills.empty.member': NoParams
   'skills.status.ready': NoParams
   'skills.status.needs_consent': NoParams
   'skills.status.changed': NoParams
@@ -2022,6 +2023,7 @@ export type TextParams = {
   'settings.sections.health': NoParams
   'settings.sections.about': NoParams
   'settings.computerWhy': NoParams
+  'settings.ownersOnly': NoParams
   'settings.people.off': NoParams
   'settings.people.offHint': NoParams
   'settings.people.noOwner': NoParams

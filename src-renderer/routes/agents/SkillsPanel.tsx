@@ -3,6 +3,7 @@ import type { Agent } from '../../../src-runner/contract/agents.ts'
 import type { Skill } from '../../../src-runner/contract/skills.ts'
 import { compactText } from '../../../resources/locales/numbers.ts'
 import { AnswerState } from '../../api/AnswerState.tsx'
+import { useMay } from '../../api/may.ts'
 import { useSkills } from '../../api/queries.ts'
 import { SkillSwitch } from '../../features/skills/SkillSwitch.tsx'
 import { locale, t } from '../../lib/language.ts'
@@ -13,6 +14,7 @@ import { Panel } from '../../ui/Panel.tsx'
 /** Which of the installed skills an agent has, and what each costs. */
 export function SkillsPanel(props: { agent: Agent }): JSX.Element {
   const answer = useSkills()
+  const may = useMay()
   const skills = () => answer.data?.skills.filter(({ entityId }) => entityId === props.agent.entityId) ?? []
   const hint = ({ status, tokens }: Skill) =>
     status === 'ready' ? t('connections.mcp.perTurn', { tokens: compactText(tokens, locale()) }) : t(`skills.status.${status}`)
@@ -22,9 +24,11 @@ export function SkillsPanel(props: { agent: Agent }): JSX.Element {
       title={t('skills.title')}
       description={t('agents.skills.about')}
       actions={
-        <ButtonLink size="sm" href={`/skills?install=1&agent=${props.agent.id}`}>
-          {t('skills.install.open')}
-        </ButtonLink>
+        <Show when={may('installSkill')}>
+          <ButtonLink size="sm" href={`/skills?install=1&agent=${props.agent.id}`}>
+            {t('skills.install.open')}
+          </ButtonLink>
+        </Show>
       }
     >
       <Show when={answer.data} fallback={<AnswerState compact rows={2} answer={answer} />}>

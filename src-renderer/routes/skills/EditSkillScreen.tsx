@@ -1,7 +1,8 @@
-import { useNavigate, useParams, useSearchParams } from '@solidjs/router'
+import { Navigate, useNavigate, useParams, useSearchParams } from '@solidjs/router'
 import { createEffect, createSignal, type JSX, Match, on, Show, Switch } from 'solid-js'
 import type { SkillEditFile } from '../../../src-runner/contract/skills.ts'
 import { AnswerState } from '../../api/AnswerState.tsx'
+import { useMay } from '../../api/may.ts'
 import { useAction } from '../../api/mutations.ts'
 import { useSkill, useSkillDraft, useSkillFiles } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
@@ -15,13 +16,16 @@ import { SKILL_FILE, SkillEditor } from './SkillEditor.tsx'
 /** `/skills/new`, also with the draft that a job wrote, and `/skills/<id>/edit`. */
 export function EditSkillScreen(): JSX.Element {
   const params = useParams<{ skillId?: string }>()
+  const may = useMay()
   return (
-    <Screen width="medium">
-      <BackLink href="/skills">{t('skills.title')}</BackLink>
-      <Show when={params.skillId} fallback={<NewSkill />}>
-        {(skillId) => <OwnSkill skillId={skillId()} />}
-      </Show>
-    </Screen>
+    <Show when={may('saveSkill')} fallback={<Navigate href={params.skillId === undefined ? '/skills' : `/skills/${params.skillId}`} />}>
+      <Screen width="medium">
+        <BackLink href="/skills">{t('skills.title')}</BackLink>
+        <Show when={params.skillId} fallback={<NewSkill />}>
+          {(skillId) => <OwnSkill skillId={skillId()} />}
+        </Show>
+      </Screen>
+    </Show>
   )
 }
 

@@ -1,6 +1,7 @@
 import FileArchive from 'lucide-solid/icons/file-archive'
 import { createSignal, type JSX, Match, Show, Switch } from 'solid-js'
 import type { Skill } from '../../../src-runner/contract/skills.ts'
+import { useMay } from '../../api/may.ts'
 import { useAction } from '../../api/mutations.ts'
 import { useAgents } from '../../api/queries.ts'
 import { toastError } from '../../api/toast-error.ts'
@@ -13,6 +14,7 @@ import { InstallDialog } from './InstallDialog.tsx'
 export function ImportedSkill(props: { skill: Skill }): JSX.Element {
   const agents = useAgents()
   const allow = useAction('updateSkillSettings')
+  const may = useMay()
   const [opens, setOpens] = createSignal<File | { skill: string } | null>(null)
   const install = () => allow.run({ params: { skillId: props.skill.id }, body: { allowedDigest: props.skill.digest } })
   return (
@@ -22,6 +24,7 @@ export function ImportedSkill(props: { skill: Skill }): JSX.Element {
         <p class="text-ink-2">{t(`skills.imported.why.${props.skill.kind}`)}</p>
       </div>
       <Switch>
+        <Match when={!may('installSkill')}>{null}</Match>
         <Match when={props.skill.kind === 'own'}>
           <Button size="sm" busy={allow.isRunning} onClick={() => void install().catch(toastError)}>
             {t('skills.install.install')}

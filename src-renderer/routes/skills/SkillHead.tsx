@@ -8,6 +8,7 @@ import Trash from 'lucide-solid/icons/trash'
 import { createSignal, type JSX, Show } from 'solid-js'
 import type { Skill } from '../../../src-runner/contract/skills.ts'
 import { useApi } from '../../api/ApiProvider.tsx'
+import { useMay } from '../../api/may.ts'
 import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { toastError } from '../../api/toast-error.ts'
@@ -27,6 +28,7 @@ export function SkillHead(props: { skill: Skill; onUpdate: () => void; onFile: (
   const navigate = useNavigate()
   const { client } = useApi()
   const remove = useAction('deleteSkill')
+  const may = useMay()
   const [isRemoving, setRemoving] = createSignal(false)
   const params = () => ({ skillId: props.skill.id })
   const isOwn = () => props.skill.kind === 'own'
@@ -55,7 +57,7 @@ export function SkillHead(props: { skill: Skill; onUpdate: () => void; onFile: (
           </span>
         }
         actions={
-          <>
+          <Show when={may('deleteSkill')}>
             <Show when={isOwn() && hasFiles()}>
               <ButtonLink href={`/skills/${props.skill.id}/edit`} icon={PenLine}>
                 {t('common.edit')}
@@ -75,7 +77,7 @@ export function SkillHead(props: { skill: Skill; onUpdate: () => void; onFile: (
                 />
               )}
             </FileInput>
-          </>
+          </Show>
         }
       />
       <p class="-mt-2 mb-5 text-sm wrap-anywhere text-ink-2">{visibleText(props.skill.description)}</p>

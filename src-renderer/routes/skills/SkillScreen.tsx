@@ -5,6 +5,7 @@ import RefreshCw from 'lucide-solid/icons/refresh-cw'
 import { createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
 import type { Skill } from '../../../src-runner/contract/skills.ts'
 import { AnswerState } from '../../api/AnswerState.tsx'
+import { useMay } from '../../api/may.ts'
 import { useAction } from '../../api/mutations.ts'
 import { useSkill, useSkillFiles } from '../../api/queries.ts'
 import { toastError } from '../../api/toast-error.ts'
@@ -58,6 +59,7 @@ function OneSkill(props: { skill: Skill; text: string | null }): JSX.Element {
   const [view, setView] = createSignal<TextView>('formatted')
   const [file, setFile] = createSignal<File | null>(null)
   const files = useSkillFiles(() => props.skill.id)
+  const may = useMay()
   const showUpdate = () => setSearch({ update: '1' })
   return (
     <>
@@ -91,7 +93,7 @@ function OneSkill(props: { skill: Skill; text: string | null }): JSX.Element {
         </Show>
         <Details skill={props.skill} />
       </div>
-      <Show when={search.update !== undefined || file() !== null}>
+      <Show when={may('updateSkill') && (search.update !== undefined || file() !== null)}>
         <UpdateDialog
           skill={props.skill}
           file={file()}
@@ -109,6 +111,7 @@ function OneSkill(props: { skill: Skill; text: string | null }): JSX.Element {
 function Notices(props: { skill: Skill; onUpdate: () => void; onFile: (file: File) => void }): JSX.Element {
   const allow = useAction('updateSkillSettings')
   const later = useAction('acknowledgeSkillUpdate')
+  const may = useMay()
   const params = () => ({ skillId: props.skill.id })
   const isMissing = () => props.skill.status === 'missing'
   const box = 'flex flex-wrap items-start gap-x-4 gap-y-2 rounded-lg px-4 py-3'
@@ -121,6 +124,7 @@ function Notices(props: { skill: Skill; onUpdate: () => void; onFile: (file: Fil
             <p class="text-ink-2">{t(`skills.${isMissing() ? 'missing' : 'changed'}.why.${props.skill.kind}`)}</p>
           </div>
           <Switch>
+            <Match when={!may('updateSkill')}>{null}</Match>
             {/* Only a backup has them. */}
             <Match when={props.skill.kind === 'own' && isMissing()}>{null}</Match>
             <Match when={props.skill.kind === 'own'}>
@@ -154,16 +158,20 @@ function Notices(props: { skill: Skill; onUpdate: () => void; onFile: (file: Fil
             </ul>
             <p class="text-ink-2">{t('skills.consent.why')}</p>
           </div>
-          <Button
-            size="sm"
-            busy={allow.isRunning}
-            onClick={() => void allow.run({ params: params(), body: { allowedDigest: props.skill.digest } }).catch(toastError)}
-          >
-            {t('skills.consent.allow')}
-          </Button>
+          <Show when={may('updateSkillSettings')}>
+            <Button
+              size="sm"
+              busy={allow.isRunning}
+              onClick={() => void allow.run({ params: params(), body: { allowedDigest: props.skill.digest } }).catch(toastError)}
+            >
+              {t('skills.consent.allow')}
+            </Button>
+          </Show>
         </div>
       </Show>
-      <Show when={props.skill.hasUpdate && (props.skill.status === 'ready' || props.skill.status === 'needs_consent')}>
+      <Show
+        when={may('updateSkill') && props.skill.hasUpdate && (props.skill.status === 'ready' || props.skill.status === 'needs_consent')}
+      >
         <div class={`${box} bg-accent-soft`}>
           <p class="min-w-60 flex-1 text-sm text-ink">{t('skills.update.available')}</p>
           <div class="flex gap-2">

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import type { FoundSkill, Skill } from '../../../src-runner/contract/skills.ts'
 import { type Answers, createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
 import { renderScreen, type RenderOptions } from '../../testing/render.tsx'
-import { makeAgent, makeSkill, makeSkillContents, makeSkillPreview, quote } from '../../testing/things.ts'
+import { makeAgent, makeId, makeSkill, makeSkillContents, makeSkillPreview, quote } from '../../testing/things.ts'
 import { SkillsScreen } from './SkillsScreen.tsx'
 
 const ada = makeAgent({ name: 'Ada' })
@@ -25,6 +25,15 @@ it('says what a skill is when there is none, and offers to install one', async (
   await user.click(screen.getByRole('button', { name: 'Install skill' }))
   expect(await screen.findByRole('dialog', { name: 'Install a skill' })).toBeVisible()
   expect(path()).toBe('/skills?install=1')
+})
+
+it('offers a member nothing to install', async () => {
+  const person = { id: makeId(), name: 'Bo', role: 'member' as const, createdAt: 0 }
+  open([], { listSkillCatalogues: () => ({ catalogues: [] }) }, { path: '/skills?install=1', person })
+  expect(await screen.findByText('Only owners can install one.')).toBeVisible()
+  expect(screen.queryByRole('button', { name: 'Install skill' })).toBeNull()
+  expect(screen.queryByRole('region', { name: 'Catalogues' })).toBeNull()
+  expect(screen.queryByRole('dialog')).toBeNull()
 })
 
 it('lists skills, first what needs the person, and finds one by words', async () => {

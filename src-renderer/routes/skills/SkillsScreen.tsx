@@ -4,6 +4,7 @@ import PenLine from 'lucide-solid/icons/pen-line'
 import Plus from 'lucide-solid/icons/plus'
 import Search from 'lucide-solid/icons/search'
 import { createMemo, createSignal, type JSX, Show } from 'solid-js'
+import { useMay } from '../../api/may.ts'
 import { NothingYet } from '../../api/NothingYet.tsx'
 import { useAgents, useSkillCatalogues, useSkills } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
@@ -29,6 +30,7 @@ export function SkillsScreen(): JSX.Element {
   const answer = useSkills()
   const agents = useAgents()
   const catalogues = useSkillCatalogues()
+  const may = useMay()
   const [dropped, setDropped] = createSignal<File | null>(null)
   const skills = createMemo(() => inOrder(answer.data?.skills ?? []))
   const found = createMemo(() =>
@@ -62,7 +64,7 @@ export function SkillsScreen(): JSX.Element {
         title={t('skills.title')}
         description={t('skills.about')}
         actions={
-          <Show when={skills().length > 0}>
+          <Show when={may('installSkill') && skills().length > 0}>
             <ButtonLink href="/skills/new" icon={PenLine}>
               {t('skills.edit.open')}
             </ButtonLink>
@@ -81,18 +83,18 @@ export function SkillsScreen(): JSX.Element {
               icon={BookOpen}
               title={t('skills.empty.title')}
               action={
-                <>
+                <Show when={may('installSkill')}>
                   <Button variant="primary" icon={Plus} onClick={install}>
                     {t('skills.install.open')}
                   </Button>
                   <ButtonLink href="/skills/new" icon={PenLine}>
                     {t('skills.edit.open')}
                   </ButtonLink>
-                </>
+                </Show>
               }
             >
               <p>{t('skills.empty.what')}</p>
-              <p class="mt-2">{t('skills.empty.how')}</p>
+              <p class="mt-2">{t(may('installSkill') ? 'skills.empty.how' : 'skills.empty.member')}</p>
             </EmptyState>
           </NothingYet>
         }
@@ -112,11 +114,13 @@ export function SkillsScreen(): JSX.Element {
           <SkillList skills={found()} />
         </Show>
       </Show>
-      <div class="mt-8">
-        <Catalogues onOpen={(slug) => setSearch({ catalogue: slug })} />
-      </div>
-      <DropArea onFile={drop} />
-      <Show when={isOpen() && agents.data}>
+      <Show when={may('installSkill')}>
+        <div class="mt-8">
+          <Catalogues onOpen={(slug) => setSearch({ catalogue: slug })} />
+        </div>
+        <DropArea onFile={drop} />
+      </Show>
+      <Show when={may('installSkill') && isOpen() && agents.data}>
         {(loaded) => (
           <InstallDialog
             agents={loaded().agents}
