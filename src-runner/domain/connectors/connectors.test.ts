@@ -50,6 +50,11 @@ describe('the catalogue', () => {
     expect(order.map(({ slug }) => slug)).toEqual(order.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map(({ slug }) => slug))
   })
 
+  it('protects every sign-in with PKCE, except at services that rule it out', () => {
+    const without = listConnectors().filter(({ oauth }) => oauth?.usesPkce === false)
+    expect(without.map(({ slug }) => slug)).toEqual(['atlassian', 'notion'])
+  })
+
   it.each(listConnectors().map((connector) => [connector.slug, connector] as const))('describes %s completely', (_slug, connector) => {
     const { kind, oauth, scopes, account, hosts, keyHeader, steps, keySteps } = connector
     for (const address of addressesOf(connector)) expect(new URL(fillIn(address, connector, {})).protocol).toBe('https:')
