@@ -5,6 +5,8 @@ import { defineConfig } from 'vitest/config'
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** No test measures time. A limit only ends one that hangs, however busy the machine is. */
 const limits = { testTimeout: 240_000, hookTimeout: 240_000, expect: { poll: { timeout: 60_000 } } }
+/** What a test replaced is back for the next one, even if it failed. */
+const cleanUps = { restoreMocks: true, unstubEnvs: true, unstubGlobals: true }
 /** Tests that change the environment of their process, so that each file needs one of its own. */
 const isolated = ['src-runner/platform/{sandbox,programs,protected-places}/**/*.test.ts', 'build/**/*.test.ts']
 /** Tests that start the program many times. What is built starts in a third of the processor time that its sources take. */
@@ -37,11 +39,15 @@ export default defineConfig({
           // their own runner, folder and clock.
           isolate: false,
           ...limits,
+          ...cleanUps,
           include: ['src-runner/**/*.test.ts', 'src-main/**/*.test.ts', 'resources/**/*.test.ts'],
           exclude: [...isolated, ...builtOnes],
         },
       },
-      { resolve: { alias }, test: { name: 'node, isolated', root, environment: 'node', ...limits, include: isolated, exclude: builtOnes } },
+      {
+        resolve: { alias },
+        test: { name: 'node, isolated', root, environment: 'node', ...limits, ...cleanUps, include: isolated, exclude: builtOnes },
+      },
       {
         resolve: { alias },
         test: {
@@ -50,6 +56,7 @@ export default defineConfig({
           environment: 'node',
           isolate: false,
           ...limits,
+          ...cleanUps,
           include: builtOnes,
           // Runs only if one of these files does, and builds only what has changed.
           globalSetup: ['build/build-first.mjs'],
@@ -64,6 +71,7 @@ export default defineConfig({
           environment: 'jsdom',
           isolate: false,
           ...limits,
+          ...cleanUps,
           include: ['src-renderer/**/*.test.ts', 'src-renderer/**/*.test.tsx'],
           setupFiles: ['src-renderer/testing/setup.ts'],
         },

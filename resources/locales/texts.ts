@@ -1525,6 +1525,7 @@ export type TextParams = {
   'connections.connect.byCodeHint': NoParams
   'connections.connect.hosts': NoParams
   'connections.connect.hostsHint': NoParams
+  'connections.connect.sentTo': { hosts: string }
   'connections.connect.issuerHint': NoParams
   'connections.connect.endpoints.issuer': NoParams
   'connections.connect.endpoints.authorizationUrl': NoParams
@@ -2437,7 +2438,7 @@ export type TextParams = {
   'settings.export.notOurs': NoParams
   'settings.export.counts': { agents: number; memories: number; rules: number; schedules: number; triggers: number }
   'settings.export.paused': NoParams
-  'settings.export.signIn': { count: number }
+  'settings.export.signIn': { count: number; hosts: string }
   'settings.export.allows': { count: number }
   'settings.export.autonomous': { count: number; names: string }
   'settings.export.folders': { names: string }

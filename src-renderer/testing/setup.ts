@@ -1,6 +1,6 @@
 import '@testing-library/jest-dom/vitest'
 import { cleanup, configure } from '@solidjs/testing-library'
-import { afterEach } from 'vitest'
+import { afterEach, vi } from 'vitest'
 import { LANGUAGES } from '../../resources/locales/texts.ts'
 import { changeLanguage, loadTexts } from '../lib/language.ts'
 import { dismissAllToasts } from '../ui/Toasts.tsx'
@@ -13,6 +13,7 @@ await Promise.all(LANGUAGES.map((language) => loadTexts(language)))
 
 // Test files share the page's modules, and so their state.
 afterEach(() => {
+  vi.useRealTimers()
   cleanup()
   // Kobalte's announcements for screen readers stay in the page for seconds.
   for (const said of document.querySelectorAll('[data-live-announcer] [role=log]')) said.replaceChildren()
