@@ -137,6 +137,8 @@ export const ImportResult = z.object({
   schedules: z.array(z.string()),
   /** Each has to be signed in again. */
   connections: z.array(z.string()),
+  /** Where they send what signs in, each host once. */
+  connectionHosts: z.array(z.string()),
   /** Each has to be looked at and installed. */
   skills: z.array(z.string()),
   rules: z.number().int(),

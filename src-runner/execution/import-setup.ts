@@ -2,6 +2,7 @@ import { transact, type Tx } from '../platform/db/database.ts'
 import type { Services } from '../platform/services.ts'
 import { EXPORT_VERSION, HistoryLine, type ExportHead, type ImportResult, Setup } from '../contract/export.ts'
 import type { ModelRef } from '../contract/agents.ts'
+import type { Credential } from '../contract/credentials.ts'
 import { AppError } from '../lib/errors.ts'
 import { createMessage } from '../lib/messages.ts'
 import { createAgent, listAgents } from '../domain/agents/agents.ts'
@@ -116,7 +117,7 @@ function makeSetup(tx: Tx, deps: ImportDeps, { setup, foldersLeftOut }: Importab
   for (const { agent, text, untrusted } of setup.memories) {
     createMemory(tx, deps, { agentId: idOf(agent), text, writer: null, untrusted: untrusted || (!isFirst && agent === null) })
   }
-  const connections = setup.connections.filter((connection) => makeConnection(tx, deps, connection, agentIds))
+  const connections = setup.connections.flatMap((connection) => makeConnection(tx, deps, connection, agentIds) ?? [])
   const skills = importSkills(tx, deps, setup.skills, agentIds)
   if (isFirst) changeSettings(tx, deps, setup.settings)
   return {
@@ -127,6 +128,7 @@ function makeSetup(tx: Tx, deps: ImportDeps, { setup, foldersLeftOut }: Importab
     triggers: setup.triggers.map(({ name }) => name),
     schedules: setup.schedules.map(({ name }) => name),
     connections: connections.map(({ name }) => name),
+    connectionHosts: [...new Set(connections.flatMap(({ hosts }) => hosts))],
     skills,
     rules: rules.length,
     allowRules: rules.filter(({ effect }) => effect === 'allow').length,
@@ -139,12 +141,12 @@ function makeSetup(tx: Tx, deps: ImportDeps, { setup, foldersLeftOut }: Importab
 
 /**
  * Makes an account that a person has to sign in. The hosts and addresses of a known service are those of the catalogue, whatever
- * the file says. false: this version does not know the service.
+ * the file says. null: this version does not know the service.
  */
-function makeConnection(tx: Tx, deps: ImportDeps, given: Setup['connections'][number], agentIds: readonly string[]): boolean {
+function makeConnection(tx: Tx, deps: ImportDeps, given: Setup['connections'][number], agentIds: readonly string[]): Credential | null {
   const connector = findConnector(given.connector)
   const isSignIn = given.kind === 'oauth2'
-  if (connector === null || (isSignIn && connector.oauth === null)) return false
+  if (connector === null || (isSignIn && connector.oauth === null)) return null
   const fields = fieldsOfHosts(connector, given.hosts)
   const filled = (text: string) => fillIn(text, connector, fields)
   const { oauth } = connector
@@ -160,7 +162,7 @@ function makeConnection(tx: Tx, deps: ImportDeps, given: Setup['connections'][nu
           namesItself: false,
         }
       : null
-  const { id } = insertCredential(tx, deps, {
+  const credential = insertCredential(tx, deps, {
     id: deps.ids.next(),
     entityId: findDefaultEntity(tx).id,
     connector: connector.slug,
@@ -172,8 +174,8 @@ function makeConnection(tx: Tx, deps: ImportDeps, given: Setup['connections'][nu
     endpoints,
     agents: given.agents.map(({ agent, access }) => ({ agentId: agentIds[agent]!, access })),
   })
-  requireSignIn(tx, id, createMessage('credential_imported'))
-  return true
+  requireSignIn(tx, credential.id, createMessage('credential_imported'))
+  return credential
 }
 
 /** Nothing in it can mean another kind of skill than it says. */

@@ -126,7 +126,12 @@ describe('an export', () => {
     const text = JSON.stringify(head).replace('"api.github.com"', '"evil.example"')
     const fresh = await open()
     expect(await importInto(fresh, JSON.parse(text) as object)).toMatchObject({
-      body: { result: { connections: ['Shop', 'Work', 'GitHub'] } },
+      body: {
+        result: {
+          connections: ['Shop', 'Work', 'GitHub'],
+          connectionHosts: ['api.shop.example', 'api_v2.shop.example', 'git.ada.example', 'api.github.com', 'uploads.github.com'],
+        },
+      },
     })
     const { credentials } = await fresh.client.ok('listCredentials')
     expect(credentials.map(({ name, hosts, status, problem, agents }) => [name, hosts, status, problem?.code, agents.length])).toEqual([

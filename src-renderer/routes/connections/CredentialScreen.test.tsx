@@ -93,6 +93,27 @@ it('says that an account is gone', async () => {
   expect(await screen.findByText('Account not found')).toBeVisible()
 })
 
+it.each<[string, Parameters<typeof makeConnector>[0], Credential['kind'], string]>([
+  [
+    'Enter a new key',
+    { slug: 'api-key', kind: 'api_key', oauth: null, scopes: [], hosts: [] },
+    'api_key',
+    'The credentials are sent to tasks.example.',
+  ],
+  [
+    'Sign in again',
+    { slug: 'gitlab', hosts: ['{domain}'], fields: [{ name: 'domain', label: { en: 'Domain', de: 'Domain' }, preset: 'gitlab.com' }] },
+    'oauth2',
+    'The credentials are sent to tasks.example.',
+  ],
+])('says where the credentials are sent before a person enters them: %s', async (button, service, kind, words) => {
+  const connector = makeConnector(service)
+  const credential = makeCredential({ connector: connector.slug, kind, hosts: ['tasks.example'], status: 'needs_sign_in' })
+  const { user } = open(credential, { listConnectors: () => ({ connectors: [connector], nextCursor: null }) })
+  await user.click(await screen.findByRole('button', { name: button }))
+  expect(within(await screen.findByRole('dialog')).getByText(words)).toBeVisible()
+})
+
 it('gives an account a new key, and keeps the rest', async () => {
   const credential = makeCredential({ name: 'Tasks', connector: 'todoist', kind: 'api_key', status: 'needs_sign_in' })
   const todoist = makeConnector({ slug: 'todoist', name: 'Todoist', kind: 'api_key', oauth: null, scopes: [] })

@@ -12,7 +12,7 @@ import { AgentGrantsField } from './AgentGrants.tsx'
 import { connectTitle, firstFields, hostsIn, isGeneric } from './connection.ts'
 import { firstGrants } from './first-grants.ts'
 import { FormProblem } from '../../features/forms/FormProblem.tsx'
-import { HostsField } from './OAuthForm.tsx'
+import { HostsField, SentTo } from './OAuthForm.tsx'
 import { SetUpSteps } from './SetUpSteps.tsx'
 
 /** Connects an account by an API key, a name and password, or a header. It is tested before it is stored. */
@@ -112,6 +112,7 @@ export function KeyForm(props: {
           <HostsField value={draft.hosts} onValue={(hosts) => setDraft({ hosts })} error={create.error} />
         </Show>
       </Show>
+      <SentTo connector={props.connector} existing={props.existing} />
       <Switch>
         <Match when={props.connector.kind === 'basic'}>
           <TextField label={t('connections.connect.username')} value={draft.username} onValue={(username) => setDraft({ username })} />

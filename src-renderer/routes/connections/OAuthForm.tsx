@@ -116,6 +116,7 @@ export function OAuthForm(props: {
           error={create.error}
         />
       </Show>
+      <SentTo connector={props.connector} existing={props.existing} />
       <ScopesField connector={props.connector} value={props.draft.fields.scopes} onValue={(scopes) => props.draft.set({ scopes })} />
       <Show when={isNew()}>
         <AgentGrantsField agents={props.agents} grants={props.draft.fields.grants} onGrants={(grants) => props.draft.set({ grants })} />
@@ -220,6 +221,16 @@ function OwnFields(props: { connector: Connector; draft: OAuthDraft; error: unkn
         />
       </Show>
     </>
+  )
+}
+
+/** Where an existing account sends what a person enters, unless the catalogue fixes it. An import may have named the hosts. */
+export function SentTo(props: { connector: Connector; existing: Credential | undefined }): JSX.Element {
+  const hosts = () => (isGeneric(props.connector) || props.connector.fields.length > 0 ? (props.existing?.hosts ?? []) : [])
+  return (
+    <Show when={hosts().length > 0}>
+      <p class="text-sm wrap-anywhere">{t('connections.connect.sentTo', { hosts: hosts().join(', ') })}</p>
+    </Show>
   )
 }
 

@@ -1,6 +1,7 @@
 import { createSignal, Show } from 'solid-js'
 import { ExportHead, type HistoryLine, type ImportResult, MAX_HEAD_CHARS } from '../../../src-runner/contract/export.ts'
 import { useApi } from '../../api/ApiProvider.tsx'
+import { useMay } from '../../api/may.ts'
 import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { download } from '../../lib/files.ts'
@@ -29,6 +30,7 @@ export function ExportImport() {
 
 function Export() {
   const { client } = useApi()
+  const may = useMay()
   const [isRunning, setRunning] = createSignal(false)
   async function save(): Promise<void> {
     setRunning(true)
@@ -51,7 +53,7 @@ function Export() {
   }
   return (
     <Row id="export" label={t('settings.export.export')} hint={t('settings.export.exportHint')}>
-      <Button size="sm" busy={isRunning()} onClick={() => void save()}>
+      <Button size="sm" busy={isRunning()} disabled={!may('exportSetup')} onClick={() => void save()}>
         {t('settings.export.exportNow')}
       </Button>
     </Row>
@@ -60,6 +62,7 @@ function Export() {
 
 function Import() {
   const doImport = useAction('importSetup')
+  const may = useMay()
   const { client } = useApi()
   const [offer, setOffer] = createSignal<{ head: Head; result: ImportResult; file: File } | null>(null)
   const [withSetup, setWithSetup] = createSignal(true)
@@ -104,7 +107,7 @@ function Import() {
         aria-label={t('settings.export.file')}
         onChange={(event) => void preview(event.currentTarget.files?.[0])}
       />
-      <Button size="sm" busy={doImport.isRunning} onClick={() => input.click()}>
+      <Button size="sm" busy={doImport.isRunning} disabled={!may('importSetup')} onClick={() => input.click()}>
         {t('settings.export.choose')}
       </Button>
       <ConfirmDialog
@@ -236,7 +239,12 @@ function Preview(props: { result: ImportResult }) {
         <p class="text-ink-2">{t('settings.export.leftOut', { count: props.result.rulesLeftOut })}</p>
       </Show>
       <Show when={props.result.connections.length > 0}>
-        <p class="text-ink-2">{t('settings.export.signIn', { count: props.result.connections.length })}</p>
+        <p class="text-ink-2 wrap-anywhere">
+          {t('settings.export.signIn', {
+            count: props.result.connections.length,
+            hosts: visibleText(props.result.connectionHosts.join(', ')),
+          })}
+        </p>
       </Show>
       <Show when={props.result.skills.length > 0}>
         <p class="text-ink-2">{t('settings.export.skills', { count: props.result.skills.length })}</p>
