@@ -141,8 +141,11 @@ export const useTokens = () => useRoute('listTokens', () => ({}))
 
 export const useDiagnostics = () => useRoute('getDiagnostics', () => ({}))
 
-export const useRetained = (of: () => { kind: RetentionKind; days: number | null }) =>
-  useRoute('getRetained', () => ({ query: { kind: of().kind, ...(of().days !== null && { days: of().days! }) } }))
+export const useRetained = (of: () => { kind: RetentionKind; days: number | null } | null) =>
+  useRoute('getRetained', () => {
+    const wanted = of()
+    return wanted === null ? null : { query: { kind: wanted.kind, ...(wanted.days !== null && { days: wanted.days }) } }
+  })
 
 export const useTools = () => useRoute('listTools', () => ({}))
 

@@ -2,6 +2,7 @@ import KeyRound from 'lucide-solid/icons/key-round'
 import { createSignal, For, type JSX, Show } from 'solid-js'
 import type { AccessToken } from '../../../src-runner/contract/tokens.ts'
 import { AnswerState } from '../../api/AnswerState.tsx'
+import { useMay } from '../../api/may.ts'
 import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { useTokens } from '../../api/queries.ts'
@@ -25,6 +26,22 @@ type Lifetime = (typeof LIFETIMES)[number]
 type Fresh = { name: string; token: string }
 
 export function AccessTokens() {
+  const may = useMay()
+  return (
+    <Show
+      when={may('listTokens')}
+      fallback={
+        <Panel title={t('settings.tokens.title')} description={t('settings.tokens.about')}>
+          <p class="text-sm text-ink-3">{t('settings.ownersOnly')}</p>
+        </Panel>
+      }
+    >
+      <Tokens />
+    </Show>
+  )
+}
+
+function Tokens() {
   const answer = useTokens()
   const [isCreating, setCreating] = createSignal(false)
   /** Each is shown until the person is done with it, even when they create another. */

@@ -2,6 +2,7 @@ import { createSignal, type JSX, Match, Show, Switch as Choice } from 'solid-js'
 import { createStore } from 'solid-js/store'
 import type { Sandbox } from '../../../src-runner/contract/sandbox.ts'
 import { type Settings, type UpdateWebSearch, WebSearchKind } from '../../../src-runner/contract/settings.ts'
+import { useMay } from '../../api/may.ts'
 import { useAction, useCheckSandbox, useUpdateSettings } from '../../api/mutations.ts'
 import { issueOf, problemOf, sentenceOf } from '../../api/problem.ts'
 import { useSandbox, useSettings } from '../../api/queries.ts'
@@ -22,6 +23,7 @@ import { TextField } from '../../ui/TextField.tsx'
 /** The sandbox for programs, web search, and the local addresses that agents may open. */
 export function AgentTools(): JSX.Element {
   const settings = useSettings()
+  const may = useMay()
   const [open, setOpen] = createSignal<'search' | 'hosts' | null>(null)
   return (
     <Panel title={t('settings.tools.title')} flush>
@@ -43,13 +45,15 @@ export function AgentTools(): JSX.Element {
               <span class="text-sm text-ink-2">
                 {held().webSearch === null ? t('settings.tools.searchOff') : t(`settings.tools.kinds.${held().webSearch!.kind}`)}
               </span>
-              <Button onClick={() => setOpen('search')}>
+              <Button disabled={!may('updateWebSearch')} onClick={() => setOpen('search')}>
                 {held().webSearch === null ? t('settings.tools.searchSetUp') : t('common.edit')}
               </Button>
             </Row>
             <Row id="hosts" label={t('settings.tools.hosts')} hint={t('settings.tools.hostsHint')}>
               <span class="text-sm text-ink-2">{t('settings.tools.hostCount', { count: held().openedHosts.length })}</span>
-              <Button onClick={() => setOpen('hosts')}>{t('common.edit')}</Button>
+              <Button disabled={!may('updateSettings')} onClick={() => setOpen('hosts')}>
+                {t('common.edit')}
+              </Button>
             </Row>
             <Show when={open() === 'search'}>
               <SearchDialog settings={held()} onClose={() => setOpen(null)} />
@@ -66,6 +70,7 @@ export function AgentTools(): JSX.Element {
 
 function ProgramsRow(props: { settings: Settings }): JSX.Element {
   const change = useUpdateSettings()
+  const may = useMay()
   const turn = (ownPrograms: boolean) => void change.run({ body: { ownPrograms } }).catch(toastError)
   return (
     <RowFrame id="programs">
@@ -73,6 +78,7 @@ function ProgramsRow(props: { settings: Settings }): JSX.Element {
         label={t('settings.tools.programs')}
         hint={t('settings.tools.programsHint')}
         checked={props.settings.ownPrograms}
+        disabled={!may('updateSettings')}
         onChecked={turn}
       />
     </RowFrame>

@@ -1,5 +1,6 @@
 import { createMemo, createSignal, Show } from 'solid-js'
 import { bytesText } from '../../../resources/locales/numbers.ts'
+import { useMay } from '../../api/may.ts'
 import { useMakeBackup, useUpdateSettings } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useBackups, useSettings } from '../../api/queries.ts'
@@ -22,6 +23,7 @@ export function Backups() {
   const machine = useMachine()
   const backups = useBackups()
   const make = useMakeBackup()
+  const may = useMay()
   const newest = () => backups.data?.backups[0]
   const problem = () => backups.data?.lastProblem ?? null
   async function makeNow() {
@@ -57,7 +59,7 @@ export function Backups() {
             </>
           }
         >
-          <Button size="sm" busy={make.isRunning} onClick={() => void makeNow().catch(tell)}>
+          <Button size="sm" busy={make.isRunning} disabled={!may('makeBackup')} onClick={() => void makeNow().catch(tell)}>
             {t('settings.backups.now')}
           </Button>
           <Button size="sm" disabled={newest() === undefined} onClick={() => machine.show('backups')}>
@@ -75,6 +77,7 @@ function SecondFolder() {
   const desktop = useDesktop()
   const settings = useSettings()
   const change = useUpdateSettings()
+  const may = useMay()
   const folder = () => settings.data?.settings.backupFolder ?? null
   const set = (backupFolder: string | null) => change.run({ body: { backupFolder } }).catch(tell)
   const choose = async () => {
@@ -84,11 +87,11 @@ function SecondFolder() {
   return (
     <Row id="backup-folder" label={t('settings.backups.folder')} hint={t('settings.backups.folderHint')}>
       <Show when={folder()}>{(path) => <Path path={path()} />}</Show>
-      <Button size="sm" busy={change.isRunning} onClick={() => void choose()}>
+      <Button size="sm" busy={change.isRunning} disabled={!may('updateSettings')} onClick={() => void choose()}>
         {t('settings.backups.choose')}
       </Button>
       <Show when={folder() !== null}>
-        <Button size="sm" onClick={() => void set(null)}>
+        <Button size="sm" disabled={!may('updateSettings')} onClick={() => void set(null)}>
           {t('settings.backups.remove')}
         </Button>
       </Show>

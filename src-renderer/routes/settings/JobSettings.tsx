@@ -1,4 +1,5 @@
 import { createEffect, createMemo, createSignal, on, Show } from 'solid-js'
+import { useMay } from '../../api/may.ts'
 import { useUpdateSettings } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useAgents, useSettings } from '../../api/queries.ts'
@@ -19,6 +20,7 @@ export function JobSettings() {
   const settings = useSettings()
   const agents = useAgents()
   const change = useUpdateSettings()
+  const may = useMay()
   const concurrency = () => settings.data?.settings.concurrency
   const options = createMemo(() => {
     const now = concurrency()
@@ -43,7 +45,7 @@ export function JobSettings() {
             class="w-20"
             options={options()}
             value={concurrency() === undefined ? null : String(concurrency())}
-            disabled={settings.isPending}
+            disabled={settings.isPending || !may('updateSettings')}
             onValue={choose}
           />
         </Row>
@@ -62,6 +64,7 @@ export function JobSettings() {
 /** Saved on blur or Enter. `undefined`: not loaded yet. */
 function DayBudget(props: { budget: number | null | undefined }) {
   const change = useUpdateSettings()
+  const may = useMay()
   const [typed, setTyped] = createSignal('')
   const [problem, setProblem] = createSignal<string | null>(null)
   createEffect(
@@ -86,7 +89,7 @@ function DayBudget(props: { budget: number | null | undefined }) {
           inputMode="decimal"
           placeholder={t('settings.jobs.dayBudgetNone')}
           problem={problem()}
-          disabled={props.budget === undefined}
+          disabled={props.budget === undefined || !may('updateSettings')}
           value={typed()}
           onValue={setTyped}
           onBlur={save}

@@ -1,5 +1,6 @@
 import { createSignal, For, type JSX, Show } from 'solid-js'
 import { NotificationKind, type NotificationSettings } from '../../../src-runner/contract/notifications.ts'
+import { useMay } from '../../api/may.ts'
 import { useUpdateSettings } from '../../api/mutations.ts'
 import { useSettings } from '../../api/queries.ts'
 import { toastError } from '../../api/toast-error.ts'
@@ -15,6 +16,8 @@ const FIRST_QUIET_HOURS = { from: '22:00', until: '07:00' }
 export function Notifications(): JSX.Element {
   const settings = useSettings()
   const change = useUpdateSettings()
+  const may = useMay()
+  const isLocked = () => !may('updateSettings')
   const save = (notifications: NotificationSettings) => void change.run({ body: { notifications } }).catch(toastError)
   return (
     <Show when={settings.data?.settings.notifications}>
@@ -27,6 +30,7 @@ export function Notifications(): JSX.Element {
                   <Switch
                     label={t(`settings.notifications.kinds.${kind}`)}
                     checked={held().kinds[kind]}
+                    disabled={isLocked()}
                     onChecked={(on) => save({ ...held(), kinds: { ...held().kinds, [kind]: on } })}
                   />
                 </li>
@@ -38,6 +42,7 @@ export function Notifications(): JSX.Element {
               label={t('settings.notifications.quiet')}
               hint={t('settings.notifications.quietHint')}
               checked={held().quietHours !== null}
+              disabled={isLocked()}
               onChecked={(on) => save({ ...held(), quietHours: on ? FIRST_QUIET_HOURS : null })}
             />
             <Show when={held().quietHours}>
@@ -46,11 +51,13 @@ export function Notifications(): JSX.Element {
                   <ClockField
                     label={t('settings.notifications.quietFrom')}
                     value={hours().from}
+                    disabled={isLocked()}
                     onValue={(from) => save({ ...held(), quietHours: { ...hours(), from } })}
                   />
                   <ClockField
                     label={t('settings.notifications.quietUntil')}
                     value={hours().until}
+                    disabled={isLocked()}
                     onValue={(until) => save({ ...held(), quietHours: { ...hours(), until } })}
                   />
                 </div>
@@ -64,7 +71,7 @@ export function Notifications(): JSX.Element {
 }
 
 /** Saved on blur if it holds a complete time. */
-function ClockField(props: { label: string; value: string; onValue: (value: string) => void }): JSX.Element {
+function ClockField(props: { label: string; value: string; disabled: boolean; onValue: (value: string) => void }): JSX.Element {
   const [typed, setTyped] = createSignal<string | null>(null)
   const leave = () => {
     const value = typed()
@@ -73,7 +80,15 @@ function ClockField(props: { label: string; value: string; onValue: (value: stri
   }
   return (
     <div class="w-32">
-      <TextField label={props.label} type="time" required value={typed() ?? props.value} onValue={setTyped} onBlur={leave} />
+      <TextField
+        label={props.label}
+        type="time"
+        required
+        disabled={props.disabled}
+        value={typed() ?? props.value}
+        onValue={setTyped}
+        onBlur={leave}
+      />
     </div>
   )
 }

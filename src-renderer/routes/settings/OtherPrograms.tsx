@@ -1,6 +1,7 @@
 import { For, type JSX, Show } from 'solid-js'
 import type { McpEndpoint } from '../../../src-runner/contract/settings.ts'
 import { AnswerState } from '../../api/AnswerState.tsx'
+import { useMay } from '../../api/may.ts'
 import { useUpdateSettings } from '../../api/mutations.ts'
 import { useMcpEndpoint, useSettings } from '../../api/queries.ts'
 import { toastError } from '../../api/toast-error.ts'
@@ -93,6 +94,7 @@ function Way(props: { label: string; hint: string; text: string }): JSX.Element 
 function ApprovalsRow(): JSX.Element {
   const settings = useSettings()
   const change = useUpdateSettings()
+  const may = useMay()
   const turn = (mcpApprovals: boolean) => void change.run({ body: { mcpApprovals } }).catch(toastError)
   return (
     <Show when={settings.data?.settings}>
@@ -102,6 +104,7 @@ function ApprovalsRow(): JSX.Element {
             label={t('settings.programs.approvals')}
             hint={t('settings.programs.approvalsHint')}
             checked={held().mcpApprovals}
+            disabled={!may('updateSettings')}
             onChecked={turn}
           />
         </RowFrame>

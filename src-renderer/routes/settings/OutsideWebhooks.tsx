@@ -1,5 +1,6 @@
 import { createEffect, createSignal, For, type JSX, on, Show } from 'solid-js'
 import { FIRST_INGRESS_PORT, type PublicAddress, type TunnelProgram } from '../../../src-runner/contract/public-address.ts'
+import { useMay } from '../../api/may.ts'
 import { useAction } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { usePublicAddress } from '../../api/queries.ts'
@@ -50,6 +51,7 @@ function Address(props: { address: PublicAddress }): JSX.Element {
   const desktop = useDesktop()
   const change = useAction('updatePublicAddress')
   const check = useAction('checkPublicAddress')
+  const may = useMay()
   const [typed, setTyped] = createSignal('')
   const isOwn = () => props.address.source === 'none' || props.address.source === 'setting'
   const problem = () => (change.error ? (sentenceOf(change.error) ?? t('settings.outside.bad')) : null)
@@ -101,6 +103,7 @@ function Address(props: { address: PublicAddress }): JSX.Element {
                   : t('settings.outside.addressHint')
               }
               problem={problem()}
+              disabled={!may('updatePublicAddress')}
               value={typed()}
               onValue={setTyped}
             />
@@ -144,6 +147,7 @@ function Address(props: { address: PublicAddress }): JSX.Element {
 function Listener(props: { address: PublicAddress }): JSX.Element {
   const desktop = useDesktop()
   const change = useAction('updatePublicAddress')
+  const may = useMay()
   const [typed, setTyped] = createSignal('')
   const [problem, setProblem] = createSignal<string | null>(null)
   createEffect(
@@ -172,7 +176,7 @@ function Listener(props: { address: PublicAddress }): JSX.Element {
             label={t('settings.outside.listener')}
             hint={t('settings.outside.listenerHint')}
             checked={props.address.ingressPort !== null}
-            disabled={change.isRunning || (props.address.url !== null && props.address.ingressPort !== null)}
+            disabled={!may('updatePublicAddress') || change.isRunning || (props.address.url !== null && props.address.ingressPort !== null)}
             onChecked={(isOn) => put(isOn ? FIRST_INGRESS_PORT : null)}
           />
           <Show when={props.address.ingressProblem}>
@@ -196,6 +200,7 @@ function Listener(props: { address: PublicAddress }): JSX.Element {
               label={t('settings.outside.port')}
               hideLabel
               inputMode="numeric"
+              disabled={!may('updatePublicAddress')}
               value={typed()}
               onValue={setTyped}
               problem={problem()}
@@ -221,6 +226,7 @@ function Listener(props: { address: PublicAddress }): JSX.Element {
 function TunnelRow(props: { address: PublicAddress }): JSX.Element {
   const start = useAction('startTunnel')
   const stop = useAction('stopTunnel')
+  const may = useMay()
   const installed = () => props.address.programs.filter((one) => one.installed)
   const tunnel = () => props.address.tunnel
   const isUp = () => tunnel()?.state === 'running' || tunnel()?.state === 'starting'
@@ -245,14 +251,19 @@ function TunnelRow(props: { address: PublicAddress }): JSX.Element {
             fallback={
               <For each={installed()}>
                 {({ program }) => (
-                  <Button size="sm" busy={start.isRunning} disabled={props.address.source === 'environment'} onClick={() => begin(program)}>
+                  <Button
+                    size="sm"
+                    busy={start.isRunning}
+                    disabled={props.address.source === 'environment' || !may('startTunnel')}
+                    onClick={() => begin(program)}
+                  >
                     {t('settings.outside.start', { program })}
                   </Button>
                 )}
               </For>
             }
           >
-            <Button size="sm" busy={stop.isRunning} onClick={() => void stop.run({}).catch(toastError)}>
+            <Button size="sm" busy={stop.isRunning} disabled={!may('stopTunnel')} onClick={() => void stop.run({}).catch(toastError)}>
               {t('settings.outside.stop')}
             </Button>
           </Show>

@@ -2,6 +2,7 @@ import { createSignal, For, Show } from 'solid-js'
 import { bytesText } from '../../../resources/locales/numbers.ts'
 import { RetentionKind, type Amount } from '../../../src-runner/contract/retention.ts'
 import { useApi } from '../../api/ApiProvider.tsx'
+import { useMay } from '../../api/may.ts'
 import { useAction, useUpdateSettings } from '../../api/mutations.ts'
 import { problemOf, sentenceOf } from '../../api/problem.ts'
 import { useRetained, useSettings } from '../../api/queries.ts'
@@ -46,7 +47,8 @@ function KindRow(props: { kind: RetentionKind; days: number | null; all: Record<
   const { client } = useApi()
   const change = useUpdateSettings()
   const deleteDue = useAction('deleteDue')
-  const retained = useRetained(() => ({ kind: props.kind, days: props.days }))
+  const may = useMay()
+  const retained = useRetained(() => (may('getRetained') ? { kind: props.kind, days: props.days } : null))
   const [offer, setOffer] = createSignal<Offer | null>(null)
   const [isAsking, setAsking] = createSignal(false)
   const save = (days: number | null) => change.run({ body: { retention: { ...props.all, [props.kind]: days } } })
@@ -107,7 +109,7 @@ function KindRow(props: { kind: RetentionKind; days: number | null; all: Record<
         label={t(`settings.retention.kinds.${props.kind}`)}
         hideLabel
         class="w-32"
-        disabled={isAsking() || change.isRunning}
+        disabled={isAsking() || change.isRunning || !may('updateSettings')}
         options={optionsWith(props.days)}
         value={props.days === null ? FOREVER : String(props.days)}
         onValue={(value) => void choose(value)}

@@ -1,4 +1,4 @@
-import { quote } from '../../testing/things.ts'
+import { makeId, quote } from '../../testing/things.ts'
 import { screen, waitFor, within } from '@solidjs/testing-library'
 import { afterEach, expect, it, vi } from 'vitest'
 import type { DesktopApi, DesktopState } from '../../../src-main/contract/desktop-api.ts'
@@ -46,6 +46,20 @@ const state: DesktopState = {
   },
   updates: { state: 'off', reason: 'development' },
 }
+
+it('lets a member read the settings that only owners change', async () => {
+  const person = { id: makeId(), name: 'Bo', role: 'member' as const, createdAt: 0 }
+  const jobs = openSettings('jobs', { person })
+  expect(await screen.findByRole('textbox', { name: /^Daily spending limit/ })).toBeDisabled()
+  jobs.unmount()
+  const notifications = openSettings('notifications', { person })
+  for (const one of await screen.findAllByRole('switch')) expect(one).toBeDisabled()
+  notifications.unmount()
+  const { runner } = openSettings('tokens', { person })
+  expect(await screen.findByText('Only owners can change these settings.')).toBeVisible()
+  expect(screen.queryByRole('button', { name: 'Create token' })).toBeNull()
+  expect(runner.callsOf('listTokens')).toEqual([])
+})
 
 it('shows third-party licenses on request', async () => {
   const { user } = openSettings('about')

@@ -1,6 +1,7 @@
 import { useNavigate } from '@solidjs/router'
 import { createSignal, Show } from 'solid-js'
 import type { DesktopApi } from '../../../src-main/contract/desktop-api.ts'
+import { useMay } from '../../api/may.ts'
 import { useUpdateSettings } from '../../api/mutations.ts'
 import { toastError } from '../../api/toast-error.ts'
 import { t } from '../../lib/language.ts'
@@ -16,6 +17,7 @@ export function Trouble() {
   const machine = useMachine()
   const navigate = useNavigate()
   const change = useUpdateSettings()
+  const may = useMay()
   const again = async () => {
     try {
       await change.run({ body: { firstStart: 'model' } })
@@ -79,7 +81,7 @@ export function Trouble() {
         )}
       </Show>
       <Row id="first-start" label={t('settings.trouble.firstStart')} hint={t('settings.trouble.firstStartHint')}>
-        <Button size="sm" busy={change.isRunning} onClick={() => void again()}>
+        <Button size="sm" busy={change.isRunning} disabled={!may('updateSettings')} onClick={() => void again()}>
           {t('settings.trouble.firstStartAgain')}
         </Button>
       </Row>
