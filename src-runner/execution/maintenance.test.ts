@@ -11,8 +11,9 @@ it('deletes old events faster than webhooks under attack record them', () => {
   const { db, clock } = rig
   const log = { error() {}, warn() {}, info() {}, debug() {} }
   const times = { money: clock, age: clock, deadlines: clock, adjust: () => 0 }
-  const approvals = { expireDue: () => [] } as unknown as ApprovalStore
-  const maintenance = createMaintenance({ db, hub: createEventHub({ db }), clock, log, times, approvals })
+  const approvals = { expireDue: () => [], reconsiderBudgets: () => undefined } as unknown as ApprovalStore
+  const money = { money: clock, timezone: () => 'UTC' }
+  const maintenance = createMaintenance({ db, hub: createEventHub({ db }), clock, log, times, ...money, approvals })
   onTestFinished(() => {
     maintenance.stop()
     rig.close()
