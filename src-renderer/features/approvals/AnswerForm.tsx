@@ -136,16 +136,23 @@ export function AnswerForm(props: FormProps): JSX.Element {
               </Button>
             </span>
           </div>
-          <Show when={props.approval.mayRemember.includes('job') && props.approval.facts}>
-            {(facts) => (
-              <p id={jobNoteId} class="text-xs wrap-anywhere text-ink-3">
-                {t('approvals.approveJobWhy', { tool: facts().tool })}
-              </p>
-            )}
-          </Show>
+          <JobNote id={jobNoteId} approval={props.approval} />
         </Match>
       </Switch>
     </div>
+  )
+}
+
+/** What "For this job" allows beside this call. */
+function JobNote(props: { id: string; approval: Approval }): JSX.Element {
+  return (
+    <Show when={props.approval.mayRemember.includes('job') && props.approval.facts}>
+      {(facts) => (
+        <p id={props.id} class="text-xs wrap-anywhere text-ink-3">
+          {t('approvals.approveJobWhy', { tool: facts().tool })}
+        </p>
+      )}
+    </Show>
   )
 }
 

@@ -22,6 +22,8 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
   /** Those of the servers themselves are part of the servers. */
   const accounts = () => credentials.data?.credentials.filter(({ mcpServerId }) => mcpServerId === null) ?? []
   const may = useMay()
+  const connect = () => (may('createCredential') ? t('agents.reach.connect') : null)
+  const add = () => (may('createMcpServer') ? t('common.add') : null)
   const grantOf = (server: { agents: readonly { agentId: string; tokens: number }[] }) =>
     server.agents.find(({ agentId }) => agentId === props.agent.id)
   const use = useMcpToolUse(() => props.agent.id)
@@ -68,11 +70,7 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
             </For>
           </Listed>
         </Line>
-        <Line
-          label={t('agents.reach.accounts')}
-          href={`/connections?agent=${props.agent.id}`}
-          link={may('createCredential') ? t('agents.reach.connect') : null}
-        >
+        <Line label={t('agents.reach.accounts')} href={`/connections?agent=${props.agent.id}`} link={connect()}>
           <Listed answer={credentials} count={accounts().length}>
             <For each={accounts()}>
               {(credential) => (
@@ -86,11 +84,7 @@ export function AgentReach(props: { agent: Agent }): JSX.Element {
             </For>
           </Listed>
         </Line>
-        <Line
-          label={t('agents.reach.tools')}
-          href={`/connections?add=mcp&agent=${props.agent.id}`}
-          link={may('createMcpServer') ? t('common.add') : null}
-        >
+        <Line label={t('agents.reach.tools')} href={`/connections?add=mcp&agent=${props.agent.id}`} link={add()}>
           <Listed answer={servers} count={servers.data?.servers.length}>
             <For each={servers.data?.servers}>
               {(server) => (
