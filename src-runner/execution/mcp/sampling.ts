@@ -137,7 +137,7 @@ function loopAttemptFor(
       used,
       signal,
       // A silent model is not waited for twice.
-      postponed: 1,
+      postponed: { cause: 'silence', times: 1 },
     },
     deps: { models, budget, progress, clock, random, policy: none, record: { reply: none, toolStarted: none, toolResult: none } },
     messages,
