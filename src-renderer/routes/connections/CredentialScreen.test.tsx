@@ -2,14 +2,14 @@ import { screen, waitFor, within } from '@solidjs/testing-library'
 import { expect, it } from 'vitest'
 import type { Credential } from '../../../src-runner/contract/credentials.ts'
 import { type Answers, createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
-import { renderScreen } from '../../testing/render.tsx'
-import { makeAgent, makeConnector, makeCredential, quote } from '../../testing/things.ts'
+import { renderScreen, type RenderOptions } from '../../testing/render.tsx'
+import { makeAgent, makeConnector, makeCredential, makeId, quote } from '../../testing/things.ts'
 import { CredentialScreen } from './CredentialScreen.tsx'
 
 const ada = makeAgent({ name: 'Ada' })
 const emil = makeAgent({ name: 'Emil' })
 
-function open(credential: Credential | null, answers: Answers = {}) {
+function open(credential: Credential | null, answers: Answers = {}, options: RenderOptions = {}) {
   let current = credential
   const runner = createFakeRunner({
     listAgents: () => ({ agents: [ada, emil], nextCursor: null }),
@@ -24,8 +24,16 @@ function open(credential: Credential | null, answers: Answers = {}) {
     ...answers,
   })
   const path = `/connections/${credential?.id ?? makeAgent().id}`
-  return { ...renderScreen(CredentialScreen, { route: '/connections/:credentialId', path, runner }), runner }
+  return { ...renderScreen(CredentialScreen, { route: '/connections/:credentialId', path, runner, ...options }), runner }
 }
+
+it('shows a member an account without anything to change', async () => {
+  const credential = makeCredential({ status: 'needs_sign_in' })
+  open(credential, {}, { person: { id: makeId(), name: 'Bo', role: 'member', createdAt: 0 } })
+  await screen.findByRole('heading', { name: credential.name })
+  for (const name of [/^Test/, /^Actions for/, /^Sign in again/]) expect(screen.queryByRole('button', { name })).toBeNull()
+  expect(await screen.findByRole('button', { name: /Ada/ })).toBeDisabled()
+})
 
 it('shows what an account allows in words, and gives an agent access', async () => {
   const credential = makeCredential({ name: 'Work', agents: [{ agentId: ada.id, agentName: 'Ada', access: 'read' }] })

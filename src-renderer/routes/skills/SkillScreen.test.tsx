@@ -2,15 +2,19 @@ import { screen, waitFor, within } from '@solidjs/testing-library'
 import { expect, it, vi } from 'vitest'
 import type { Skill } from '../../../src-runner/contract/skills.ts'
 import { type Answers, createFakeRunner, Refusal } from '../../testing/fake-runner.ts'
-import { renderScreen } from '../../testing/render.tsx'
-import { makeAgent, makeSkill, makeSkillContents, quote } from '../../testing/things.ts'
+import { renderScreen, type RenderOptions } from '../../testing/render.tsx'
+import { makeAgent, makeId, makeSkill, makeSkillContents, quote } from '../../testing/things.ts'
 import { SkillScreen } from './SkillScreen.tsx'
 
 const ada = makeAgent({ name: 'Ada' })
 const bo = makeAgent({ name: 'Bo' })
 const digest = (letter: string) => `sha256:${letter.repeat(64)}`
 
-function open(skill: Skill, answers: Answers = {}, { text = '# Forms', query = '' }: { text?: string | null; query?: string } = {}) {
+function open(
+  skill: Skill,
+  answers: Answers = {},
+  { text = '# Forms', query = '', ...options }: { text?: string | null; query?: string } & RenderOptions = {},
+) {
   let current = skill
   const change = (fields: Partial<Skill>) => {
     current = { ...current, ...fields }
@@ -28,9 +32,18 @@ function open(skill: Skill, answers: Answers = {}, { text = '# Forms', query = '
       }),
     ...answers,
   })
-  const view = renderScreen(SkillScreen, { route: '/skills/:skillId', path: `/skills/${skill.id}${query}`, runner })
+  const view = renderScreen(SkillScreen, { route: '/skills/:skillId', path: `/skills/${skill.id}${query}`, runner, ...options })
   return { ...view, runner, change }
 }
+
+it('shows a member a skill without anything to change', async () => {
+  const skill = makeSkill({ status: 'needs_consent', hasUpdate: true })
+  open(skill, {}, { person: { id: makeId(), name: 'Bo', role: 'member', createdAt: 0 }, query: '?update=1' })
+  await screen.findByRole('heading', { name: skill.name })
+  for (const one of await screen.findAllByRole('switch')) expect(one).toBeDisabled()
+  for (const name of [/^Allow/, /^Review/, /^Actions for/]) expect(screen.queryByRole('button', { name })).toBeNull()
+  expect(screen.queryByRole('dialog')).toBeNull()
+})
 
 it('shows the instructions formatted and as they are, and what the skill asks for', async () => {
   const contents = makeSkillContents({ hosts: ['forms.example'], programs: ['pdftk'], findings: [] })

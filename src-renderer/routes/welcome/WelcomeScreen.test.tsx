@@ -84,6 +84,25 @@ it('leads from the demo model to an agent and a finished first job', async () =>
   expect(screen.getByRole('link', { name: 'Go to Home' })).toHaveAttribute('href', '/')
 })
 
+it('sends the first job again as the same turn when it is unknown whether it was accepted', async () => {
+  const runner = freshRunner()
+  const agent = makeAgent({ name: 'File guide' })
+  runner.answer({ listAgents: () => ({ agents: [agent], nextCursor: null }) })
+  const [cut, start] = [createHeldStream(), createHeldStream()]
+  runner.streamFrames('chatStream', [cut, start])
+  const { user } = open(runner, '/welcome?step=job')
+  await user.click(await screen.findByRole('button', { name: 'Run job' }))
+  await waitFor(() => expect(runner.callsOf('chatStream')).toHaveLength(1))
+  cut.break()
+  await screen.findByRole('alert')
+  await user.click(screen.getByRole('button', { name: 'Run job' }))
+  await waitFor(() => expect(runner.callsOf('chatStream')).toHaveLength(2))
+  const [first, second] = runner.callsOf('chatStream')
+  expect(first!.body.clientId).toMatch(/./)
+  expect(second!.body).toEqual(first!.body)
+  start.break()
+})
+
 it('lets the person answer what the first job asks, or leave', async () => {
   const runner = freshRunner()
   const job = makeJob({ status: 'awaiting_approval', finishedAt: null, result: null })

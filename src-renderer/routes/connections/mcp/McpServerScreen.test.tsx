@@ -2,13 +2,13 @@ import { screen, waitFor, within } from '@solidjs/testing-library'
 import { expect, it } from 'vitest'
 import type { McpServer } from '../../../../src-runner/contract/mcp.ts'
 import { type Answers, createFakeRunner, Refusal } from '../../../testing/fake-runner.ts'
-import { renderScreen } from '../../../testing/render.tsx'
-import { makeAgent, makeMcpServer, makeMcpTool, quote } from '../../../testing/things.ts'
+import { renderScreen, type RenderOptions } from '../../../testing/render.tsx'
+import { makeAgent, makeId, makeMcpServer, makeMcpTool, quote } from '../../../testing/things.ts'
 import { McpServerScreen } from './McpServerScreen.tsx'
 
 const ada = makeAgent({ name: 'Ada' })
 
-function open(server: McpServer, answers: Answers = {}) {
+function open(server: McpServer, answers: Answers = {}, options: RenderOptions = {}) {
   let current = server
   const change = (fields: Partial<McpServer>) => {
     current = { ...current, ...fields }
@@ -35,7 +35,12 @@ function open(server: McpServer, answers: Answers = {}) {
       }),
     ...answers,
   })
-  const view = renderScreen(McpServerScreen, { route: '/connections/mcp/:mcpServerId', path: `/connections/mcp/${server.id}`, runner })
+  const view = renderScreen(McpServerScreen, {
+    route: '/connections/mcp/:mcpServerId',
+    path: `/connections/mcp/${server.id}`,
+    runner,
+    ...options,
+  })
   return { ...view, runner, change }
 }
 
@@ -132,6 +137,15 @@ it('shows a change in which nothing stayed as it was', async () => {
   const diff = await screen.findByRole('group', { name: /search_notes/ })
   expect(within(diff).getByText('"old0",')).toBeVisible()
   expect(screen.getByText('4,007 lines removed')).toBeVisible()
+})
+
+it('shows a member a server without anything to change', async () => {
+  const server = makeMcpServer({ tools: [makeMcpTool({ status: 'new', proposal: 'read' })] })
+  const { runner } = open(server, {}, { person: { id: makeId(), name: 'Bo', role: 'member', createdAt: 0 } })
+  await screen.findByRole('heading', { name: server.name })
+  for (const one of screen.getAllByRole('switch')) expect(one).toBeDisabled()
+  for (const name of ['Test', 'Edit', `Actions for ${server.name}`]) expect(screen.queryByRole('button', { name })).toBeNull()
+  expect(runner.callsOf('readMcpServerLog')).toEqual([])
 })
 
 it('gives an agent some of the tools, and switches the server off', async () => {
