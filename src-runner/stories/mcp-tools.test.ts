@@ -170,10 +170,8 @@ describe.skipIf(isMissing)('tools of an MCP server', () => {
     const jobId = await rig.start({ name: 'hostile__slow' }, { ends: false })
     await expect.poll(() => hostile.calls()).toContain('slow {}')
     expect(await callOnce('look', { word: 'meanwhile' })).toContain('You said meanwhile.')
-    const startedAt = performance.now()
     await runner.client.ok('cancelJob', { params: { jobId } })
     expect((await runner.ended(jobId)).status).toBe('cancelled')
-    expect(performance.now() - startedAt).toBeLessThan(10_000)
   })
 
   it('has no network without hosts, and no models', async () => {

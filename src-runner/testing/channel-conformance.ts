@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { OutgoingMessage, SendResult } from '../domain/outbox/outgoing.ts'
+import { cpuMsDuring } from './cpu-time.ts'
 import { createHandClock, type HandClock } from './hand-clock.ts'
 import { messageMatching } from './message-matching.ts'
 import { MAX_MESSAGES } from '../adapters/channels/message-parts.ts'
@@ -431,9 +432,10 @@ export function describeChannelDriver(
         test('is parsed quickly, even with a million characters of Markdown', async () => {
           const listening = await listenToSomebody()
           const texts = ['x'.repeat(1_000_000), '['.repeat(1_000_000), '\n'.repeat(1_000_000), `|a|\n|-|\n${'|x|\n'.repeat(250_000)}`]
-          const before = performance.now()
-          for (const text of texts) expect(await send(listening, text)).toMatchObject({ state: 'sent' })
-          expect(performance.now() - before).toBeLessThan(10_000)
+          const sendAll = async () => {
+            for (const text of texts) expect(await send(listening, text)).toMatchObject({ state: 'sent' })
+          }
+          expect(await cpuMsDuring(sendAll)).toBeLessThan(10_000)
           expect(service.sent().length).toBeLessThanOrEqual(texts.length * 2)
         })
       })

@@ -147,9 +147,9 @@ describe('search_files', () => {
   })
 })
 
-/** Time on the processor, not by the clock: others work on this machine too. */
+/** This thread's time on the processor, not by the clock: others work on this machine too. */
 async function longestPauseOf(args: Record<string, unknown>, folder: string): Promise<number> {
-  const cpuMs = () => process.cpuUsage().user / 1000
+  const cpuMs = () => process.threadCpuUsage().user / 1000
   let longestPause = 0
   let isOver = false
   let last = cpuMs()

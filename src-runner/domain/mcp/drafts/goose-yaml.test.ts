@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { cpuMsOf } from '../../../testing/cpu-time.ts'
 import { parseGooseExtensions } from './goose-yaml.ts'
 
 const CONFIG = `# mine
@@ -117,9 +118,8 @@ describe('the extensions in the configuration of Goose', () => {
   })
 
   it('may hold long runs of spaces', () => {
-    const before = performance.now()
     const value = `x${' '.repeat(50_000)}y`
-    expect(parseGooseExtensions(`extensions:\n  a: ${value} # z\n`)).toEqual({ extensions: { a: value } })
-    expect(performance.now() - before).toBeLessThan(1_000)
+    const read = () => expect(parseGooseExtensions(`extensions:\n  a: ${value} # z\n`)).toEqual({ extensions: { a: value } })
+    expect(cpuMsOf(read)).toBeLessThan(1_000)
   })
 })
