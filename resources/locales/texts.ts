@@ -32,7 +32,6 @@ export type TextParams = {
   'common.typeToFind': NoParams
   'common.noMatchFor': { query: string }
   'common.availableInApp': NoParams
-  'common.tokens': { count: number }
   'common.unpriced': NoParams
   'common.unpricedWhy': NoParams
   'common.partlyPriced': NoParams
@@ -1883,13 +1882,10 @@ export type TextParams = {
   'code.result.ready': NoParams
   'code.result.applied': NoParams
   'code.result.discarded': NoParams
-  'code.folderRemoved': NoParams
-  'code.files': { count: number }
   'code.added': { count: number }
   'code.removed': { count: number }
   'code.form.about': NoParams
   'code.form.program': NoParams
-  'code.form.command': NoParams
   'code.form.notInstalled': { program: string }
   'code.form.broken': { program: string }
   'code.form.signedOut': { program: string }
@@ -2413,7 +2409,6 @@ export type TextParams = {
   'settings.logs.empty': NoParams
   'settings.logs.processes.main': NoParams
   'settings.logs.processes.runner': NoParams
-  'settings.logs.details': NoParams
   'settings.logs.failed': NoParams
   'settings.logs.levels.error': NoParams
   'settings.logs.levels.warn': NoParams
@@ -3481,7 +3476,6 @@ export type TextParams = {
   'messages.error_token_not_found': NoParams
   'messages.error_trigger_has_no_agent': NoParams
   'messages.error_agent_has_no_model': NoParams
-  'messages.error_agent_slug_taken': NoParams
   'messages.error_agent_is_last': NoParams
   'messages.error_provider_in_use': NoParams
   'messages.error_provider_read_only': NoParams
@@ -3652,7 +3646,6 @@ export type TextParams = {
   'messages.mcp_schema_no_object': NoParams
   'messages.mcp_schema_too_large': NoParams
   'messages.mcp_schema_refs': NoParams
-  'messages.mcp_said': { words: string }
   'messages.mcp_unauthorized': NoParams
   'messages.mcp_not_started': { reason: string }
   'messages.mcp_no_program': { program: string }

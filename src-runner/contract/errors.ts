@@ -68,7 +68,6 @@ export const ERROR_STATUS = {
   program_missing: 400,
   git_missing: 400,
   agent_has_no_model: 409,
-  agent_slug_taken: 409,
   agent_is_last: 409,
   provider_in_use: 409,
   provider_read_only: 409,
