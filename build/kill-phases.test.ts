@@ -15,6 +15,5 @@ it.skipIf(!sandbox.works)(
     expect(result.jobs).toBe(12)
     // Exactly the two phases in which nobody can know what happened.
     expect(result.asked).toBe(2)
-    expect(result.slowestMs).toBeLessThan(30_000)
   },
 )

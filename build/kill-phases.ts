@@ -44,7 +44,7 @@ export type KillPhasesResult = {
 }
 
 const CHILD = builtChild('kill-child')
-const LIMIT_MS = 30_000
+const LIMIT_MS = 120_000
 const USAGE = { input: 100, output: 10 }
 
 /** How a job is brought to the phase, and what must be so afterwards. */

@@ -55,9 +55,13 @@ const MINUTE_MS = 60_000
 /** The due times of a start lie this far behind the moment at which it should be healthy. */
 const LEAD_MS = 60
 const SPREAD_MS = 60
-const LIMIT_MS = 60_000
-/** From the last rest to the due time in which the process is stopped, on a busy machine too. */
-const FREEZE_NEEDS_MS = 16_000
+const LIMIT_MS = 120_000
+/** The due time in which the process is stopped lies this far behind the moment at which it should be healthy. */
+const FREEZE_LEAD_MS = 5_000
+/** With more, the due times would not fit into one minute with what comes before them. */
+const MAX_FREEZE_LEAD_MS = 30_000
+/** From the last rest to the start of the process that is stopped. */
+const END_MS = 8_000
 
 export async function runScheduleKillTest({
   kills,
@@ -95,11 +99,13 @@ export async function runScheduleKillTest({
       }
     }
 
+    const restartedAt = Date.now()
     child = startRunner(stage)
     await untilHealthy(client, child, LIMIT_MS)
-    await untilIdleWithinMinute(client)
+    const leadMs = Math.min(2 * (Date.now() - restartedAt) + FREEZE_LEAD_MS, MAX_FREEZE_LEAD_MS)
+    await untilIdleWithinMinute(client, leadMs + END_MS)
     await endProcess(child, 'SIGKILL')
-    const frozen = await freeze()
+    const frozen = await freeze(leadMs)
     if ((await endProcess(child, 'SIGTERM')) !== 0) broken.push('the runner did not end well')
     broken.push(...planned.inspect())
     const runs = [...planned.outcomes(frozen.from, frozen.to)].map(([id, rows]) => {
@@ -124,8 +130,8 @@ export async function runScheduleKillTest({
   }
 
   /** Due times come while the process is stopped; its timers know nothing of that time. */
-  async function freeze(): Promise<{ from: number; to: number }> {
-    const dueAt = Date.now() + 8_000
+  async function freeze(leadMs: number): Promise<{ from: number; to: number }> {
+    const dueAt = Date.now() + leadMs
     planned.plan(dueAt)
     child = startRunner(stage)
     await untilHealthy(client, child, LIMIT_MS)
@@ -317,11 +323,11 @@ async function untilIdle(client: RunnerClient): Promise<void> {
  * The same, with enough of the minute left for what follows: a due time of the schedules' own that came before the stop
  * would run then, and leave none for the time after it.
  */
-async function untilIdleWithinMinute(client: RunnerClient): Promise<void> {
+async function untilIdleWithinMinute(client: RunnerClient, neededMs: number): Promise<void> {
   for (;;) {
     await untilIdle(client)
     const left = MINUTE_MS - (Date.now() % MINUTE_MS)
-    if (left > FREEZE_NEEDS_MS) return
+    if (left > neededMs) return
     await systemClock.sleep(left)
   }
 }
