@@ -128,7 +128,7 @@ describe.skipIf(isMissing)('a program in the sandbox', () => {
     ['something moved there', 'git init -q x; cp config.evil x/.git/config; mv x/.git y; mkdir fresh; mv y fresh/.git', 'fresh'],
     [
       'a program in the background',
-      '(sleep 0.2; git init -q late; cp config.evil late/.git/config) & git init -q fresh; cp config.evil fresh/.git/config',
+      '(sleep 0.2; git init -q late; cp config.evil late/.git/config) & git init -q fresh; cp config.evil fresh/.git/config; wait',
       'fresh',
     ],
   ])('leaves no code behind by %s', async (_, script, folder) => {
