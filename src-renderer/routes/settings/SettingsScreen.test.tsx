@@ -51,6 +51,7 @@ it('lets a member read the settings that only owners change', async () => {
   const person = { id: makeId(), name: 'Bo', role: 'member' as const, createdAt: 0 }
   const jobs = openSettings('jobs', { person })
   expect(await screen.findByRole('textbox', { name: /^Daily spending limit/ })).toBeDisabled()
+  expect(screen.getByText('Only owners can change these settings.')).toBeVisible()
   jobs.unmount()
   const notifications = openSettings('notifications', { person })
   for (const one of await screen.findAllByRole('switch')) expect(one).toBeDisabled()

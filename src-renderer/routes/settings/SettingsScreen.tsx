@@ -14,6 +14,7 @@ import Webhook from 'lucide-solid/icons/webhook'
 import Wrench from 'lucide-solid/icons/wrench'
 import { createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
+import { useMay } from '../../api/may.ts'
 import { matchesWords } from '../../lib/text.ts'
 import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
@@ -95,11 +96,15 @@ const CONTENT: Record<SettingsSection, { icon: Icon; content: () => JSX.Element 
   },
 }
 
+/** Members see them as they are. */
+const OF_OWNERS: ReadonlySet<SettingsSection> = new Set(['jobs', 'notifications', 'tools', 'webhooks'])
+
 /** Settings that belong to no agent. On a phone, the list of sections comes first, and a section fills the screen. */
 export function SettingsScreen() {
   const params = useParams<{ section?: SettingsSection }>()
   const section = () => params.section ?? 'general'
   const onPhoneSection = () => params.section !== undefined
+  const may = useMay()
   let parts!: HTMLDivElement
   useNamedPart(() => parts)
   return (
@@ -116,6 +121,9 @@ export function SettingsScreen() {
             </A>
             <h1 class="sr-only">{t(`settings.sections.${section()}`)}</h1>
           </div>
+          <Show when={OF_OWNERS.has(section()) && !may('updateSettings')}>
+            <p class="pb-4 text-sm text-ink-2">{t('settings.ownersOnly')}</p>
+          </Show>
           <div ref={(element) => (parts = element)} class="flex flex-col gap-6">
             <Dynamic component={CONTENT[section()].content} />
           </div>
