@@ -170,8 +170,7 @@ describe.skipIf(probe === null)(`a disk that is really full${REASON}`, () => {
     disk.free()
     let ended = false
     const done = runner.ended(jobId).then((job) => ((ended = true), job))
-    let seconds = 0
-    for (; !ended && seconds < 5; seconds++) {
+    for (let seconds = 0; !ended && seconds < 5; seconds++) {
       clock.advance(1000)
       // Time for one more model call on a busy machine.
       await expect
@@ -180,7 +179,6 @@ describe.skipIf(probe === null)(`a disk that is really full${REASON}`, () => {
         .catch(() => {})
     }
     expect(await done).toMatchObject({ status: 'completed' })
-    expect(seconds).toBeLessThanOrEqual(5)
     clock.advance(1000)
     expect(await runner.client.ask('health')).toMatchObject({ status: 200 })
   })
