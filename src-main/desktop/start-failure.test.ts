@@ -29,8 +29,8 @@ it.each([
   [{ RUNNER_PORT: '80a' }, 'RUNNER_PORT muss ein Port von 0 bis 65535 sein (angegeben: „80a“).'],
   [{ AUTH_MODE: 'open' }, 'AUTH_MODE muss einer dieser Werte sein: local-trust, local-auth, bearer-token (angegeben: „open“).'],
   [
-    { WORKER_SECRET: 'short' },
-    'Das Worker-Secret in WORKER_SECRET muss mindestens 32 Zeichen lang sein und darf keine Leerzeichen enthalten.',
+    { WORKER_SECRET: 'two words' },
+    'Das Worker-Secret in WORKER_SECRET muss aus 1 bis 512 Buchstaben, Ziffern oder Zeichen bestehen, ohne Leerzeichen.',
   ],
   [{ RUNNER_HOST: '0.0.0.0' }, 'RUNNER_HOST 0.0.0.0 würde Deckhand ohne Passwort für das Netzwerk öffnen.'],
 ])('says in German what is wrong with %o', (env, sentence) => {

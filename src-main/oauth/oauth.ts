@@ -44,6 +44,13 @@ const OWN_PATH = /^\/(?![/\\])[\w/.?=&-]*$/
 const GENERAL = { type: 'oauth2', slug: 'generic-oauth2' }
 const NOBODY = new AbortController().signal
 
+/** No field twice, and nothing that leads elsewhere. */
+function isOrderly(fields: URLSearchParams): boolean {
+  const [given, next] = [fields.get('authorization'), fields.get('next')]
+  if (new Set(fields.keys()).size !== [...fields.keys()].length) return false
+  return (given === null || ID.test(given)) && (next === null || OWN_PATH.test(next))
+}
+
 /**
  * The browser's part of signing in at a service: the form that starts it, the page that the system browser opens, and the
  * address that the service sends people back to. Tokens never come here.
@@ -59,10 +66,8 @@ export function createOAuth(deps: OAuthDeps) {
     if (typeof caller === 'string') return failed(request, caller)
     if (!isForm) return refusal('unsupported_media_type', 'Send the body as a form.')
     if (body === null) return refusal('payload_too_large')
-    const given = fields.get('authorization')
-    const next = fields.get('next')
-    if (new Set(fields.keys()).size !== [...fields.keys()].length) return failed(request, 'invalid_request')
-    if ((given !== null && !ID.test(given)) || (next !== null && !OWN_PATH.test(next))) return failed(request, 'invalid_request')
+    const [given, next] = [fields.get('authorization'), fields.get('next')]
+    if (!isOrderly(fields)) return failed(request, 'invalid_request')
     if (caller === null) {
       if (given === null || !deps.tokens.take(`sign_in:${given}`, token!)) return failed(request, 'link_required')
       const known = await mayStart(true)

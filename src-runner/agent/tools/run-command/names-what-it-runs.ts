@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { isShell } from '../../../lib/shells.ts'
 import type { ToolFacts } from '../tool.ts'
 
 /** Letters, digits and the marks of names: nothing that a shell or another program would split, expand or evaluate. */
@@ -9,18 +10,6 @@ const TAKES_CODE = new Set(['-c', '-m'])
 /** They run the file that the word after them names, or choose one by it: a module, the main file of a folder, another extension. */
 const INTERPRETERS = new RegExp(
   `^(${[
-    'a?sh',
-    'bash',
-    'dash',
-    'fish',
-    'm?ksh',
-    'zsh',
-    't?csh',
-    'yash',
-    'rbash',
-    'pwsh',
-    'powershell',
-    'cmd',
     'busybox',
     'toybox',
     'pythonw?',
@@ -83,5 +72,5 @@ export function wordsOfLine(line: string): string[] {
 }
 
 function isInterpreter(word: string): boolean {
-  return INTERPRETERS.test(word.split('/').at(-1)!.toLowerCase())
+  return isShell(word) || INTERPRETERS.test(word.split('/').at(-1)!.toLowerCase())
 }

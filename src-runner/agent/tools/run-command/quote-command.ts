@@ -1,3 +1,5 @@
+import { isShell } from '../../../lib/shells.ts'
+
 /** Characters that need no quotes. */
 const PLAIN = /^[\w@%+=:,./-]+$/
 /** Line breaks, other control characters, half surrogates, and what changes the direction of text or cannot be seen. */
@@ -28,12 +30,9 @@ function escapeCharacter(char: string): string {
 
 const hex = (code: number, digits: number) => code.toString(16).padStart(digits, '0')
 
-const SHELLS = new Set('sh ash bash dash fish ksh zsh cmd cmd.exe powershell powershell.exe pwsh pwsh.exe'.split(' '))
-
 /** The script of a command like `sh -c "…"`; null for any other command. */
 export function shellLineOf(command: readonly string[]): string | null {
-  const name = command[0]?.split(/[\\/]/).at(-1)?.toLowerCase()
-  if (name === undefined || !SHELLS.has(name)) return null
+  if (!isShell(command[0] ?? '')) return null
   const flag = command.findIndex((argument, index) => index > 0 && (/^-[a-z]*c$/i.test(argument) || /^[-/]c(ommand)?$/i.test(argument)))
   return flag === -1 || command[flag + 1] === undefined ? null : command.slice(flag + 1).join(' ')
 }
