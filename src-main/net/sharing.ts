@@ -109,7 +109,8 @@ export function createSharing({
   }
 
   async function resume(): Promise<void> {
-    if (!needsSignIn || isOpen) return
+    // At an ordinary start the vault opens while `prepare` runs.
+    if (!needsSignIn || isOpen || problem === null) return
     await prepare()
     if (isOpen) problem = await apply()
     listeners.tell()
