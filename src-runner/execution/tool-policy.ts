@@ -233,7 +233,7 @@ function offersFor(
 
 const UNANSWERED = 'nobody answered within 24 hours, which counts as no. Go on without it, or say what is missing.'
 const UNKNOWN_AND_UNANSWERED =
-  'it was under way when the app stopped, and nobody said whether it took effect. It was not run again. Say so in your answer.'
+  'it broke off before its result was known, and nobody said whether it took effect. It was not run again. Say so in your answer.'
 
 function deny(reason: string) {
   return { verdict: 'deny', reason } as const

@@ -147,6 +147,6 @@ describe('a question', () => {
     expect(approvalText(t, { ...approval, kind: 'budget', budget }, LINK)).toContain(
       'It has spent $4.20 of $5.00 for this agent today, and the next step may cost more. Add $5.00?',
     )
-    expect(approvalText(t, { ...approval, kind: 'unknown_outcome' }, LINK)).toContain('was interrupted. Did this happen?')
+    expect(approvalText(t, { ...approval, kind: 'unknown_outcome' }, LINK)).toContain('broke off. Did this happen?')
   })
 })
