@@ -100,9 +100,9 @@ describe('a query', () => {
     const none = read({})
     const empty = Object.fromEntries(['status', 'agentId', 'channel', 'q', 'cursor', 'limit', 'from', 'to'].map((name) => [name, '']))
     expect(read(empty)).toEqual(none)
-    expect(
-      refusalOf(ROUTES.getFileDiff, { params: { jobId: '0198c0a0-0000-7000-8000-000000000001' }, query: { path: '' } }).issues,
-    ).toMatchObject([{ path: 'path', kind: 'missing' }])
+    // A field that must be given keeps its text, here that of a form which the person has just begun.
+    const preview = createInputReader(ROUTES.previewCron)({ params: {}, query: { cron: '', timezone: 'UTC' }, body: undefined })
+    expect(preview.query).toMatchObject({ cron: '' })
     expect(refusalOf(ROUTES.listJobs, { query: { agent: '' } }).code).toBe('unknown_field')
   })
 

@@ -36,10 +36,12 @@ export function createInputReader(route: Route): (raw: Input) => Input {
 
 /**
  * A list field accepts `status=a,b`, `status=a&status=b` and `status[]=a&status[]=b`. Other fields that occur twice or in
- * brackets are refused. A field without a value, as in `status=&q=tea`, was not given: a form sends all its fields.
+ * brackets are refused. A field without a value that may be left out, as in `status=&q=tea`, was not given: a form sends all of
+ * its fields.
  */
 function readQuery(schema: z.ZodObject, query: unknown): unknown {
-  const given = Object.entries(query as Record<string, unknown>).filter(([name, value]) => value !== '' || !(name in schema.shape))
+  const mayLack = (name: string) => schema.shape[name]?.safeParse(undefined).success === true
+  const given = Object.entries(query as Record<string, unknown>).filter(([name, value]) => value !== '' || !mayLack(name))
   const joined: Record<string, unknown> = Object.fromEntries(given)
   for (const [name, field] of Object.entries(schema.shape)) {
     if (!takesSeveral(field)) continue
