@@ -48,6 +48,7 @@ const JobScreen = lazy(() => import('./routes/job/JobScreen.tsx').then((file) =>
 const ModelsScreen = lazy(() => import('./routes/models/ModelsScreen.tsx').then((file) => ({ default: file.ModelsScreen })))
 const RulesScreen = lazy(() => import('./routes/rules/RulesScreen.tsx').then((file) => ({ default: file.RulesScreen })))
 const SettingsScreen = lazy(() => import('./routes/settings/SettingsScreen.tsx').then((file) => ({ default: file.SettingsScreen })))
+const UsageScreen = lazy(() => import('./routes/usage/UsageScreen.tsx').then((file) => ({ default: file.UsageScreen })))
 const WelcomeScreen = lazy(() => import('./routes/welcome/WelcomeScreen.tsx').then((file) => ({ default: file.WelcomeScreen })))
 
 /** `needsSignIn`: in a browser of `local-auth`. */
@@ -86,6 +87,7 @@ export function App(props: { needsSignIn: boolean }) {
             <Route path="/skills/:skillId" component={SkillScreen} />
             <Route path="/skills/:skillId/edit" component={EditSkillScreen} />
             <Route path="/models" component={ModelsScreen} />
+            <Route path="/usage" component={UsageScreen} />
             <Route path="/settings/:section?" matchFilters={{ section: [...SETTINGS_SECTIONS] }} component={SettingsScreen} />
             <Route path="/welcome" component={WelcomeScreen} />
             <Route path="*" component={NotFound} />

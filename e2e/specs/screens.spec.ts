@@ -104,6 +104,7 @@ test('every screen of a fresh installation', async ({ deckhand }) => {
     [
       { name: 'home', path: '/', shows: text('No jobs yet') },
       { name: 'models', path: '/models', shows: heading('Models & keys') },
+      { name: 'usage', path: '/usage', shows: heading('Nothing used in the last 30 days') },
     ],
     'empty',
   )
@@ -138,6 +139,8 @@ test.describe('in the middle of a day', () => {
         { name: 'agents', path: '/agents', shows: text('Bruno') },
         { name: 'agent', path: `/agents/${ada.id}`, shows: (on) => on.getByLabel('Instructions') },
         { name: 'models', path: '/models', shows: text('Local server') },
+        { name: 'usage', path: '/usage', shows: heading('Spending limits') },
+        { name: 'usage-models', path: '/usage?days=90&by=model', shows: heading('Spending limits') },
         { name: 'provider', path: '/models?add=openai-compatible', shows: (on) => on.getByRole('dialog').getByLabel(/^Base URL/) },
         { name: 'settings', path: '/settings', shows: (on) => on.getByRole('heading', { name: 'Settings' }) },
         { name: 'settings-general', path: '/settings/general', shows: text('Appearance') },

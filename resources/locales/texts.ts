@@ -108,6 +108,7 @@ export type TextParams = {
   'shell.nav.connections': NoParams
   'shell.nav.skills': NoParams
   'shell.nav.models': NoParams
+  'shell.nav.usage': NoParams
   'shell.nav.settings': NoParams
   'shell.nav.setup': NoParams
   'shell.nav.more': NoParams
@@ -1329,6 +1330,39 @@ export type TextParams = {
   'models.form.keepAnyway': NoParams
   'models.form.showKey': NoParams
   'models.form.hideKey': NoParams
+  'usage.title': NoParams
+  'usage.intro': NoParams
+  'usage.period': NoParams
+  'usage.days': { count: number }
+  'usage.total': NoParams
+  'usage.cost': NoParams
+  'usage.jobs': NoParams
+  'usage.tokens': NoParams
+  'usage.chart': NoParams
+  'usage.today': NoParams
+  'usage.day': { cost: string; count: number; day: string }
+  'usage.dayNone': { day: string }
+  'usage.unpriced': { count: number; models: string }
+  'usage.deletedAgent': NoParams
+  'usage.share': { share: number }
+  'usage.by.title': NoParams
+  'usage.by.label': NoParams
+  'usage.by.agent': NoParams
+  'usage.by.model': NoParams
+  'usage.by.channel': NoParams
+  'usage.limits.title': NoParams
+  'usage.limits.intro': NoParams
+  'usage.limits.all': NoParams
+  'usage.limits.none': NoParams
+  'usage.limits.day': { limit: string; spent: string }
+  'usage.limits.dayLabel': NoParams
+  'usage.limits.month': { limit: string; spent: string }
+  'usage.limits.monthLabel': NoParams
+  'usage.limits.others': NoParams
+  'usage.limits.schedules': NoParams
+  'usage.emptyTitle': { count: number }
+  'usage.emptyText': NoParams
+  'usage.emptyAction': NoParams
   'channels.title': NoParams
   'channels.about': NoParams
   'channels.kinds.telegram': NoParams

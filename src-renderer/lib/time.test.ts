@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { durationText, relativeTime, startOfDay, startOfDayBefore } from './time.ts'
+import { durationText, relativeTime, startOfDay, startOfDayBefore, startOfMonth } from './time.ts'
 
 const S = 1000
 const M = 60 * S
@@ -55,4 +55,13 @@ it.each([
   expect(startOfDayBefore(noon + DAY, 1)).toBe(start)
   expect(startOfDayBefore(noon + DAY, 0)).toBe(start + 23 * 3_600_000)
   expect(startOfDayBefore(noon, 1)).toBe(start - DAY)
+})
+
+it.each([
+  ['Europe/Berlin', '2026-03-31T23:59+02:00', '2026-03-01T00:00+01:00'],
+  ['Asia/Beirut', '2026-05-31T00:30+03:00', '2026-05-01T00:00+03:00'],
+  ['UTC', '2026-02-01T00:00Z', '2026-02-01T00:00Z'],
+])('knows the start of the month in %s at %s', (zone, now, start) => {
+  vi.stubEnv('TZ', zone)
+  expect(startOfMonth(Date.parse(now))).toBe(Date.parse(start))
 })

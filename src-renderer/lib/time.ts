@@ -61,6 +61,11 @@ export function durationText(ms: number, locale: string): string {
   return `${Math.floor(hours / 24)}d ${hours % 24}h`
 }
 
+/** The time zone of this machine. */
+export function ownTimezone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
 /** The first instant of the day that `now` is in, in the person's own zone. */
 export function startOfDay(now: number): number {
   return startOfDayBefore(now, 0)
@@ -73,4 +78,13 @@ export function startOfDayBefore(now: number, days: number): number {
   // Last: where clocks change at midnight, some days begin at one.
   day.setHours(0, 0, 0, 0)
   return day.getTime()
+}
+
+/** The first instant of the month that `now` is in. */
+export function startOfMonth(now: number): number {
+  const day = new Date(now)
+  // At noon, whose date no change of the clocks changes.
+  day.setHours(12)
+  day.setDate(1)
+  return startOfDay(day.getTime())
 }

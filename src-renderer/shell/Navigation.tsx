@@ -111,7 +111,7 @@ function SideItem(props: { href: string; icon: Icon; text: string; isCurrent: bo
     <A
       href={props.href}
       aria-current={props.isCurrent ? 'page' : undefined}
-      class={`${ITEM} min-h-8 shrink-0 gap-2.5 px-2 py-1 ${props.isCurrent ? 'bg-pressed font-medium text-ink' : ''}`}
+      class={`${ITEM} min-h-8 shrink-0 gap-2.5 px-2 py-1 [@media(height<660px)]:min-h-7 [@media(height<660px)]:py-0.5 ${props.isCurrent ? 'bg-pressed font-medium text-ink' : ''}`}
     >
       <Dynamic component={props.icon} size={16} aria-hidden="true" class={`shrink-0 ${props.isCurrent ? 'text-accent-ink' : ''}`} />
       {props.text}

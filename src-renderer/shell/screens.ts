@@ -2,6 +2,7 @@ import Activity from 'lucide-solid/icons/activity'
 import BookOpen from 'lucide-solid/icons/book-open'
 import Bot from 'lucide-solid/icons/bot'
 import Cable from 'lucide-solid/icons/cable'
+import ChartColumn from 'lucide-solid/icons/chart-column'
 import CodeXml from 'lucide-solid/icons/code-xml'
 import House from 'lucide-solid/icons/house'
 import KeyRound from 'lucide-solid/icons/key-round'
@@ -36,5 +37,6 @@ export const SCREENS: ScreenLink[] = [
   { path: '/connections', icon: Cable, name: 'connections', key: 'o', onPhone: false },
   { path: '/skills', icon: BookOpen, name: 'skills', key: 'k', onPhone: false },
   { path: '/models', icon: KeyRound, name: 'models', key: 'm', onPhone: false },
+  { path: '/usage', icon: ChartColumn, name: 'usage', key: 'u', onPhone: false },
   { path: '/settings', icon: Settings, name: 'settings', key: 's', onPhone: false },
 ]

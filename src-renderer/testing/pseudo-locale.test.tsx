@@ -28,6 +28,7 @@ import { SignInScreen } from '../routes/sign-in/SignInScreen.tsx'
 import { EditSkillScreen } from '../routes/skills/EditSkillScreen.tsx'
 import { SkillScreen } from '../routes/skills/SkillScreen.tsx'
 import { SkillsScreen } from '../routes/skills/SkillsScreen.tsx'
+import { UsageScreen } from '../routes/usage/UsageScreen.tsx'
 import { WelcomeScreen } from '../routes/welcome/WelcomeScreen.tsx'
 import { NotFound } from '../shell/NotFound.tsx'
 import { type Answers, createFakeRunner } from './fake-runner.ts'
@@ -113,6 +114,13 @@ const withCode: Answers = {
   getCodeTask: () => ({ codeTask }),
   listCodeTasks: () => ({ codeTasks: [summary, { ...summary, jobId: makeCodeTask().jobId, jobStatus: 'running' }], nextCursor: null }),
 }
+const withSpend: Answers = {
+  getSpend: ({ query: { by } }) => {
+    const key = { day: new Date().toISOString().slice(0, 10), agent: agent.id, model: 'nova/gpt-nova', channel: 'webhook' }[by]
+    const sums = { costUsd: 1.25, inputTokens: 1_200, outputTokens: 300, cachedTokens: 0, jobs: 3, unpricedCalls: 1 }
+    return { rows: [{ key, label: by === 'model' ? 'gpt-nova' : key, ...sums }], totalUsd: 1.25, unpricedCalls: 1 }
+  },
+}
 const withOwnSkill: Answers = {
   getSkill: () => ({ skill: { ...skill, kind: 'own', source: '' }, text: 'x' }),
 }
@@ -150,6 +158,8 @@ const SCREENS: [route: string, path: string, screen: Component, answers?: Answer
   ['/skills/:skillId', `/skills/${skill.id}?update=1`, SkillScreen],
   ['/skills/:skillId/edit', `/skills/${skill.id}/edit`, EditSkillScreen, withOwnSkill],
   ['/models', '/models', ModelsScreen],
+  ['/usage', '/usage', UsageScreen],
+  ['/usage', '/usage?days=7&by=channel', UsageScreen, withSpend, 'gpt-nova'],
   ...SETTINGS_SECTIONS.map((section): [string, string, Component] => ['/settings/:section?', `/settings/${section}`, SettingsScreen]),
   ...['model', 'agent', 'job'].map((step): [string, string, Component] => ['/welcome', `/welcome?step=${step}`, WelcomeScreen]),
   ['*', '/nowhere', NotFound],

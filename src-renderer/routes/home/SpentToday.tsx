@@ -1,3 +1,4 @@
+import { A } from '@solidjs/router'
 import { createMemo, Show } from 'solid-js'
 import { useSpend } from '../../api/queries.ts'
 import { useMinutes } from '../../lib/now.ts'
@@ -6,7 +7,7 @@ import { startOfDay } from '../../lib/time.ts'
 import { locale, t } from '../../lib/language.ts'
 import { Money } from '../../ui/Money.tsx'
 
-/** The cost of today, with the agents on hover. */
+/** The cost of today, with the agents on hover. Leads to Usage. */
 export function SpentToday() {
   const now = useMinutes()
   const today = createMemo(() => startOfDay(now()))
@@ -20,7 +21,7 @@ export function SpentToday() {
   return (
     <Show when={spend.data}>
       {(data) => (
-        <div class="text-right" title={byAgent() || t('home.spend.none')}>
+        <A href="/usage" class="-m-1 block rounded-md p-1 text-right hover:bg-hover" title={byAgent() || t('home.spend.none')}>
           <p class="text-xs text-ink-3">{t('home.spend.title')}</p>
           <p class="text-xl font-semibold tracking-tight">
             <Money usd={data().totalUsd} />
@@ -28,7 +29,7 @@ export function SpentToday() {
           <Show when={data().unpricedCalls > 0}>
             <p class="text-xs text-warn">{t('home.spend.unpriced', { calls: data().unpricedCalls })}</p>
           </Show>
-        </div>
+        </A>
       )}
     </Show>
   )

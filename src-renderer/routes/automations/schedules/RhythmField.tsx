@@ -8,7 +8,8 @@ import { TextField } from '../../../ui/TextField.tsx'
 import { Time } from '../../../ui/Time.tsx'
 import { cronOf, MINUTE_STEPS, type Rhythm, RHYTHM_KINDS, rhythmAs, type RhythmKind, rhythmOf, weekdayName } from './rhythm.ts'
 import { useCronWords } from './use-cron-words.ts'
-import { ownTimezone, zoneTime } from './zone-time.ts'
+import { ownTimezone } from '../../../lib/time.ts'
+import { zoneTime } from './zone-time.ts'
 
 /** When a schedule runs, chosen in words or typed as cron. Each updates the other, and the next runs are shown. */
 export function RhythmField(props: {

@@ -22,7 +22,7 @@ import { type Entry, foldOccurrences } from './fold-occurrences.ts'
 import { occurrenceTime } from './occurrence-time.ts'
 import { OccurrenceStrip } from './OccurrenceStrip.tsx'
 import { StripLegend } from './StripLegend.tsx'
-import { ownTimezone } from './zone-time.ts'
+import { ownTimezone } from '../../../lib/time.ts'
 
 const IN_STRIP = 40
 /** How many lines are shown at first and with each press of More, so that the panels below stay in reach. */

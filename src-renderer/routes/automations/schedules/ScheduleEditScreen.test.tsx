@@ -7,7 +7,7 @@ import { createFakeRunner, Refusal } from '../../../testing/fake-runner.ts'
 import { renderScreen } from '../../../testing/render.tsx'
 import { makeAgent, makeSchedule } from '../../../testing/things.ts'
 import { ScheduleEditScreen } from './ScheduleEditScreen.tsx'
-import { ownTimezone } from './zone-time.ts'
+import { ownTimezone } from '../../../lib/time.ts'
 
 const ada = makeAgent({ name: 'Ada', isDefault: true })
 const NEXT = [Date.parse('2027-05-12T07:00:00Z'), Date.parse('2027-05-13T07:00:00Z')]

@@ -15,7 +15,7 @@ import { useJob, useSchedule } from '../../../api/queries.ts'
 import { toastError } from '../../../api/toast-error.ts'
 import { useMinutes } from '../../../lib/now.ts'
 import { moneyText } from '../../../../resources/locales/numbers.ts'
-import { durationText, relativeTime } from '../../../lib/time.ts'
+import { durationText, relativeTime, ownTimezone } from '../../../lib/time.ts'
 import { locale, t } from '../../../lib/language.ts'
 import { RawText } from '../../../features/chat-turn/RawText.tsx'
 import { Button } from '../../../ui/Button.tsx'
@@ -37,7 +37,7 @@ import { NextDue } from './NextDue.tsx'
 import { SchedulePill } from './ScheduleState.tsx'
 import { useCronWords } from './use-cron-words.ts'
 import { useLiveRun } from './use-live-run.ts'
-import { nextDayIn, ownTimezone, zoneTime } from './zone-time.ts'
+import { nextDayIn, zoneTime } from './zone-time.ts'
 
 /** One schedule: its state, its settings and its run history. */
 export function ScheduleScreen(): JSX.Element {

@@ -1,7 +1,8 @@
 import { createMemo, type JSX } from 'solid-js'
 import { t } from '../../../lib/language.ts'
 import { Combobox, type ComboOption } from '../../../ui/Combobox.tsx'
-import { allTimezones, ownTimezone } from './zone-time.ts'
+import { ownTimezone } from '../../../lib/time.ts'
+import { allTimezones } from './zone-time.ts'
 
 /** Choice of a time zone by typing a part of its name. The machine's own comes first. */
 export function TimezoneField(props: { value: string; onValue: (timezone: string) => void; problem: string | null }): JSX.Element {

@@ -7,7 +7,7 @@ import {
 } from '../../../../src-runner/contract/schedules.ts'
 import { fieldText, readNumber } from '../../../../resources/locales/numbers.ts'
 import { locale, t } from '../../../lib/language.ts'
-import { ownTimezone } from './zone-time.ts'
+import { ownTimezone } from '../../../lib/time.ts'
 
 /** The fields as the person types them: numbers are text until they are sent. */
 export type ScheduleForm = {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { allTimezones, nextDayIn, ownTimezone, zoneTime, zoneTimes } from './zone-time.ts'
+import { ownTimezone } from '../../../lib/time.ts'
+import { allTimezones, nextDayIn, zoneTime, zoneTimes } from './zone-time.ts'
 
 describe('nextDayIn', () => {
   it.each([

@@ -1,10 +1,5 @@
 import { cachedFormat } from '../../../../resources/locales/numbers.ts'
-import { hourStyle } from '../../../lib/time.ts'
-
-/** The time zone of this machine. */
-export function ownTimezone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone
-}
+import { hourStyle, ownTimezone } from '../../../lib/time.ts'
 
 /** "Mon, May 12, 9:00 AM" in that zone, or in UTC for a zone that this page does not know. */
 export function zoneTime(at: number, timezone: string, locale: string): string {
