@@ -10,8 +10,8 @@ import { toastError } from '../../api/toast-error.ts'
 import { messageText } from '../../lib/message-text.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
-import { Dialog } from '../../ui/Dialog.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
+import { FormDialog } from '../../ui/FormDialog.tsx'
 import { Panel } from '../../ui/Panel.tsx'
 import { Pill } from '../../ui/Pill.tsx'
 import { Row, RowFrame } from '../../ui/Row.tsx'
@@ -147,68 +147,55 @@ function SearchDialog(props: { settings: Settings; onClose: () => void }): JSX.E
   }
   const atField = (name: string) => issueOf(change.error, `webSearch.${name}`)
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={props.onClose}
       title={t('settings.tools.search')}
       description={t('settings.tools.searchDialog')}
-      actions={
-        <>
-          <Show when={held()}>
-            <Button variant="ghost" class="mr-auto" disabled={change.isRunning} onClick={() => void send(null)}>
-              {t('settings.tools.searchRemove')}
-            </Button>
-          </Show>
-          <Button onClick={() => props.onClose()}>{t('common.cancel')}</Button>
-          <Button variant="primary" busy={change.isRunning} onClick={() => void save()}>
-            {t('common.save')}
+      submit={t('common.save')}
+      onSubmit={() => void save()}
+      isRunning={change.isRunning}
+      aside={
+        <Show when={held()}>
+          <Button variant="ghost" class="mr-auto" disabled={change.isRunning} onClick={() => void send(null)}>
+            {t('settings.tools.searchRemove')}
           </Button>
-        </>
+        </Show>
       }
     >
-      <form
-        class="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save()
-        }}
-      >
-        <Select
-          label={t('settings.tools.searchKind')}
-          options={WebSearchKind.options.map((kind) => ({ value: kind, label: t(`settings.tools.kinds.${kind}`) }))}
-          value={form.kind}
-          onValue={(kind) => setForm('kind', kind)}
+      <Select
+        label={t('settings.tools.searchKind')}
+        options={WebSearchKind.options.map((kind) => ({ value: kind, label: t(`settings.tools.kinds.${kind}`) }))}
+        value={form.kind}
+        onValue={(kind) => setForm('kind', kind)}
+      />
+      <Show when={form.kind === 'searxng'}>
+        <TextField
+          mono
+          label={t('settings.tools.searchUrl')}
+          hint={t('settings.tools.searchUrlHint')}
+          placeholder="http://127.0.0.1:8888"
+          problem={atField('baseUrl')}
+          value={form.baseUrl}
+          onValue={(baseUrl) => setForm('baseUrl', baseUrl)}
         />
-        <Show when={form.kind === 'searxng'}>
-          <TextField
-            mono
-            label={t('settings.tools.searchUrl')}
-            hint={t('settings.tools.searchUrlHint')}
-            placeholder="http://127.0.0.1:8888"
-            problem={atField('baseUrl')}
-            value={form.baseUrl}
-            onValue={(baseUrl) => setForm('baseUrl', baseUrl)}
-          />
-        </Show>
-        <Show when={form.kind !== 'searxng'}>
-          <TextField
-            mono
-            type="password"
-            label={t('settings.tools.searchKey')}
-            hint={keeps() ? t('settings.tools.searchKeyKept') : t('settings.tools.searchKeyHint')}
-            problem={atField('apiKey')}
-            value={form.apiKey}
-            onValue={(apiKey) => setForm('apiKey', apiKey)}
-          />
-        </Show>
-        <Show when={change.error !== null && atField('apiKey') === null && atField('baseUrl') === null}>
-          <p role="alert" class="text-sm text-bad">
-            {sentenceOf(change.error)}
-          </p>
-        </Show>
-        <button type="submit" class="hidden" />
-      </form>
-    </Dialog>
+      </Show>
+      <Show when={form.kind !== 'searxng'}>
+        <TextField
+          mono
+          type="password"
+          label={t('settings.tools.searchKey')}
+          hint={keeps() ? t('settings.tools.searchKeyKept') : t('settings.tools.searchKeyHint')}
+          problem={atField('apiKey')}
+          value={form.apiKey}
+          onValue={(apiKey) => setForm('apiKey', apiKey)}
+        />
+      </Show>
+      <Show when={change.error !== null && atField('apiKey') === null && atField('baseUrl') === null}>
+        <p role="alert" class="text-sm text-bad">
+          {sentenceOf(change.error)}
+        </p>
+      </Show>
+    </FormDialog>
   )
 }
 
@@ -232,19 +219,13 @@ function HostsDialog(props: { settings: Settings; onClose: () => void }): JSX.El
   }
   const problem = () => (change.error === null ? null : sentenceOf(change.error))
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={props.onClose}
       title={t('settings.tools.hosts')}
       description={t('settings.tools.hostsDialog')}
-      actions={
-        <>
-          <Button onClick={() => props.onClose()}>{t('common.cancel')}</Button>
-          <Button variant="primary" busy={change.isRunning} onClick={() => void save()}>
-            {t('common.save')}
-          </Button>
-        </>
-      }
+      submit={t('common.save')}
+      onSubmit={() => void save()}
+      isRunning={change.isRunning}
     >
       <TextArea
         mono
@@ -258,8 +239,8 @@ function HostsDialog(props: { settings: Settings; onClose: () => void }): JSX.El
         onValue={setTyped}
       />
       <Show when={hosts().length > 0}>
-        <p class="mt-3 rounded-md bg-warn-soft px-3 py-2 text-xs text-warn">{t('settings.tools.hostsWarning')}</p>
+        <p class="rounded-md bg-warn-soft px-3 py-2 text-xs text-warn">{t('settings.tools.hostsWarning')}</p>
       </Show>
-    </Dialog>
+    </FormDialog>
   )
 }
