@@ -19,7 +19,7 @@ export const MCP_CONNECTOR = 'mcp'
 
 /** A part of an address: a host name, perhaps with a port, or one segment of a path. */
 const FIELD = /^[\w-]+(\.[\w-]+)*(:\d{1,5})?$/
-const HOST = /^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:\d{1,5})?$|^\[[0-9a-f:]+\](:\d{1,5})?$/
+const HOST = /^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*(:\d{1,5})?$|^\[[0-9a-f:]+\](:\d{1,5})?$/
 
 /** What most services do. */
 const PLAIN = {
