@@ -134,10 +134,11 @@ function RuleLine(props: { rule: Rule }): JSX.Element {
   const may = useMay()
   const sentence = () => ruleSentence(props.rule)
   const deleteNow = async () => {
-    const { effect, tool, pattern, folder, agentId } = props.rule
+    // Without its digest, the rule would also allow what was changed since.
+    const { effect, tool, pattern, folder, agentId, digest } = props.rule
     try {
       await remove.run({ params: { ruleId: props.rule.id } })
-      const undo = () => void create.run({ body: { effect, tool, pattern, folder, agentId } }).catch(toastError)
+      const undo = () => void create.run({ body: { effect, tool, pattern, folder, agentId, digest } }).catch(toastError)
       toast({ text: t('rules.deleted'), action: { label: t('rules.undo'), onClick: undo } })
     } catch (thrown) {
       toastError(thrown)

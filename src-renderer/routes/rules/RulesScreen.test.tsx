@@ -95,6 +95,14 @@ it('deletes at once, and restores what was deleted', async () => {
   expect(runner.callsOf('createRule')[0]!.body).toEqual({ effect: 'allow', tool: 'write_file', pattern: 'a*', folder: '/f', agentId: null })
 })
 
+it('restores a rule with the scripts that it was for', async () => {
+  const digest = 'ab'.repeat(32)
+  const { user, runner } = open([makeRule({ tool: 'run_command', pattern: './build.sh', folder: '/f', digest })])
+  await user.click(await screen.findByRole('button', { name: /^Delete rule/ }))
+  await user.click(await screen.findByRole('button', { name: 'Undo' }))
+  await waitFor(() => expect(runner.callsOf('createRule')[0]?.body).toMatchObject({ pattern: './build.sh', digest }))
+})
+
 it('tries a call out: the decision, what decided, what was overruled', async () => {
   const { user, runner } = open()
   runner.answer({
