@@ -12,6 +12,7 @@ const job = (n: number, changes: object = {}) => ({
   agentName: 'Ann',
   startedAt: NOW - 60_000 * n,
   costUsd: 0.02,
+  priced: true,
   ...changes,
 })
 const quote = (words: string): Message => ({ code: 'quoted', params: { words } })
@@ -50,15 +51,17 @@ describe('the tray', () => {
   it('shows agent, time and cost of each running job, with Stop', () => {
     const items = trayItems({
       ...IDLE,
-      jobs: [job(1), job(2, { costUsd: 0.0004, startedAt: NOW - 3_900_000 })],
+      jobs: [job(1), job(2, { costUsd: 0.0004, startedAt: NOW - 3_900_000 }), job(3, { costUsd: 0, priced: false }), job(4, { priced: false })],
       pending: 3,
     })
     expect(labels(items)).toEqual([
       'Open Deckhand',
       '—',
-      '2 jobs running, 3 queued',
+      '4 jobs running, 3 queued',
       'Job 1 · Ann · 1 min · $0.02',
       'Job 2 · Ann · 1 h 5 min · $0.0004',
+      'Job 3 · Ann · 3 min · unpriced',
+      'Job 4 · Ann · 4 min · $0.02 + unpriced',
       '—',
       'Pause all agents',
       'Open in browser',

@@ -47,7 +47,7 @@ export function trayItems({
   now: number
   speech: Speech
 }): TrayItem[] {
-  const { t, locale } = speech
+  const { t } = speech
   const more = jobs.length - SHOWN_JOBS
   return [
     action(t('desktop.tray.open'), { do: 'open' }),
@@ -56,11 +56,12 @@ export function trayItems({
     { kind: 'line' },
     ...(pauseAll ? [{ kind: 'text', label: t('desktop.tray.isAllPaused') } as const] : []),
     { kind: 'text', label: summary(jobs.length, pending, runner, t) },
-    ...jobs.slice(0, SHOWN_JOBS).map(({ jobId, title, agentName, startedAt, costUsd }): TrayItem => {
-      const facts = [oneLine(title, MAX_TITLE), agentName, elapsed(now - startedAt, t), moneyText(costUsd, locale)]
+    ...jobs.slice(0, SHOWN_JOBS).map((job): TrayItem => {
+      const { jobId, title, agentName, startedAt } = job
+      const facts = [oneLine(title, MAX_TITLE), agentName, elapsed(now - startedAt, t), costOf(job, speech)]
       return {
         kind: 'group',
-        label: escaped(facts.join(' · ')),
+        label: menuLabel(facts.join(' · ')),
         items: [
           action(t('desktop.tray.show'), { do: 'open', path: `/jobs/${jobId}` }),
           action(t('desktop.tray.stop'), { do: 'stop', jobId }),
@@ -86,7 +87,7 @@ function action(label: string, does: TrayAction): TrayItem {
 /** Approve is offered only for a call that is shown completely here. Otherwise the menu opens the page. Reject is always safe. */
 function answerItems({ approvalId, kind, agentName, title, isWhole, choices }: WaitingApproval, t: Translate): TrayItem {
   const item = (label: string, decision: 'approve' | 'reject', answer: string | null = null) =>
-    action(escaped(label), { do: 'answer', approvalId, decision, answer })
+    action(menuLabel(label), { do: 'answer', approvalId, decision, answer })
   const request = renderMessage(t, title)
   const shown = oneLine(request, MAX_REQUEST)
   const isComplete = isWhole && shown === request
@@ -98,7 +99,7 @@ function answerItems({ approvalId, kind, agentName, title, isWhole, choices }: W
   }
   return {
     kind: 'group',
-    label: escaped(`${agentName}: ${shown}`),
+    label: menuLabel(`${agentName}: ${shown}`),
     items: [...answers[kind], action(t('desktop.tray.look'), { do: 'open', path: `/approvals?id=${approvalId}` })],
   }
 }
@@ -109,7 +110,7 @@ function reachItems(webhooks: WebhookReach, t: Translate): TrayItem[] {
   const label = reachLabel(webhooks, t)
   if (label === null && tunnel === null) return []
   const items: TrayItem[] = [{ kind: 'line' }]
-  if (label !== null) items.push(action(escaped(label), { do: 'open', path: '/settings/webhooks' }))
+  if (label !== null) items.push(action(menuLabel(label), { do: 'open', path: '/settings/webhooks' }))
   if (tunnel !== null) {
     const { program, state } = tunnel
     const on = state === 'stopped' || state === 'failed'
@@ -138,6 +139,12 @@ export function summary(running: number, pending: number, runner: RunnerState, t
     : t('desktop.tray.running', { count: running })
 }
 
+/** What has no price is not shown as free. */
+function costOf({ costUsd, priced }: RunningJob, { t, locale }: Speech): string {
+  if (priced) return moneyText(costUsd, locale)
+  return costUsd > 0 ? `${moneyText(costUsd, locale)} + ${t('common.unpriced')}` : t('common.unpriced')
+}
+
 function elapsed(ms: number, t: Translate): string {
   const minutes = Math.floor(Math.max(0, ms) / 60_000)
   if (minutes < 1) return t('desktop.tray.underAMinute')
@@ -147,6 +154,6 @@ function elapsed(ms: number, t: Translate): string {
 }
 
 /** In a menu a single & marks a shortcut. */
-function escaped(label: string): string {
+export function menuLabel(label: string): string {
   return label.replaceAll('&', '&&')
 }

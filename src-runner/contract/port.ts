@@ -93,6 +93,8 @@ export const ToRunner = z.discriminatedUnion('type', [
    * judged by the new access.
    */
   z.object({ type: z.literal('set_access'), access: Access }),
+  /** The dashboard's, because the addresses of this machine have changed. Nothing else changes, so streams go on. */
+  z.object({ type: z.literal('set_origins'), origins: z.array(z.string()) }),
   z.object({
     type: z.literal('vault.answer'),
     requestId: z.number().int(),
@@ -126,6 +128,8 @@ export const RunningJob = z.object({
   agentName: z.string(),
   startedAt: Moment,
   costUsd: Usd,
+  /** Whether each of its model calls has a known price. */
+  priced: z.boolean(),
 })
 export type RunningJob = z.infer<typeof RunningJob>
 

@@ -104,7 +104,14 @@ function countJobsOf(db: Db, entityId: string) {
 
 const RUNNING = prepareOnce((db: Db) =>
   db
-    .select({ jobId: jobs.id, title: jobs.title, agentName: agents.name, startedAt: jobs.startedAt, costUsd: jobs.costUsd })
+    .select({
+      jobId: jobs.id,
+      title: jobs.title,
+      agentName: agents.name,
+      startedAt: jobs.startedAt,
+      costUsd: jobs.costUsd,
+      priced: sql`agent_jobs.unpriced_calls = 0`.mapWith(Boolean),
+    })
     .from(jobs)
     .innerJoin(agents, eq(agents.id, jobs.agentId))
     .where(sql`agent_jobs.status = 'running'`)
@@ -127,6 +134,13 @@ const NEWEST_OF_CONVERSATION = prepareOnce((db: Db) =>
 /** The newest `limit` jobs of a conversation, oldest first. */
 export function listJobsOfConversation(db: Db, conversationId: string, limit = 200): JobSummary[] {
   return NEWEST_OF_CONVERSATION(db).all({ conversationId, limit }).map(summaryOf).reverse()
+}
+
+const SUMMARY_BY_ID = prepareOnce((db: Db) => selectSummaries(db).where(hasId))
+
+/** These jobs, in this order. Those that do not exist are left out. */
+export function listJobsByIds(db: Db, jobIds: Iterable<string>): JobSummary[] {
+  return [...jobIds].flatMap((id) => SUMMARY_BY_ID(db).get({ id }) ?? []).map(summaryOf)
 }
 
 const COUNT_OF_CONVERSATION = prepareOnce((db: Db) => db.select({ n: count() }).from(jobs).where(isOfConversation))
