@@ -1,8 +1,13 @@
 type Format = Intl.RelativeTimeFormat | Intl.DateTimeFormat | Intl.NumberFormat
 const formats = new Map<string, Format>()
+let zoneOffset: number | null = null
 
 /** Returns the format kept under `key`. Creating an Intl format is slow, and lists use the same few thousands of times. */
 export function cachedFormat<F extends Format>(key: string, create: () => F): F {
+  // A format keeps the timezone that the machine had when it was created.
+  const offset = new Date().getTimezoneOffset()
+  if (offset !== zoneOffset) formats.clear()
+  zoneOffset = offset
   const known = formats.get(key)
   if (known !== undefined) return known as F
   const created = create()

@@ -32,6 +32,7 @@ export type TextParams = {
   'common.typeToFind': NoParams
   'common.noMatchFor': { query: string }
   'common.availableInApp': NoParams
+  'common.atLeast': { amount: string }
   'common.unpriced': NoParams
   'common.unpricedWhy': NoParams
   'common.partlyPriced': NoParams
@@ -144,6 +145,9 @@ export type TextParams = {
   'shell.shortcuts.title': NoParams
   'shell.shortcuts.everywhere': NoParams
   'shell.shortcuts.goTo': NoParams
+  'shell.shortcuts.menu': NoParams
+  'shell.shortcuts.screens': NoParams
+  'shell.shortcuts.choose': NoParams
   'shell.shortcuts.lists': NoParams
   'shell.shortcuts.palette': NoParams
   'shell.shortcuts.help': NoParams
@@ -794,6 +798,7 @@ export type TextParams = {
   'automations.webhook.replay': NoParams
   'automations.webhook.replayTitle': NoParams
   'automations.webhook.replayText': { agent: string }
+  'automations.webhook.replayTextFirst': { agent: string }
   'automations.webhook.replayNow': NoParams
   'automations.webhook.replayed': NoParams
   'automations.webhook.outcome.accepted': NoParams
@@ -883,6 +888,7 @@ export type TextParams = {
   'automations.schedule.time': NoParams
   'automations.schedule.weekday': NoParams
   'automations.schedule.monthday': NoParams
+  'automations.schedule.lastDay': NoParams
   'automations.schedule.monthdayShort': NoParams
   'automations.schedule.cron': NoParams
   'automations.schedule.cronHint': NoParams
@@ -899,6 +905,7 @@ export type TextParams = {
   'automations.schedule.rhythmText.weekdays': { time: string }
   'automations.schedule.rhythmText.weekly': { day: string; time: string }
   'automations.schedule.rhythmText.monthly': { day: string; time: string }
+  'automations.schedule.rhythmText.lastDay': { time: string }
   'automations.schedule.budget': NoParams
   'automations.schedule.budgetHint': NoParams
   'automations.schedule.catchUp': NoParams
@@ -977,6 +984,7 @@ export type TextParams = {
   'automations.schedule.blocked.pauseAll': NoParams
   'agents.title': NoParams
   'agents.intro': NoParams
+  'agents.examples': NoParams
   'agents.newAgent': NoParams
   'agents.emptyTitle': NoParams
   'agents.emptyText': NoParams
@@ -2209,6 +2217,7 @@ export type TextParams = {
   'settings.outside.portBad': NoParams
   'settings.outside.tunnel': NoParams
   'settings.outside.tunnelHint': NoParams
+  'settings.outside.quickTunnel': NoParams
   'settings.outside.tunnelNone': NoParams
   'settings.outside.tunnelStates.starting': NoParams
   'settings.outside.tunnelStates.running': NoParams
@@ -2467,6 +2476,7 @@ export type TextParams = {
   'settings.export.notOurs': NoParams
   'settings.export.counts': { agents: number; memories: number; rules: number; schedules: number; triggers: number }
   'settings.export.paused': NoParams
+  'settings.export.signedTriggers': { names: string }
   'settings.export.signIn': { count: number; hosts: string }
   'settings.export.allows': { count: number }
   'settings.export.autonomous': { count: number; names: string }
@@ -2718,11 +2728,6 @@ export type TextParams = {
   'desktop.menu.exit': NoParams
   'desktop.menu.edit': NoParams
   'desktop.menu.go': NoParams
-  'desktop.menu.screens.home': NoParams
-  'desktop.menu.screens.chat': NoParams
-  'desktop.menu.screens.activity': NoParams
-  'desktop.menu.screens.agents': NoParams
-  'desktop.menu.screens.models': NoParams
   'desktop.menu.palette': NoParams
   'desktop.menu.view': NoParams
   'desktop.menu.window': NoParams
@@ -3178,6 +3183,7 @@ export type TextParams = {
   'messages.slug_by_owner': NoParams
   'messages.folders_by_owner': NoParams
   'messages.autonomy_by_owner': NoParams
+  'messages.agent_by_owner': NoParams
   'messages.approval_by_person': NoParams
   'messages.approval_by_owner': NoParams
   'messages.memory_by_owner': NoParams
@@ -3202,11 +3208,15 @@ export type TextParams = {
   'messages.attention_budget_exhausted_detail': { agentName: string; limitUsd: number }
   'messages.attention_schedule_missed': { schedule: string; times: number }
   'messages.attention_delivery_refused': { times: number; trigger: string }
+  'messages.attention_address_changed': NoParams
+  'messages.attention_address_changed_detail': { before: string; url: string }
   'messages.attention_channel_failing': { agentName: string; service: string }
   'messages.refused_rate_limited': NoParams
   'messages.refused_payload_too_large': NoParams
   'messages.refused_invalid_json': NoParams
   'messages.refused_no_agent': NoParams
+  'messages.refused_unsupported_encoding': NoParams
+  'messages.refused_placeholder_missing': NoParams
   'messages.refused_job_creation_failed': NoParams
   'messages.not_delivered': { agentName: string }
   'messages.channel_logged_out': { agentName: string; service: string }
@@ -3388,6 +3398,7 @@ export type TextParams = {
   'messages.taint_result': { tool: string }
   'messages.taint_earlier_runs': NoParams
   'messages.taint_memories': NoParams
+  'messages.taint_owner_turns': NoParams
   'messages.taint_assumed': NoParams
   'messages.approval_runs_unnamed': NoParams
   'messages.approval_warning': { cause: string }
@@ -3522,6 +3533,7 @@ export type TextParams = {
   'messages.error_file_cannot_be_undone': NoParams
   'messages.error_memory_full': NoParams
   'messages.error_trigger_slug_taken': NoParams
+  'messages.error_trigger_has_no_signing_secret': NoParams
   'messages.error_trigger_is_paused': NoParams
   'messages.error_delivery_has_no_payload': NoParams
   'messages.error_schedule_is_running': NoParams
@@ -3618,6 +3630,7 @@ export type TextParams = {
   'messages.start_database_newer': { known: string; schema: string }
   'messages.start_database_busy': NoParams
   'messages.start_other_runner': { process: string }
+  'messages.start_locked_elsewhere': { file: string }
   'messages.start_disk_full': { folder: string }
   'messages.start_no_room_to_update': { freeMb: string; neededMb: string }
   'messages.start_read_only': { folder: string }

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { DesktopCommand } from '../contract/desktop-api.ts'
 import { speechOf } from '../desktop/language.ts'
@@ -38,6 +39,16 @@ describe.each(['darwin', 'linux', 'win32'] as const)('the menu on %s', (platform
     expect(quit).toHaveBeenCalledTimes(1)
     expect(command.mock.calls.length).toBeGreaterThan(5)
     for (const [wish] of command.mock.calls) expect(DesktopCommand.safeParse(wish).success).toBe(true)
+  })
+
+  it('has every screen of the navigation', async () => {
+    const source = await readFile(new URL('../../src-renderer/shell/screens.ts', import.meta.url), 'utf8')
+    const screens = [...source.matchAll(/ path: '([^']+)'/g)].map(([, path]) => path)
+    expect(screens.length).toBeGreaterThan(10)
+    for (const item of items) (item.click as (() => void) | undefined)?.()
+    const went = command.mock.calls.flatMap(([wish]) => (wish.command === 'go' ? [wish.path] : []))
+    expect(went).toEqual(expect.arrayContaining(screens))
+    expect(items.map((item) => item.label)).toContain('Modelle && Schlüssel')
   })
 
   it('shows developer tools only in development', () => {

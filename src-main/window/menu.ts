@@ -2,6 +2,7 @@ import type { MenuItemConstructorOptions } from 'electron'
 import type { TextKey } from '../../resources/locales/texts.ts'
 import type { Translate } from '../../resources/locales/translate.ts'
 import type { DesktopCommand } from '../contract/desktop-api.ts'
+import { menuLabel } from '../desktop/tray-menu.ts'
 
 export type MenuDeps = {
   platform: NodeJS.Platform
@@ -15,13 +16,22 @@ export type MenuDeps = {
 
 type Role<K = TextKey> = K extends `desktop.menu.roles.${infer Name}` ? Name : never
 
+/** The screens of the navigation in its order; the settings are elsewhere. The first nine have a shortcut. */
 const SCREENS = [
-  ['home', '/', '1'],
-  ['chat', '/chat', '2'],
-  ['activity', '/activity', '3'],
-  ['agents', '/agents', '4'],
-  ['models', '/models', '5'],
+  ['home', '/'],
+  ['chat', '/chat'],
+  ['approvals', '/approvals'],
+  ['activity', '/activity'],
+  ['automations', '/automations'],
+  ['code', '/code'],
+  ['agents', '/agents'],
+  ['channels', '/channels'],
+  ['connections', '/connections'],
+  ['skills', '/skills'],
+  ['models', '/models'],
+  ['usage', '/usage'],
 ] as const
+const NEW_CHAT = '/chat?write=1'
 
 /** The app's menu, on every system. It shows the shortcuts, and on macOS makes copy and paste work. */
 export function menuTemplate({ platform, development, command, openInBrowser, showLogs, quit, t }: MenuDeps): MenuItemConstructorOptions[] {
@@ -45,7 +55,7 @@ export function menuTemplate({ platform, development, command, openInBrowser, sh
     {
       label: t('desktop.menu.file'),
       submenu: [
-        { label: t('desktop.menu.newChat'), accelerator: 'CmdOrCtrl+N', click: go('/chat') },
+        { label: t('desktop.menu.newChat'), accelerator: 'CmdOrCtrl+N', click: go(NEW_CHAT) },
         ...(isMac ? [] : [settings]),
         line,
         role('close'),
@@ -60,9 +70,9 @@ export function menuTemplate({ platform, development, command, openInBrowser, sh
     {
       label: t('desktop.menu.go'),
       submenu: [
-        ...SCREENS.map(([screen, path, key]) => ({
-          label: t(`desktop.menu.screens.${screen}`),
-          accelerator: `CmdOrCtrl+${key}`,
+        ...SCREENS.map(([screen, path], at) => ({
+          label: menuLabel(t(`shell.nav.${screen}`)),
+          ...(at < 9 && { accelerator: `CmdOrCtrl+${at + 1}` }),
           click: go(path),
         })),
         line,

@@ -1,10 +1,12 @@
 import { For } from 'solid-js'
 import { t } from '../lib/language.ts'
+import { useDesktop } from '../platform/DesktopProvider.tsx'
 import { Dialog } from '../ui/Dialog.tsx'
 import { KeyHint } from '../ui/KeyHint.tsx'
 import { SCREENS } from './screens.ts'
 
 export function ShortcutsDialog(props: { open: boolean; onClose: () => void }) {
+  const desktop = useDesktop()
   const groups = () => {
     return [
       {
@@ -17,6 +19,19 @@ export function ShortcutsDialog(props: { open: boolean; onClose: () => void }) {
           ['Escape', t('shell.shortcuts.leave')],
         ] as const,
       },
+      // A browser keeps these for itself.
+      ...(desktop.inApp
+        ? [
+            {
+              title: t('shell.shortcuts.menu'),
+              keys: [
+                ['Mod+n', t('shell.shortcuts.newChat')],
+                ['Mod+,', t('shell.nav.settings')],
+                ['Mod+1 Mod+9', t('shell.shortcuts.screens')],
+              ] as const,
+            },
+          ]
+        : []),
       { title: t('shell.shortcuts.goTo'), keys: SCREENS.map((screen) => [`g ${screen.key}`, t(`shell.nav.${screen.name}`)] as const) },
       {
         title: t('shell.shortcuts.lists'),
@@ -30,6 +45,7 @@ export function ShortcutsDialog(props: { open: boolean; onClose: () => void }) {
         keys: [
           ['a', t('shell.shortcuts.approve')],
           ['r', t('shell.shortcuts.reject')],
+          ['1 9', t('shell.shortcuts.choose')],
           ['ArrowUp ArrowDown', t('shell.shortcuts.nextDecision')],
         ] as const,
       },
