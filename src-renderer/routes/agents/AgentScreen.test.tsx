@@ -45,6 +45,19 @@ describe('a new agent', () => {
     await waitFor(async () => expect(await nameField()).toHaveFocus())
   })
 
+  it('starts with an example, until something is written', async () => {
+    const runner = createWorkspace([])
+    const { user } = open(runner, '/agents/new')
+    await user.click(await screen.findByRole('button', { name: 'Careful editor' }))
+    await user.click(screen.getByRole('button', { name: 'File guide' }))
+    expect(await nameField()).toHaveValue('File guide')
+    expect(screen.getByRole<HTMLTextAreaElement>('textbox', { name: /Instructions/ }).value).toContain('find their way in a folder')
+    await user.type(await nameField(), '!')
+    expect(screen.queryByRole('button', { name: 'Careful editor' })).toBeNull()
+    await user.click(screen.getByRole('button', { name: 'Create agent' }))
+    await waitFor(() => expect(runner.callsOf('createAgent')[0]?.body.name).toBe('File guide!'))
+  })
+
   it('is created with the chosen values', async () => {
     const runner = createWorkspace([])
     const view = open(runner, '/agents/new', {
@@ -149,14 +162,15 @@ describe('an agent', () => {
     await waitFor(() => expect(view.path()).toBe('/elsewhere'))
   })
 
-  it('asks by name before it is deleted, and says what happens to its jobs', async () => {
+  it('asks by name before it is deleted, and says what goes with it and what stays', async () => {
     const agent = makeAgent({ name: 'Ada' })
     const runner = createWorkspace([agent, makeAgent({ name: 'Bob' })])
     runner.answer({ listJobs: () => ({ jobs: [makeSummary({ agentId: agent.id, status: 'running' })], nextCursor: null }) })
     const view = open(runner, `/agents/${agent.id}`)
     await view.user.click(await screen.findByRole('button', { name: 'Delete agent' }))
     const dialog = await screen.findByRole('alertdialog', { name: 'Delete Ada?' })
-    expect(dialog).toHaveTextContent('Past jobs stay in Activity')
+    expect(dialog).toHaveTextContent('Its schedules with their run history, its channels and its rules are deleted. Webhooks lose their agent.')
+    expect(dialog).toHaveTextContent('past jobs stay in Activity')
     expect(await within(dialog).findByText('1 active job will be stopped.')).toBeInTheDocument()
     await view.user.click(within(dialog).getByRole('button', { name: 'Delete agent' }))
     await waitFor(() => expect(view.path()).toBe('/agents'))

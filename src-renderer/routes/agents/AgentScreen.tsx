@@ -1,18 +1,20 @@
 import { A, useNavigate, useParams } from '@solidjs/router'
 import ChevronLeft from 'lucide-solid/icons/chevron-left'
 import MessageSquare from 'lucide-solid/icons/message-square'
-import { type JSX, Match, Show, Switch } from 'solid-js'
+import { For, type JSX, Match, Show, Switch } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { AnswerState } from '../../api/AnswerState.tsx'
 import { useAction } from '../../api/mutations.ts'
 import { useAgent } from '../../api/queries.ts'
 import { FoldersField } from '../../features/files/FoldersField.tsx'
+import { type Starter, STARTERS } from '../../features/agents/starters.ts'
 import { EditorForm } from '../../features/forms/EditorForm.tsx'
-import { useForm } from '../../features/forms/use-form.ts'
+import { type Form, useForm } from '../../features/forms/use-form.ts'
 import { MemoryPanel } from '../../features/memory/MemoryPanel.tsx'
 import { RulesPanel } from '../../features/rules/RulesPanel.tsx'
 import { locale, t } from '../../lib/language.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
+import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { PageHeader } from '../../ui/PageHeader.tsx'
 import { Panel } from '../../ui/Panel.tsx'
@@ -104,6 +106,9 @@ function AgentEditor(props: { agent: Agent | null }) {
         }
       />
       <div class="flex flex-col gap-4">
+        <Show when={props.agent === null}>
+          <Examples form={form} />
+        </Show>
         <GeneralPanel form={form} agent={props.agent} />
         <ModelPanel form={form} agent={props.agent} />
         <Panel title={t('agents.sections.autonomy')}>
@@ -146,5 +151,32 @@ function SavedApart(props: { agent: Agent }): JSX.Element {
       <RulesPanel agent={props.agent} />
       <MemoryPanel agent={props.agent} />
     </div>
+  )
+}
+
+/** Fills the form of a new agent, until the person has written something of their own. */
+function Examples(props: { form: Form<AgentForm> }): JSX.Element {
+  const textOf = (starter: Starter, part: 'name' | 'what' | 'instructions') => t(`welcome.agent.starters.${starter}.${part}`)
+  const isFree = () => {
+    const { name, instructions } = props.form.fields
+    return STARTERS.some((one) => textOf(one, 'name') === name && textOf(one, 'instructions') === instructions) || name + instructions === ''
+  }
+  const fill = (starter: Starter) => {
+    props.form.change('name', textOf(starter, 'name'))
+    props.form.change('instructions', textOf(starter, 'instructions'))
+  }
+  return (
+    <Show when={isFree()}>
+      <div class="flex flex-wrap items-center gap-2 text-sm text-ink-3">
+        {t('agents.examples')}
+        <For each={STARTERS}>
+          {(starter) => (
+            <Button size="sm" title={textOf(starter, 'what')} onClick={() => fill(starter)}>
+              {textOf(starter, 'name')}
+            </Button>
+          )}
+        </For>
+      </div>
+    </Show>
   )
 }

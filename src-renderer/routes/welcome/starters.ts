@@ -1,8 +1,5 @@
 import type { TextKey } from '../../../resources/locales/texts.ts'
-
-/** The three agents that the first start offers. All of them work by listing, reading and searching files. */
-export const STARTERS = ['guide', 'notes', 'editor'] as const
-export type Starter = (typeof STARTERS)[number]
+import { type Starter, STARTERS } from '../../features/agents/starters.ts'
 
 /** Suggestions for the first job, for each starter and for an agent without a folder. */
 export const FIRST_PROMPTS: Record<Starter | 'none', readonly TextKey[]> = {
