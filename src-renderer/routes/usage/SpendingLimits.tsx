@@ -2,6 +2,7 @@ import { A } from '@solidjs/router'
 import { createMemo, For, type JSX, Show } from 'solid-js'
 import { useAgents, useSettings, useSpend } from '../../api/queries.ts'
 import { moneyText } from '../../../resources/locales/numbers.ts'
+import { UnpricedNote } from '../../features/models/UnpricedNote.tsx'
 import { useMinutes } from '../../lib/now.ts'
 import { startOfDay, startOfMonth } from '../../lib/time.ts'
 import { locale, t } from '../../lib/language.ts'
@@ -18,7 +19,8 @@ export function SpendingLimits(): JSX.Element {
   const ofToday = useSpend(() => ({ by: 'agent', from: today() }))
   const ofMonth = useSpend(() => ({ by: 'agent', from: month() }))
   const spentBy = (spend: typeof ofToday, agentId: string) => spend.data?.rows.find(({ key }) => key === agentId)?.costUsd ?? 0
-  const limited = () => (agents.data?.agents ?? []).filter(({ budgets }) => budgets.dayUsd !== null || budgets.monthUsd !== null)
+  const all = () => agents.data?.agents ?? []
+  const limited = () => all().filter(({ budgets }) => budgets.dayUsd !== null || budgets.monthUsd !== null)
   return (
     <Panel title={t('usage.limits.title')} description={t('usage.limits.intro')} flush>
       <ul>
@@ -47,12 +49,15 @@ export function SpendingLimits(): JSX.Element {
           )}
         </For>
       </ul>
-      <p class="border-t border-line px-4 py-2.5 text-xs text-ink-3">
-        {t('usage.limits.others')}{' '}
-        <A href="/automations/schedules" class="text-accent-ink hover:underline">
-          {t('usage.limits.schedules')}
-        </A>
-      </p>
+      <div class="border-t border-line px-4 py-2.5">
+        <p class="text-xs text-ink-3">
+          {t('usage.limits.others')}{' '}
+          <A href="/automations/schedules" class="text-accent-ink hover:underline">
+            {t('usage.limits.schedules')}
+          </A>
+        </p>
+        <UnpricedNote agents={settings.data?.settings.dayBudgetUsd ? all() : limited()} />
+      </div>
     </Panel>
   )
 }

@@ -57,7 +57,8 @@ it('shows the cost of each day, the totals, and which models are in no figure', 
 
 it('says what it went to, by agent, model or source, with an address for each', async () => {
   const { user, path } = open('/usage?days=7')
-  expect(await screen.findByRole('link', { name: 'Ada' })).toHaveAttribute('href', `/agents/${ada.id}`)
+  const row = await screen.findByRole('row', { name: /Ada/ })
+  expect(await within(row).findByRole('link', { name: 'Ada' })).toHaveAttribute('href', `/agents/${ada.id}`)
   expect(screen.getByRole('row', { name: /Deleted agent/ })).toHaveTextContent('$0.50')
   await user.click(screen.getByRole('radio', { name: 'Model' }))
   expect(await screen.findByRole('row', { name: /nova-2/ })).toHaveTextContent(/nova-2 Nova\$2\.00/)

@@ -11,12 +11,13 @@ import { type Schedule, type ScheduleNotifyVia, STUCK_AFTER_MS } from '../../../
 import { AnswerState } from '../../../api/AnswerState.tsx'
 import { useAction } from '../../../api/mutations.ts'
 import { isNoSuchThing, sentenceOf } from '../../../api/problem.ts'
-import { useJob, useSchedule } from '../../../api/queries.ts'
+import { useAgents, useJob, useSchedule } from '../../../api/queries.ts'
 import { toastError } from '../../../api/toast-error.ts'
 import { useMinutes } from '../../../lib/now.ts'
 import { moneyText } from '../../../../resources/locales/numbers.ts'
 import { durationText, relativeTime, ownTimezone } from '../../../lib/time.ts'
 import { locale, t } from '../../../lib/language.ts'
+import { UnpricedNote } from '../../../features/models/UnpricedNote.tsx'
 import { RawText } from '../../../features/chat-turn/RawText.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { ButtonLink } from '../../../ui/ButtonLink.tsx'
@@ -226,6 +227,7 @@ function Standing(props: { schedule: Schedule }): JSX.Element {
 
 function ScheduleFacts(props: { schedule: Schedule }): JSX.Element {
   const cronWords = useCronWords(() => props.schedule.cron)
+  const agents = useAgents()
   return (
     <Facts footer={<TaskText task={props.schedule.task} />}>
       <Fact name={t('automations.schedule.when')} note={`${props.schedule.cron} · ${props.schedule.timezone}`}>
@@ -250,6 +252,7 @@ function ScheduleFacts(props: { schedule: Schedule }): JSX.Element {
         })}
       >
         <BudgetMeter schedule={props.schedule} class="max-w-40 pb-1" />
+        <UnpricedNote agents={(agents.data?.agents ?? []).filter(({ id }) => id === props.schedule.agentId)} />
       </Fact>
       <Fact name={t('automations.schedule.missedRuns')}>{catchUpText(props.schedule.catchUpHours, 'fact')}</Fact>
       <Fact name={t('automations.schedule.notifyFact')}>
