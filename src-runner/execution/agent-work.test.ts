@@ -218,6 +218,17 @@ describe('the prompt', () => {
     // The first four prompts differ because they are short. From then on the beginning moves with every fourth turn at most.
     expect(moved).toBeLessThanOrEqual(4 + 36 / 4)
   })
+
+  it('keeps the question and answer of a turn whose steps are too long', async () => {
+    const look = tool('look', { run: () => ({ ok: true, output: 'x'.repeat(5_000) }) })
+    const work = openWork({ deps: { tools: () => [look] }, agent: { limits: { maxToolCalls: 100, maxTurns: 100 } } })
+    for (let i = 0; i < 45; i++) work.script(ask(call(`c${i}`, 'look')))
+    work.script(say('Found it.'), say('In the shed.'))
+    const first = work.enqueue('Find the key')
+    await work.run(first.id)
+    await work.run(work.enqueue('Where was it?', first.conversationId!).id)
+    expect(spoken(work.requests.at(-1)!.messages)).toEqual(['user: Find the key', 'assistant: Found it.', 'user: Where was it?'])
+  })
 })
 
 describe('continuing after a crash', () => {

@@ -20,14 +20,18 @@ export function readEarlierTurns(db: Db, jobs: JobStore, job: Job): { earlier: E
   const before = known.slice(0, Math.max(0, here)).reverse()
   const newest: EarlierTurn[] = []
   let chars = 0
+  let stepsEnded = false
   for (const { id } of before) {
     const turn = jobs.getJob(db, id)
-    const steps = chars < MAX_CHARS_WITH_STEPS ? jobs.listSteps(db, id) : null
+    const steps = stepsEnded ? null : jobs.listSteps(db, id)
     const plain = turn.task.length + (turn.result?.length ?? 0)
-    chars += plain + (steps === null ? 0 : charsOf(steps))
-    if (chars > MAX_CHARS) break
+    const own = steps === null ? 0 : charsOf(steps)
+    const fits = steps !== null && chars + plain + own <= MAX_CHARS_WITH_STEPS
+    stepsEnded = !fits
+    chars += plain + (fits ? own : 0)
+    // What was said last is never forgotten, however long it is.
+    if (chars > MAX_CHARS && newest.length > 0) break
     const { task, status, result, errorMessage } = turn
-    const fits = steps !== null && chars <= MAX_CHARS_WITH_STEPS
     const parts = fits ? jobs.listReplyParts(db, id) : undefined
     newest.push({ jobId: id, task, status, result, errorMessage, steps: fits ? steps : null, parts })
   }
