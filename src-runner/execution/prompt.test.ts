@@ -152,6 +152,14 @@ describe('earlier turns', () => {
     ])
   })
 
+  it('end with the answer of the turn when its last reply was empty', () => {
+    const steps = [replyStep('I am reading it.', [call]), resultStep('c1', 'text'), replyStep('')]
+    expect(between({ earlier: [turn({ result: 'I am reading it.', steps })] }).slice(2)).toEqual([
+      { role: 'tool', callId: 'deadbee0-c1', name: 'c1', output: 'text', ok: true },
+      { role: 'assistant', text: 'I am reading it.', toolCalls: [] },
+    ])
+  })
+
   it('cut a long output', () => {
     const earlier = [turn({ steps: [replyStep('', [call]), resultStep('c1', 'x'.repeat(9_000)), replyStep('ok')] })]
     expect(between({ earlier })[2]).toMatchObject({ output: `${'x'.repeat(4_000)}\n[cut: 9000 characters in all]` })

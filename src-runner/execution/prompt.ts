@@ -200,16 +200,19 @@ function inHistory(message: PromptMessage, turn: EarlierTurn): PromptMessage[] {
   return [{ ...(isUnchanged ? message : withoutSent(message)), role: 'assistant', text: message.text, toolCalls }]
 }
 
-/** Adds a note to a turn that did not complete. */
+/**
+ * Adds a note to a turn that did not complete, and its answer to one whose last reply was empty: some models accept no question
+ * after a result.
+ */
 function withEnd(messages: PromptMessage[], turn: EarlierTurn): PromptMessage[] {
   const brokenOff = turn
     .steps!.flatMap((step) => (step.kind === 'reply' && step.interrupted && step.text.trim() !== '' ? [step.text] : []))
     .at(-1)
   const last = messages.at(-1)
+  const hasAnswer = last?.role === 'assistant' && last.toolCalls.length === 0
   const note = endNote(turn)
-  if (note === '') return messages
-  if (last?.role === 'assistant' && last.toolCalls.length === 0)
-    return [...messages.slice(0, -1), ...spoken([last.text, brokenOff ?? '', note])]
+  if (note === '') return hasAnswer ? messages : [...messages, ...spoken([turn.result ?? ''])]
+  if (hasAnswer) return [...messages.slice(0, -1), ...spoken([last.text, brokenOff ?? '', note])]
   return [...messages, ...spoken([brokenOff ?? '', note])]
 }
 
