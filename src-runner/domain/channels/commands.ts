@@ -8,9 +8,11 @@ export type ChatCommand = (typeof CHAT_COMMANDS)[number] | 'start'
 
 const COMMAND = new RegExp(`^/(start|${CHAT_COMMANDS.join('|')})(?:@\\w+)?(?:\\s|$)`, 'i')
 
-/** Returns null if the text is no command. */
-export function commandIn(text: string): ChatCommand | null {
-  return (COMMAND.exec(text)?.[1]?.toLowerCase() ?? null) as ChatCommand | null
+/** `rest`: the words behind it. Returns null if the text is no command. */
+export function commandIn(text: string): { name: ChatCommand; rest: string } | null {
+  const found = COMMAND.exec(text)
+  if (found === null) return null
+  return { name: found[1]!.toLowerCase() as ChatCommand, rest: text.slice(found[0].length).trim() }
 }
 
 export function commandsText(t: Translate): string {

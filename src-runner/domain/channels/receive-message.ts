@@ -216,14 +216,22 @@ function replyTo(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, person:
   const isOwnWord = message.forwardedFrom === null
   const command = isOwnWord ? commandIn(message.text) : null
   const { chatId } = message.sender
-  if (command !== null) return runCommand(tx, deps, channel, { ...person, chatId }, command)
+  if (command !== null) {
+    const note = runCommand(tx, deps, channel, { ...person, chatId }, command.name)
+    const begins = { ...message, text: command.rest }
+    if (command.name !== 'new' || isEmpty(begins)) return note
+    return startTurn(tx, deps, channel, { ...person, conversationId: null }, begins)
+  }
   if (person.role === 'owner' && isOwnWord) {
     const said = { ...message, enclosed: enclosedIn(message).join('\n\n') }
     const answered = answerByText(tx, deps, { ...channel, conversationId: person.conversationId }, said)
     if (answered !== null) return answered.note
   }
-  if (message.unreadable !== null) return deps.speech()('outbound.note.unreadable', { content: message.unreadable })
   return startTurn(tx, deps, channel, person, message)
+}
+
+function isEmpty({ text, files, missingFiles, unreadable }: ReceivedMessage): boolean {
+  return text === '' && files.length === 0 && missingFiles.length === 0 && unreadable === null
 }
 
 function runCommand(
@@ -261,6 +269,7 @@ function stopTurns(tx: Tx, { jobs, speech }: ReceivingDeps, person: ChannelPerso
 
 function startTurn(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, person: ChannelPerson, message: ReceivedMessage): string | null {
   const t = deps.speech()
+  if (message.unreadable !== null) return t('outbound.note.unreadable', { content: message.unreadable })
   const isOwner = person.role === 'owner'
   if (!hasRoom(tx, person)) return t('outbound.note.busy')
   const { chatId } = message.sender

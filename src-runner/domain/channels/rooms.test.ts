@@ -76,6 +76,22 @@ test('the chats that are read again after an outage are those of the 100 people 
   expect(listKnownChats(rig.db, channel.id)).toEqual(['D0', ...Array.from({ length: 99 }, (_, i) => `D${100 - i}`)])
 })
 
+test('what stands behind /new begins the new conversation', () => {
+  receive({})
+  decide(listPeople(rig.db, channel.id)[0]!.id, 'owner')
+  receive({ text: 'Hello' })
+  receive({ text: '/new plan my week' })
+  receive({ text: '/new', files: ['notes/Received/a.txt'] })
+  const notes = outbound().length
+  receive({ text: '/new' })
+  const [hello, plan, file] = jobs()
+  expect(jobs()).toHaveLength(3)
+  expect(plan!.task).toBe('plan my week')
+  expect(file!.task).toBe('Files that came with this message:\n- notes/Received/a.txt')
+  expect(new Set([hello, plan, file].map((one) => one!.conversationId)).size).toBe(3)
+  expect(outbound().slice(notes)).toMatchObject([{ text: expect.stringContaining('starts a new conversation') }])
+})
+
 describe('a room', () => {
   test('is listed once when it mentions the account, and reaches no agent before it is allowed', () => {
     inRoom('C1/1')
