@@ -211,7 +211,7 @@ export const ChatStreamEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('tool_output'), callId: z.string(), text: z.string() }),
   /** A step was recorded. The steps before the stream was opened are not sent: `GET /api/jobs/:jobId/steps` lists them. */
   z.object({ type: z.literal('step'), step: Step }),
-  /** The turn waits for a person. One for each open approval, before `done`. */
+  /** The turn waits for a person. One for each open approval, also of jobs that it delegated, before `done`. */
   z.object({
     type: z.literal('approval'),
     approvalId: Id,

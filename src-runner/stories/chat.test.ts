@@ -160,6 +160,19 @@ describe('a chat', () => {
     expect(events[1]).toMatchObject({ reply, status: 'completed' })
   })
 
+  it('names its conversation to a caller who waited while it was deleted, and has none for one who comes later', async () => {
+    runner = await createTestRunner()
+    const agent = await runner.addAgent()
+    runner.modelServer.play({ text: ['Half'], fault: { kind: 'stall', afterFrames: 1 } })
+    const body = { agentId: agent.id, message: 'Hello', clientId: 'turn-1' }
+    const turn = runner.client.ok('chat', { body })
+    await runner.modelServer.untilReceived(1)
+    const { conversationId } = (await runner.client.ok('listJobs')).jobs[0]!
+    await runner.client.ok('deleteConversation', { params: { conversationId: conversationId! } })
+    expect(await turn).toMatchObject({ conversationId, status: 'cancelled' })
+    expect(await runner.client.ask('chat', { body })).toMatchObject({ status: 404, body: { error: 'conversation_not_found' } })
+  })
+
   it('refuses a wrong request before the stream opens', async () => {
     runner = await createTestRunner()
     const agent = await runner.addAgent()

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Agent, CreateAgent } from '../contract/agents.ts'
-import type { Job } from '../contract/jobs.ts'
+import type { ChatStreamEvent, Job } from '../contract/jobs.ts'
 import { createMessage } from '../lib/messages.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 import { ALL_TOOLS } from '../agent/tools/all-tools.ts'
@@ -63,6 +63,51 @@ describe('a delegated job', () => {
     const [child] = await childrenOf(jobId)
     expect(child).toMatchObject({ agentName: 'Helper', status: 'completed', channel: 'delegation', title: 'Count the pages' })
     expect(JSON.stringify(runner.modelServer.received.at(-1)!.body)).toContain('There are 12 pages.')
+  })
+
+  it('keeps the caller of a chat turn waiting for the reply', async () => {
+    await open()
+    const [lead] = await addAgents(['Lead', 'Helper'])
+    const play = () =>
+      runner.modelServer.play(
+        { text: ['I ask Helper.'], toolCalls: [give('Helper')] },
+        { text: ['There are 12.'] },
+        { text: ['Helper counted 12.'] },
+      )
+    const body = { agentId: lead!.id, message: 'How many pages?' }
+    play()
+    expect(await runner.client.ok('chat', { body })).toMatchObject({ reply: 'Helper counted 12.', status: 'completed' })
+    play()
+    const events = await runner.client.turn('chatStream', { body })
+    expect(events.filter(({ type }) => type === 'done')).toMatchObject([{ reply: 'Helper counted 12.', status: 'completed' }])
+    expect(events.at(-1)!.type).toBe('done')
+  })
+
+  it('ends a chat turn for its caller when it asks a person, two levels below too', async () => {
+    await open()
+    const [lead] = await addAgents(['Lead', 'Helper', 'Sender'])
+    const play = () =>
+      runner.modelServer.play(
+        { text: ['I ask Helper.'], toolCalls: [give('Helper')] },
+        { toolCalls: [give('Sender', 'Send it', 'd2')] },
+        { toolCalls: [call('send')] },
+      )
+    const said = { reply: 'I ask Helper.', status: 'awaiting_child' }
+    const body = { agentId: lead!.id, message: 'Send it' }
+    play()
+    const events = await runner.client.turn('chatStream', { body })
+    const { approvals } = await runner.client.ok('listApprovals', { query: { status: 'pending' } })
+    expect(approvals).toMatchObject([{ agentName: 'Sender', tool: 'send' }])
+    const end = [
+      { type: 'approval', approvalId: approvals[0]!.id, tool: 'send' },
+      { type: 'done', ...said },
+    ]
+    expect(events.slice(-2)).toMatchObject(end)
+    const { jobId } = events[0] as Extract<ChatStreamEvent, { type: 'start' }>
+    expect(await runner.client.turn('streamJob', { params: { jobId } })).toMatchObject([{ type: 'start', jobId }, ...end])
+    play()
+    expect(await runner.client.ok('chat', { body })).toMatchObject(said)
+    expect((await runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals).toHaveLength(2)
   })
 
   it('counts against the budget of the delegating agent', async () => {

@@ -2,13 +2,14 @@ import { createMessage, englishText } from '../../lib/messages.ts'
 import type { Approval } from '../../contract/approvals.ts'
 import type { LiveJobStream } from '../../contract/events.ts'
 import { isTerminal, type ChatStreamEvent, type Job } from '../../contract/jobs.ts'
+import { saidIn } from '../../domain/jobs/said-text.ts'
 import { unreachable } from '../../lib/errors.ts'
 import type { HandlerDeps } from './handlers/deps.ts'
 import { frame, type EventSink } from './stream.ts'
 
 /**
  * Sends a job as it happens: `start`, then the reply under way so far, then each delta, tool call and recorded step, and
- * `done` when the job has ended or waits for somebody. `done` is always last, and its reply is authoritative. A failed
+ * `done` when the job has ended or waits for a person. `done` is always last, and its reply is authoritative. A failed
  * job sends `error` before it.
  */
 export function openJobStream(deps: Pick<HandlerDeps, 'db' | 'jobs' | 'liveStreams' | 'approvals'>, job: Job, sink: EventSink): () => void {
@@ -29,7 +30,8 @@ export function openJobStream(deps: Pick<HandlerDeps, 'db' | 'jobs' | 'liveStrea
       const detail = now.errorMessage ?? createMessage('job_broken')
       send(sink, { type: 'error', error: now.error ?? 'internal', message: englishText(detail), detail })
     }
-    for (const { id, kind, callId, tool, expiresAt, ...about } of approvals.listPendingOf(db, job.id)) {
+    const asking = [job.id, ...jobs.listAskingBelow(db, job.id)]
+    for (const { id, kind, callId, tool, expiresAt, ...about } of asking.flatMap((jobId) => approvals.listPendingOf(db, jobId))) {
       send(sink, { type: 'approval', approvalId: id, kind, callId, tool, summary: summaryOf({ tool, ...about }), expiresAt })
     }
     const reply = now.result ?? textSoFar(deps, now)
@@ -48,6 +50,8 @@ export function openJobStream(deps: Pick<HandlerDeps, 'db' | 'jobs' | 'liveStrea
       case 'tool_output':
         return send(sink, tail)
       case 'waiting':
+        if (hasStopped(deps, job.id)) sendEnd()
+        return
       case 'finished':
         return sendEnd()
       case 'step':
@@ -61,17 +65,20 @@ export function openJobStream(deps: Pick<HandlerDeps, 'db' | 'jobs' | 'liveStrea
   send(sink, { type: 'start', jobId: job.id, conversationId: job.conversationId })
   detach = liveStreams.attach(job.id, onTail)
   // Attached first, then read: an end before is seen here, an end after is heard there.
-  const { status } = jobs.getJob(db, job.id)
-  if (isTerminal(status) || status.startsWith('awaiting_')) sendEnd()
+  if (hasStopped(deps, job.id)) sendEnd()
   return stop
+}
+
+/** Whether a turn has ended, or goes on only when a person answers: itself, or a job that it waits for. */
+export function hasStopped({ db, jobs }: Pick<HandlerDeps, 'db' | 'jobs'>, jobId: string): boolean {
+  const { status } = jobs.getJob(db, jobId)
+  if (status === 'awaiting_child') return jobs.listAskingBelow(db, jobId).length > 0
+  return isTerminal(status) || status === 'awaiting_approval'
 }
 
 /** What a turn that waits has said so far: the texts of its recorded replies. */
 export function textSoFar({ db, jobs }: Pick<HandlerDeps, 'db' | 'jobs'>, job: Job): string {
-  return jobs
-    .listSteps(db, job.id)
-    .flatMap((step) => (step.kind === 'reply' && step.text !== '' ? [step.text] : []))
-    .join('\n\n')
+  return saidIn(jobs.listSteps(db, job.id).filter((step) => step.kind === 'reply'))
 }
 
 /** One line for a card that is shown before the approval itself is read. */

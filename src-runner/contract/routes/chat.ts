@@ -5,7 +5,7 @@ import { post } from './route.ts'
 export const chatRoutes = {
   chat: post('/api/chat', {
     reach: 'workspace',
-    summary: 'One chat turn. Responds when the turn ends or waits. The same request with the same `clientId` joins the turn.',
+    summary: 'One chat turn. Responds when the turn ends or waits for a person. The same request with the same `clientId` joins the turn.',
     body: ChatTurn,
     answer: ChatReply,
     errors: ['agent_not_found', 'conversation_not_found', 'agent_has_no_model', 'client_id_reused', 'job_creation_failed'],

@@ -18,6 +18,7 @@ import {
 import { importHistory } from './import-history.ts'
 import { enqueueJob, insertJobs, retryJob, type JobToMake, type NewJob } from './enqueue-job.ts'
 import type { JobDeps, JobHooks, QueueWatcher } from './job-deps.ts'
+import { listAskingBelow } from './asking-below.sql.ts'
 import { listJobs } from './list-jobs.sql.ts'
 import {
   countJobs,
@@ -102,6 +103,7 @@ export function createJobStore({
     listIdsAfter,
     findChildOfCall,
     depthOf,
+    listAskingBelow,
     listSteps,
     listReplyParts,
     findPostponed,

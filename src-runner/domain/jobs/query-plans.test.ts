@@ -172,6 +172,17 @@ test('finds the next job agent by agent, however long the queue is', () => {
 })
 
 test('scans no table in the life of a job, nor when its conversation is deleted', () => {
+test('finds the jobs below one that wait for a person by their parents', () => {
+  const lines = plansOf(() => void rig.store.listAskingBelow(rig.db, 'j')).flatMap(({ plan }) => plan)
+  const searches = lines.filter((line) => line.startsWith('SEARCH'))
+  expect(searches).toEqual([
+    'SEARCH agent_jobs USING INDEX agent_jobs_one_per_call (parent_job_id=? AND parent_call_id>?)',
+    'SEARCH job USING INDEX agent_jobs_one_per_call (parent_job_id=? AND parent_call_id>?)',
+    'SEARCH job USING INDEX agent_jobs_id_unique (id=?)',
+  ])
+  expect(lines.filter((line) => /^SCAN (?!below|CONSTANT)/.test(line))).toEqual([])
+})
+
   const used: { sql: string; plan: string[] }[] = []
   const doIn = (work: (tx: Tx) => unknown) =>
     write((tx) => {

@@ -258,9 +258,11 @@ function putToSleep(tx: Tx, deps: JobDeps, job: OpenJob, status: 'awaiting_appro
   markWaiting(tx, job.seq, status, deps.workingTime.take(job.id))
   tx.emit({ type: 'job.waiting', payload: { ...idsOf(job), status } })
   deps.hooks.waiting(tx, movedOf(job, status))
+  const above = status === 'awaiting_approval' ? listAbove(tx, job) : []
   tx.afterCommit(() => {
     deps.workingTime.end(job.id)
     deps.liveStreams.waiting(job.id, status)
+    for (const id of above) deps.liveStreams.waitingBelow(id)
     deps.notify.ready()
   })
   return status
@@ -314,6 +316,14 @@ function idsOf({ id, agentId, conversationId }: OpenJob) {
 
 function movedOf({ seq, id, agentId, channel, triggerId, scheduleId, conversationId }: OpenJob, status: JobStatus): MovedJob {
   return { seq, id, status, agentId, channel, triggerId, scheduleId, conversationId }
+}
+
+/** The jobs that delegated this one, at every depth. */
+function listAbove(db: Db, job: OpenJob): string[] {
+  const above: string[] = []
+  for (let one: OpenJob | undefined = job; one !== undefined && one.parentCallId !== null; one = findOpen(db, one.parentJobId!))
+    above.push(one.parentJobId!)
+  return above
 }
 
 /** Nothing can use their results any more. */

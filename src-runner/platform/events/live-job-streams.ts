@@ -28,6 +28,8 @@ export type LiveJobStreams = {
   begin(attempt: AttemptOf, lastSeq: number): void
   step(jobId: string, step: Step): void
   waiting(jobId: string, status: JobStatus): void
+  /** A job that works for this one asks a person. This one may still run. */
+  waitingBelow(jobId: string): void
   /** The attempt ended, and the job is pending again. */
   release(jobId: string): void
   finished(jobId: string, status: JobStatus): void
@@ -123,6 +125,9 @@ export function createLiveJobStreams({ log = silentLog }: { log?: Log } = {}): L
     waiting(jobId, status) {
       streams.delete(jobId)
       publish(jobId, { type: 'waiting', status })
+    },
+    waitingBelow(jobId) {
+      publish(jobId, { type: 'waiting', status: 'awaiting_child' })
     },
     release(jobId) {
       streams.delete(jobId)

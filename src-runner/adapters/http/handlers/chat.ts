@@ -1,11 +1,11 @@
-import { isTerminal, type ChatTurn, type Job } from '../../../contract/jobs.ts'
+import type { ChatTurn, Job } from '../../../contract/jobs.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { getAgent } from '../../../domain/agents/agents.ts'
 import { findTurn, keepTurn } from '../../../domain/jobs/client-turns.ts'
 import { readSettings } from '../../../domain/settings/settings.ts'
 import { modelsOf } from '../../../execution/agent-work.ts'
 import type { Handlers } from '../handler.ts'
-import { openJobStream, textSoFar } from '../job-stream.ts'
+import { hasStopped, openJobStream, textSoFar } from '../job-stream.ts'
 import type { HandlerDeps } from './deps.ts'
 import { createJob } from './jobs.ts'
 
@@ -37,10 +37,12 @@ export function chatHandlers(deps: HandlerDeps) {
 
   return {
     async chat({ body }, call) {
-      const { id } = await startTurn(body)
-      await untilEndedOrWaiting(deps, id, call.gone)
+      const { id, conversationId } = await startTurn(body)
+      // A joined turn whose conversation was deleted.
+      if (conversationId === null) throw new AppError('conversation_not_found')
+      await untilStopped(deps, id, call.gone)
       const job = jobs.getJob(db, id)
-      return { reply: job.result ?? textSoFar(deps, job), conversationId: job.conversationId!, jobId: id, status: job.status }
+      return { reply: job.result ?? textSoFar(deps, job), conversationId, jobId: id, status: job.status }
     },
 
     async chatStream({ body }) {
@@ -50,8 +52,8 @@ export function chatHandlers(deps: HandlerDeps) {
   } satisfies Partial<Handlers>
 }
 
-/** Resolves when the job has ended or waits for somebody, or when the caller has disconnected. The turn then continues. */
-function untilEndedOrWaiting({ db, jobs, liveStreams }: HandlerDeps, jobId: string, gone: AbortSignal): Promise<void> {
+/** Resolves when the job has ended or waits for a person, or when the caller has disconnected. The turn then continues. */
+function untilStopped(deps: HandlerDeps, jobId: string, gone: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const finish = () => {
       detach()
@@ -59,12 +61,11 @@ function untilEndedOrWaiting({ db, jobs, liveStreams }: HandlerDeps, jobId: stri
       resolve()
     }
     let detach = () => {}
-    detach = liveStreams.attach(jobId, (tail) => {
-      if (tail.type === 'finished' || tail.type === 'waiting') finish()
+    detach = deps.liveStreams.attach(jobId, (tail) => {
+      if (tail.type === 'finished' || (tail.type === 'waiting' && hasStopped(deps, jobId))) finish()
     })
     gone.addEventListener('abort', finish, { once: true })
     // The job may have ended before the stream was attached.
-    const { status } = jobs.getJob(db, jobId)
-    if (gone.aborted || isTerminal(status) || status.startsWith('awaiting_')) finish()
+    if (gone.aborted || hasStopped(deps, jobId)) finish()
   })
 }
