@@ -13,6 +13,8 @@ const READ_BYTES = 8 * 1024 * 1024
 const READ_ONLY = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 /** Separates the words of a shell line, and an option from its value. */
 const BETWEEN_WORDS = /[\s;&|()<>"'`=,]+/
+/** On Windows, the path of a server. Elsewhere it is another spelling of a local path, which then counts as not named. */
+const OF_SERVER = /^[\\/]{2}/
 
 /** Limits for a command that names many folders. */
 const MAX_FOLDERS = 16
@@ -29,10 +31,12 @@ export type NamedIn = {
  * The files that a command names, each with a mark that changes with its content: the program, and every argument that is a
  * file, since an interpreter would run it. Also those named as seen from a folder that the command names: `cd sub && ./build.sh`.
  * A link on the way has an entry of its own. Files that a program picks itself (a Makefile, package.json) are not included:
- * such a command runs what is in its folder, inside the sandbox.
+ * such a command runs what is in its folder, inside the sandbox. Nor are files of servers: to look at one contacts a server that the
+ * command chose, before anybody has decided.
  */
 export async function findNamedFiles(command: readonly string[], { program, folder, sandboxed }: NamedIn): Promise<Found> {
-  const words = [...new Set([...(program === null ? [] : [program]), ...command, ...wordsIn(command)])]
+  const all = new Set([...(program === null ? [] : [program]), ...command, ...wordsIn(command)])
+  const words = [...all].filter((word) => !OF_SERVER.test(word))
   const folders = [folder]
   const most = Math.min(MAX_FOLDERS, Math.ceil(MAX_LOOKS / words.length))
   const isBound = (path: string) => !sandboxed || isInside(folder, path)
@@ -51,6 +55,11 @@ export async function findNamedFiles(command: readonly string[], { program, fold
     }
   }
   return [...found].map(([path, mark]) => ({ path, mark })).sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+/** Also in `--script=//server/share/build.py`. */
+export function namesServer(word: string): boolean {
+  return word.split(BETWEEN_WORDS).some((part) => OF_SERVER.test(part))
 }
 
 /** Finds `--script=build.py`, and what a shell would read. */

@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { isShell } from '../../../lib/shells.ts'
 import type { ToolFacts } from '../tool.ts'
+import { namesServer } from './named-files.ts'
 
 /** Letters, digits and the marks of names: nothing that a shell or another program would split, expand or evaluate. */
 const PLAIN = /^[\p{L}\p{M}\p{N}_@%+=:,./-]+$/u
@@ -42,15 +43,15 @@ const INTERPRETERS = new RegExp(
 )
 
 /**
- * Whether the files that a command is asked to run are all in `found`. No shell is parsed: a word that is not plain, or an interpreter
- * without the name of a file right after it, is enough for a no. What programs choose themselves (a Makefile, package.json) does not count.
+ * Whether the files that a command is asked to run are all in `found`. No shell is parsed: a word that is not plain or names a server,
+ * or an interpreter without the name of a file right after it, is enough for a no. What programs choose themselves (a Makefile, package.json) does not count.
  */
 export async function namesWhatItRuns(
   command: readonly string[],
   found: NonNullable<ToolFacts['found']>,
   folder: string,
 ): Promise<boolean> {
-  if (command.some((word) => !PLAIN.test(word) || TAKES_CODE.has(word))) return false
+  if (command.some((word) => !PLAIN.test(word) || TAKES_CODE.has(word) || namesServer(word))) return false
   const scripts = command.flatMap((word, at) => (isInterpreter(word) ? [command[at + 1] ?? ''] : []))
   const known = new Set(found.map(({ path }) => path))
   for (const script of scripts) {

@@ -1,6 +1,7 @@
 import { englishText, quote } from '../../../lib/messages.ts'
-import { chmod, readdir, symlink } from 'node:fs/promises'
-import { describe, expect, it } from 'vitest'
+import promises, { chmod, readdir, symlink } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { SandboxState } from '../../../platform/sandbox/sandbox-types.ts'
 import { noSandbox } from '../../../platform/sandbox/find-sandbox.ts'
 import { createUserToolchain, systemPrograms } from '../../../platform/programs/user-toolchain.ts'
@@ -86,6 +87,25 @@ describe('the facts of run_command', () => {
     expect((await factsOfCommand(['git', 'status; rm -rf x'])).facts.subject).toBe("git 'status; rm -rf x'"))
 
   it('stay short', async () => expect((await factsOfCommand(['echo', 'x'.repeat(50_000)])).facts.summary.length).toBeLessThan(800))
+
+  it.each([
+    ['a script', ['python3', '//data.evil.example/s/x.py']],
+    ['an option', ['make', '--file=//data.evil.example/s/x']],
+    ['the line of a shell', ['sh', '-c', 'cat //data.evil.example/s/x']],
+    ['a path of Windows', ['cmd', '/c', String.raw`\\data.evil.example\s\x`]],
+  ])('contact no server that the command names as %s', async (_, command) => {
+    const realpath = vi.spyOn(promises, 'realpath')
+    syncBuiltinESMExports()
+    onTestFinished(() => {
+      realpath.mockRestore()
+      syncBuiltinESMExports()
+    })
+    const { folder, facts } = await factsOfCommand(command, none)
+    const asked = realpath.mock.calls.map(([path]) => String(path))
+    expect(asked).toContain(folder)
+    expect(asked.filter((path) => path.includes('data.evil') && !path.startsWith(folder))).toEqual([])
+    expect(facts.runsUnnamed).toBe(true)
+  })
 
   it('belong to a non-idempotent tool that adds both taints', () =>
     expect(toolWith(sandboxed)).toMatchObject({
