@@ -15,14 +15,17 @@ const STOP_REASONS = new Map<unknown, CodingStopReason>([
 ])
 const MAX_SESSION_ID_CHARS = 512
 
+/** `id`: empty until the program has opened it. */
+type Session = { id: string; readonly folder: string }
+
 /** A session over the Agent Client Protocol, version 1. https://agentclientprotocol.com/protocol/v1/overview */
 export async function openAcpSession(options: OpenWith): Promise<CodingSession> {
   const { cli, way, folder, loadSessionId, program, turns } = options
   const inTime = <T>(answer: Promise<T>) => answerInTime(options, answer)
   const { client, methods, PROTOCOL_VERSION } = await import('@agentclientprotocol/sdk')
-  const session = { id: loadSessionId ?? '' }
+  const session: Session = { id: loadSessionId ?? '', folder }
   const connection = client({ name: 'deckhand' })
-    .onRequest(methods.client.session.requestPermission, asIs, ({ params }) => askPermission(turns, params, session.id))
+    .onRequest(methods.client.session.requestPermission, asIs, ({ params }) => askPermission(turns, params, session))
     .connect(streamOf(program, turns, session))
   void program.ended.then(() => connection.close(new Error('The program has ended.')))
   void connection.closed.then(() => program.end('exited', 'The connection was closed.'))
@@ -60,11 +63,11 @@ export async function openAcpSession(options: OpenWith): Promise<CodingSession> 
   })
 }
 
-async function askPermission(turns: CodingTurns, params: unknown, sessionId: string) {
+async function askPermission(turns: CodingTurns, params: unknown, session: Session) {
   const cancelled = { outcome: { outcome: 'cancelled' as const } }
   const { toolCall, options, sessionId: ofSession } = isRecord(params) ? params : {}
-  const update = readCall(toolCall)
-  if (update === null || ofSession !== sessionId) return cancelled
+  const update = readCall(toolCall, session.folder)
+  if (update === null || ofSession !== session.id) return cancelled
   const answer = await turns.permission(update)
   if (answer === 'cancelled') return cancelled
   // Never "always": that would be a rule that we do not know of.
@@ -83,7 +86,7 @@ function optionOf(options: unknown, kind: 'allow_once' | 'reject_once'): string 
  * The messages for the library. Updates and usage are read here: it would handle updates one beside the other, print those that its
  * schema does not know, and leave out what a turn has used. Answers to nothing, which it prints too, are dropped.
  */
-function streamOf(program: CodingProcess, turns: CodingTurns, session: { readonly id: string }) {
+function streamOf(program: CodingProcess, turns: CodingTurns, session: Session) {
   const waiting = new Set<unknown>()
   const used: CodingUsage = {}
   // The library stops reading when a message to the program could not be sent.
@@ -91,7 +94,7 @@ function streamOf(program: CodingProcess, turns: CodingTurns, session: { readonl
   const readable = new ReadableStream<AnyMessage>({
     start(controller) {
       program.listen((message) => {
-        if (message['method'] === 'session/update') return 'id' in message ? undefined : readUpdate(message['params'], turns, session.id)
+        if (message['method'] === 'session/update') return 'id' in message ? undefined : readUpdate(message['params'], turns, session)
         if (!('method' in message)) {
           if (!waiting.delete(message['id'])) return
           const usage = usageOfTurn(message['result'])
@@ -112,8 +115,8 @@ function streamOf(program: CodingProcess, turns: CodingTurns, session: { readonl
   return { readable, writable }
 }
 
-function readUpdate(params: unknown, turns: CodingTurns, sessionId: string): void {
-  if (!isRecord(params) || params['sessionId'] !== sessionId || !isRecord(params['update'])) return
+function readUpdate(params: unknown, turns: CodingTurns, session: Session): void {
+  if (!isRecord(params) || params['sessionId'] !== session.id || !isRecord(params['update'])) return
   const { update } = params
   const { content } = update
   const text = isRecord(content) && content['type'] === 'text' && typeof content['text'] === 'string' ? content['text'] : ''
@@ -124,7 +127,7 @@ function readUpdate(params: unknown, turns: CodingTurns, sessionId: string): voi
       return turns.thinking(text)
     case 'tool_call':
     case 'tool_call_update': {
-      const call = readCall(update)
+      const call = readCall(update, session.folder)
       return call === null ? undefined : turns.call(call)
     }
     case 'usage_update': {

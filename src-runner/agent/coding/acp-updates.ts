@@ -1,16 +1,20 @@
+import { resolve } from 'node:path'
 import { isRecord } from '../../lib/json-values.ts'
 import type { CodingCall, CodingCallKind, CodingUsage } from './coding-session.ts'
 import type { CallUpdate } from './coding-turns.ts'
 
 const KINDS = new Set<string>(['read', 'edit', 'delete', 'move', 'search', 'execute', 'think', 'fetch'] satisfies CodingCallKind[])
 const STATUSES = new Set<string>(['pending', 'in_progress', 'completed', 'failed'] satisfies CodingCall['status'][])
-/** More parts than this are not looked at. */
-const MAX_PARTS = 1_000
 const MAX_OUTPUT_CHARS = 200_000
 export const MAX_MODEL_CHARS = 200
+/** What codex-acp, OpenCode and Gemini CLI call the folder of a command. */
+const WORKING_FOLDERS = ['cwd', 'workdir', 'directory', 'dir_path']
 
-/** What a message of the protocol says of a call; null: it names none. Everything else of it is taken as far as it is well formed. */
-export function readCall(value: unknown): CallUpdate | null {
+/**
+ * What a message of the protocol says of a call; null: it names none. Everything else of it is taken as far as it is well formed.
+ * `folder`: where the program works.
+ */
+export function readCall(value: unknown, folder: string): CallUpdate | null {
   if (!isRecord(value) || typeof value['toolCallId'] !== 'string' || value['toolCallId'] === '') return null
   const { title, kind, status, locations, rawInput } = value
   const input = isRecord(rawInput) ? rawInput : {}
@@ -26,7 +30,7 @@ export function readCall(value: unknown): CallUpdate | null {
   if (paths.length > 0) update.paths = paths
   if (diffs.length > 0) update.diffs = diffs
   if (output !== null) update.output = output
-  const command = commandOf(input)
+  const command = commandOf(input, folder)
   if (command !== null) update.command = command
   // Gemini CLI shows the command as the title and sends no input.
   else if (update.kind === 'execute' && rawInput === undefined && typeof title === 'string') update.command = title
@@ -54,9 +58,15 @@ function outputOf(parts: readonly Record<string, unknown>[], rawOutput: unknown)
   return typeof output === 'string' ? output : null
 }
 
-/** Programs name it alike, though the protocol does not. */
-function commandOf({ command, cmd }: Record<string, unknown>): string | null {
-  const value = command ?? cmd
+/** Programs name it alike, though the protocol does not. Another folder to run in is part of it. */
+function commandOf(input: Record<string, unknown>, folder: string): string | null {
+  const line = lineOf(input['command'] ?? input['cmd'])
+  if (line === null) return null
+  const folders = WORKING_FOLDERS.map((name) => input[name]).filter((place) => typeof place === 'string')
+  return [...folders.filter((place) => resolve(folder, place) !== folder).map((place) => `cd ${quoteWord(place)}`), line].join(' && ')
+}
+
+function lineOf(value: unknown): string | null {
   if (typeof value === 'string') return value
   return Array.isArray(value) && value.every((word) => typeof word === 'string') && value.length > 0 ? value.map(quoteWord).join(' ') : null
 }
@@ -118,5 +128,5 @@ function tokens(value: unknown): number | null {
 }
 
 function listOf(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.slice(0, MAX_PARTS).filter(isRecord) : []
+  return Array.isArray(value) ? value.filter(isRecord) : []
 }

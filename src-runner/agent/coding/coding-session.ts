@@ -21,8 +21,10 @@ export type CodingCall = {
   output: string | null
   exitCode: number | null
   rawInput: unknown
-  /** Some of it was too long and is not all here. */
+  /** A path, the list of files, the command or the address was too long and is not all here. */
   isCut: boolean
+  /** `rawInput` was too long and is missing. */
+  isInputMissing: boolean
 }
 export type CodingCallKind = 'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'think' | 'fetch' | 'other'
 export type CodingDiff = { path: string; before: string | null; after: string }

@@ -27,7 +27,7 @@ const MAX_OUTPUT_CHARS = 50_000
 const MAX_INPUT_CHARS = 100_000
 
 /** What one message says of a call. What it leaves out stays as it was. */
-export type CallUpdate = { id: string } & Partial<Omit<CodingCall, 'callId' | 'isCut'>>
+export type CallUpdate = { id: string } & Partial<Omit<CodingCall, 'callId' | 'isCut' | 'isInputMissing'>>
 
 /** `cancelled`: the turn ended before anybody answered. */
 export type RequestAnswer = Exclude<CodingAnswer, 'later'> | 'cancelled'
@@ -191,6 +191,7 @@ const NO_CALL: Omit<CodingCall, 'callId'> = {
   exitCode: null,
   rawInput: null,
   isCut: false,
+  isInputMissing: false,
 }
 
 function idOf(id: string): string {
@@ -198,17 +199,19 @@ function idOf(id: string): string {
 }
 
 function mergeCall(before: CodingCall, update: CallUpdate, folder: string): CodingCall {
-  let { isCut } = before
-  const cut = (value: string, chars: number) => {
+  let { isCut, isInputMissing } = before
+  const cut = (value: string, chars: number) => cutText(value.toWellFormed(), chars)
+  /** Cuts what decides about the call. */
+  const limit = (value: string, chars: number) => {
     isCut ||= value.length > chars
-    return cutText(value.toWellFormed(), chars)
+    return cut(value, chars)
   }
   const some = <T>(values: T[], count: number) => {
     isCut ||= values.length > count
     return values.slice(0, count)
   }
   const absolute = (path: string) => {
-    const short = cut(path, MAX_PATH_CHARS)
+    const short = limit(path, MAX_PATH_CHARS)
     return isAbsolute(short) ? short : resolve(folder, short)
   }
   const call: CodingCall = {
@@ -217,8 +220,8 @@ function mergeCall(before: CodingCall, update: CallUpdate, folder: string): Codi
   }
   if (update.title !== undefined) call.title = cut(visibleText(update.title).replace(/\s+/g, ' ').trim(), MAX_TITLE_CHARS)
   if (update.paths !== undefined) call.paths = [...new Set(some(update.paths, MAX_PATHS).map(absolute))]
-  if (typeof update.command === 'string') call.command = cut(update.command, MAX_COMMAND_CHARS)
-  if (typeof update.url === 'string') call.url = cut(update.url, MAX_URL_CHARS)
+  if (typeof update.command === 'string') call.command = limit(update.command, MAX_COMMAND_CHARS)
+  if (typeof update.url === 'string') call.url = limit(update.url, MAX_URL_CHARS)
   if (typeof update.output === 'string') call.output = cut(visibleText(update.output), MAX_OUTPUT_CHARS)
   if (update.diffs !== undefined) {
     let left = MAX_DIFF_CHARS
@@ -233,11 +236,11 @@ function mergeCall(before: CodingCall, update: CallUpdate, folder: string): Codi
       after: take(after),
     }))
   }
-  if (update.rawInput !== undefined && !isSmallJson(update.rawInput)) {
-    call.rawInput = null
-    isCut = true
+  if (update.rawInput !== undefined) {
+    isInputMissing = !isSmallJson(update.rawInput)
+    if (isInputMissing) call.rawInput = null
   }
-  return { ...call, isCut }
+  return { ...call, isCut, isInputMissing }
 }
 
 /** Also false if it is too deep to be written. */

@@ -81,7 +81,12 @@ export const CODING_PROGRAMS: Record<CodingCli, KnownProgram> = {
     update: 'npm install -g @anthropic-ai/claude-code@latest',
     keys: ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN'],
     env: ['CLAUDE_CONFIG_DIR', 'CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX'],
-    always: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
+    always: {
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      DISABLE_AUTOUPDATER: '1',
+      // A `cd` of one command would move the next one, which does not show where it runs.
+      CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR: '1',
+    },
   },
   // https://github.com/agentclientprotocol/codex-acp. Without its mode, a model would decide what is asked.
   codex: {

@@ -34,6 +34,12 @@ describe.each([
   })
 })
 
+it.skipIf(isMissing)('starts Claude so that a command runs in the folder of the session, whatever the one before it did', async () => {
+  const { session } = await codingRig({ sandbox, cli: 'claude', name: 'claude-agent-acp' })
+  const { text } = await session.prompt('@variable CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR', listen().handlers)
+  expect(text).toBe('CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR=1')
+})
+
 it.skipIf(isMissing)('reads commands and usage as Gemini CLI sends them, and adds up the turns', async () => {
   const { session } = await codingRig({ sandbox })
   const { told, handlers } = listen(() => 'deny')

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { z } from 'zod'
@@ -7,6 +8,7 @@ import type { ToolCall } from '../../contract/jobs.ts'
 import { CODE_START, type CallFacts } from '../../contract/rules.ts'
 import { foldName } from '../../platform/protected-places/path-patterns.ts'
 import { isInside } from '../../platform/protected-places/places-by-path.ts'
+import { isRecord } from '../../lib/json-values.ts'
 import { createMessage, englishText } from '../../lib/messages.ts'
 import { cutText } from '../../lib/text.ts'
 import { diffTexts } from '../../domain/files/unified-diff.ts'
@@ -29,8 +31,13 @@ const MAX_INPUT_CHARS = 20_000
 const MAX_SUMMARY_CHARS = 600
 const MAX_SHOWN_PATHS = 50
 
-/** By what it would do, not by what the program calls it: a command is a command, also if it is said to read. */
+/**
+ * By what it would do, not by what the program calls it: a command is a command, also if it is said to read. But a tool that nobody
+ * knows may use all its arguments, so all of them are shown.
+ */
 export function nameOfCall(call: CodingCall): CodeCallName {
+  if (call.kind === 'other' && (call.isInputMissing || (isRecord(call.rawInput) && Object.keys(call.rawInput).length > 1)))
+    return 'code_other'
   if (call.command !== null) return 'code_command'
   if (call.url !== null) return 'code_fetch'
   if (call.kind === 'read' || call.kind === 'search') return 'code_read'
@@ -56,20 +63,22 @@ export function recordedCall(callId: string, call: CodingCall, { folder }: CodeP
         const names = { before: before === null ? '/dev/null' : `a/${shown}`, after: `b/${shown}` }
         diff += diffTexts(names, before ?? '', after, { maxEdits: MAX_EDITS }).text
       }
-      return { callId, name, args: { ...title, ...places, action: call.kind, diff: cutText(diff, MAX_DIFF_CHARS, '\n[… cut]') } }
+      // Two changes that begin alike are different calls.
+      const digest = diff.length > MAX_DIFF_CHARS ? { sha256: sha256(JSON.stringify(call.diffs)) } : {}
+      return { callId, name, args: { ...title, ...places, action: call.kind, diff: cutText(diff, MAX_DIFF_CHARS, '\n[… cut]'), ...digest } }
     }
     case 'code_command':
       return { callId, name, args: { ...title, command: call.command } }
     case 'code_fetch':
       return { callId, name, args: { ...title, url: call.url } }
     case 'code_other':
-      return { callId, name, args: { ...title, ...places, input: cutText(JSON.stringify(call.rawInput) ?? '', MAX_INPUT_CHARS) } }
+      return { callId, name, args: { ...title, ...places, input: cutText(inputOf(call), MAX_INPUT_CHARS) } }
   }
 }
 
 /**
  * A call that the program asks about, for the policy. All of it is the program's word, so what it does not say counts as everything.
- * The facts throw for files outside of its folder, and for those by which Git knows the folder.
+ * The facts throw for files outside of its folder, for those by which Git knows the folder, and for a call that cannot be shown whole.
  */
 export function toolOfCall(call: CodingCall, place: CodePlace): Tool {
   const name = nameOfCall(call)
@@ -111,6 +120,8 @@ function policyTool(name: string, effect: Tool['effect'], facts: () => Promise<C
 }
 
 async function factsOfCall(name: CodeCallName, call: CodingCall, place: CodePlace): Promise<CallFacts> {
+  if (call.isCut || (name === 'code_other' && (call.isInputMissing || inputOf(call).length > MAX_INPUT_CHARS)))
+    throw new Error('It is too long to be shown. Make it smaller.')
   const { cli, folder, repository, sandboxed, internet } = place
   const program = CODING_PROGRAM_NAMES[cli]
   const relatives = await Promise.all(pathsOf(call).map((path) => pathInside(folder, path)))
@@ -189,6 +200,14 @@ async function boundTo(line: string, { folder, repository, sandboxed }: CodePlac
     found: found.map(({ path, mark }) => ({ path: placed(path), mark: mark === null ? null : placed(mark) })),
     ...((await namesWhatItRuns(words, found, folder)) ? {} : { runsUnnamed: true }),
   }
+}
+
+function inputOf({ rawInput }: CodingCall): string {
+  return JSON.stringify(rawInput) ?? ''
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
 }
 
 function shownPath(folder: string, path: string): string {

@@ -28,6 +28,7 @@ const CALL: CodingCall = {
   exitCode: null,
   rawInput: null,
   isCut: false,
+  isInputMissing: false,
 }
 
 /** What coding programs do, as tools for rules and their simulation. No model is offered them, and none runs. */
