@@ -15,8 +15,7 @@ beforeEach(() => {
 })
 afterEach(() => rig.close())
 
-function open(name: string) {
-  const agentId = rig.addAgent(name).id
+function open(name: string, agentId = rig.addAgent(name).id) {
   const { id: jobId } = transact(rig.db, (tx) => rig.store.enqueue(tx, { agentId, channel: 'api', task: 'x' }))
   const claimed = transact(rig.db, (tx) => rig.store.claim(tx, jobId, 99))!
   let untrusted = false
@@ -88,7 +87,7 @@ it('the newest memories that fit are in the prompt, oldest first, and are record
   expect(await open('Grace').prompt()).toEqual({ memories: [], hasMore: false })
 })
 
-it('forgetting what somebody else wrote counts as deleting', async () => {
+it('forgetting what another job or a person wrote counts as deleting', async () => {
   const [ada, grace] = [open('Ada'), open('Grace')]
   await ada.call(remember, { text: 'by Ada', shared: true })
   const person = transact(rig.db, (tx) =>
@@ -101,6 +100,7 @@ it('forgetting what somebody else wrote counts as deleting', async () => {
     summary: 'Forget for all agents: by Ada',
   })
   expect(await grace.facts(forget, { id: await ada.idOf('Ada') })).toMatchObject({ deletes: true })
+  expect(await open('Ada', ada.agentId).facts(forget, { id: await ada.idOf('Ada') })).toMatchObject({ deletes: true })
   expect(await ada.facts(forget, { id: person.id })).toMatchObject({ deletes: true, subject: 'own', summary: 'Forget: by a person' })
   expect(await grace.facts(forget, { id: person.id })).toMatchObject({ deletes: false, summary: 'Nothing: there is no such memory' })
   expect(await ada.facts(remember, { text: 'y'.repeat(400), shared: true })).toMatchObject({

@@ -4,7 +4,7 @@ import type { Memory } from '../contract/memory.ts'
 import type { Claim } from '../domain/jobs/claim-job.ts'
 import { isInDefaultEntity } from '../domain/agents/agents.ts'
 import { recordJobMemories } from '../domain/memory/job-memories.ts'
-import { createMemory, deleteMemory, findMemory, findWriter, recallMemories } from '../domain/memory/memories.ts'
+import { createMemory, deleteMemory, findMemory, recallMemories } from '../domain/memory/memories.ts'
 import type { AgentMemory } from '../agent/tools/tool.ts'
 import { commitClaimed, type ClaimedDeps } from './commit-claimed.ts'
 
@@ -48,8 +48,6 @@ export function createAgentMemory(
         deleteMemory(tx, memoryId)
         return true
       }),
-
-    isOwn: ({ id }) => findWriter(db, id) === agentId,
   }
 }
 

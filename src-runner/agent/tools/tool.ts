@@ -60,8 +60,6 @@ export type AgentMemory = {
   find(memoryId: string): Memory | null
   /** false: there is no such memory. */
   forget(memoryId: string): Promise<boolean>
-  /** Whether this agent wrote it. */
-  isOwn(memory: Memory): boolean
 }
 
 /** What each run of a schedule leaves for the next one. */

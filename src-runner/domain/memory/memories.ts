@@ -74,11 +74,6 @@ export function findMemory(db: Db, memoryId: string): Memory | null {
   return db.select(COLUMNS).from(memories).where(eq(memories.id, memoryId)).get() ?? null
 }
 
-/** The agent that wrote it, also when it is shared. null: a person. */
-export function findWriter(db: Db, memoryId: string): string | null {
-  return db.select({ id: memories.writerAgentId }).from(memories).where(eq(memories.id, memoryId)).get()?.id ?? null
-}
-
 /** Newest first. `agentId`: only this agent's; `shared`: only shared ones. */
 export function listMemories(
   db: Db,

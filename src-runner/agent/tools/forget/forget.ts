@@ -13,7 +13,7 @@ export const forget = defineTool({
   args: Args,
   effect: 'idempotent',
   parallel: false,
-  facts({ id }, { memory }) {
+  facts({ id }, { memory, jobId }) {
     const found = memory?.find(id) ?? null
     return {
       ...NO_EFFECTS,
@@ -25,8 +25,8 @@ export const forget = defineTool({
         found === null
           ? createMessage('effect_forget_nothing')
           : createMessage('effect_forget', { text: cutText(found.text, SUMMARY_CHARS), shared: found.agentId === null ? 'yes' : 'no' }),
-      // Forgetting what somebody else wrote counts as deleting.
-      deletes: found !== null && memory?.isOwn(found) !== true,
+      // What another job or a person wrote cannot be brought back, and this job may follow the text of a stranger.
+      deletes: found !== null && found.jobId !== jobId,
     }
   },
   async run({ id }, { memory }) {
