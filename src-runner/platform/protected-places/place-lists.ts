@@ -188,6 +188,8 @@ export const CODE = [
   '.local/bin',
   '.cargo/bin',
 ]
+/** Windows reads these when it shows their folder: they name an icon or a place, and a server gets the person's login for it. */
+export const CODE_OF_WINDOWS = ['desktop.ini', '*.url', '*.lnk', '*.scf', '*.library-ms', '*.searchconnector-ms']
 /** What a commit or a push runs, if it lies in the project itself. Packages bring their own, which nothing reads in DEPENDENCIES. */
 export const CODE_OF_PROJECTS = [
   '.husky',

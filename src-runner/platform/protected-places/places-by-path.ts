@@ -7,6 +7,7 @@ import {
   CODE_OF_HOMES,
   CODE_OF_PROJECTS,
   CODE_OF_SYSTEM,
+  CODE_OF_WINDOWS,
   DEPENDENCIES,
   HIDDEN_OF_HOMES,
   PROGRAM_SETTINGS,
@@ -20,13 +21,14 @@ const PATTERNS = {
   codeOfHomes: patternsOf(CODE_OF_HOMES),
   hiddenOfHomes: patternsOf(HIDDEN_OF_HOMES),
   codeOfSystem: patternsOf(CODE_OF_SYSTEM),
+  codeOfWindows: patternsOf(CODE_OF_WINDOWS),
   secrets: patternsOf(SECRETS),
   secretsOfHomes: patternsOf(SECRETS_OF_HOMES),
   settings: patternsOf(PROGRAM_SETTINGS),
 }
 const LAST_OF_SETTINGS = patternsOf(PROGRAM_SETTINGS.map((text) => text.split('/').at(-1)!))
 const LAST_PARTS = patternsOf(
-  [...CODE, ...CODE_OF_PROJECTS, ...CODE_OF_HOMES, ...HIDDEN_OF_HOMES, ...SECRETS, ...SECRETS_OF_HOMES].map((text) =>
+  [...CODE, ...CODE_OF_WINDOWS, ...CODE_OF_PROJECTS, ...CODE_OF_HOMES, ...HIDDEN_OF_HOMES, ...SECRETS, ...SECRETS_OF_HOMES].map((text) =>
     text.split('/').at(-1)!,
   ),
 )
@@ -79,8 +81,7 @@ export type Written = { path: string; folder: string }
 /** Whether a file written there runs by itself later, from its text alone. */
 export function runsByItself({ path, folder }: Written): boolean {
   const parts = foldParts(path)
-  if (matchOf(parts, PATTERNS.code) !== null || matchInHome(parts, PATTERNS.codeOfHomes) !== null || matchAtRoot(parts) !== null)
-    return true
+  if (matchCode(parts) !== null || matchInHome(parts, PATTERNS.codeOfHomes) !== null || matchAtRoot(parts) !== null) return true
   const end = matchOf(parts, PATTERNS.codeOfProjects)
   const isInProject = end !== null && !parts.slice(foldParts(folder).length, end).some((part) => DEPENDENCIES.has(part))
   return isInProject || isHiddenInHome(path, folder)
@@ -99,7 +100,12 @@ export function mayEndPlace(name: string): boolean {
 }
 
 function matchAnywhere(parts: readonly string[]): number | null {
-  return matchOf(parts, PATTERNS.code) ?? matchOf(parts, PATTERNS.codeOfProjects) ?? matchInHome(parts, PATTERNS.codeOfHomes)
+  return matchCode(parts) ?? matchOf(parts, PATTERNS.codeOfProjects) ?? matchInHome(parts, PATTERNS.codeOfHomes)
+}
+
+/** Elsewhere such files are data, and the sandbox would rename them. */
+function matchCode(parts: readonly string[]): number | null {
+  return matchOf(parts, PATTERNS.code) ?? (process.platform === 'win32' ? matchOf(parts, PATTERNS.codeOfWindows) : null)
 }
 
 function matchAtRoot(parts: readonly string[]): number | null {

@@ -95,6 +95,20 @@ describe('a code place', () => {
     '/home/bo/notes.md',
   ])('is not %s', (path) => expect(codePlaceOf(path)).toBe(null))
 
+  it.each(['Desktop.ini', 'Home page.URL', 'a.lnk', 'a.scf', 'a.library-ms', 'a.searchConnector-ms'])(
+    'is %s on Windows, and no code elsewhere',
+    (name) => {
+      const path = `/work/app/${name}`
+      const { platform } = process
+      const on = (value: string) => Object.defineProperty(process, 'platform', { value })
+      onTestFinished(() => void on(platform))
+      on('win32')
+      expect(codePlaceOf(path)).toBe(path)
+      on('linux')
+      expect(codePlaceOf(path)).toBe(null)
+    },
+  )
+
   it('is everything hidden in a home, except in a hidden folder of the agent', async () => {
     const home = await homeOf()
     expect(await isCodePlace({ path: home.at('.tool/settings.json'), folder: home.path })).toBe(true)
