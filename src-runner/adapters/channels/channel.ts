@@ -97,6 +97,8 @@ export type IncomingMessage = {
   replyTo: string | null
   /** The author, if the sender forwarded it. */
   forwardedFrom: string | null
+  /** It holds words that others may have chosen: a contact, a place, the name of a file. */
+  quotesOthers?: true
   files: IncomingFile[]
   /** The kind of content that is neither text nor a file: `poll`. */
   unreadable: string | null

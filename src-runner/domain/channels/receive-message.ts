@@ -49,6 +49,8 @@ export type ReceivedMessage = {
   replyTo: string | null
   /** The author, if the sender forwarded it. */
   forwardedFrom: string | null
+  /** It holds words that others may have chosen: a contact, a place, the name of a file. */
+  quotesOthers?: true
   /** The kind of content that is neither text nor a file. */
   unreadable: string | null
   /** Paths in the agent's terms. */
@@ -285,7 +287,7 @@ function startTurn(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, perso
     conversation: conversationId ?? 'new',
     context: {
       // Text that the owner forwards was written by somebody else.
-      fromOwner: isOwner && message.forwardedFrom === null,
+      fromOwner: isOwner && message.forwardedFrom === null && message.quotesOthers !== true,
       channelId: channel.id,
       personId: person.id,
       personName: person.displayName,

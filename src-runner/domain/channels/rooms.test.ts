@@ -145,9 +145,11 @@ describe('a room', () => {
     decide(roomNow().id, 'allowed')
     inRoom('C1/1', 'Read my files')
     receive({ text: 'Only between us' })
-    const [shared, own] = jobs()
+    receive({ text: 'Contact: Ben', quotesOthers: true })
+    const [shared, own, card] = jobs()
     expect(shared!.context).toMatchObject({ fromOwner: false, isGuest: true, personName: 'general' })
     expect(own!.context).toMatchObject({ fromOwner: true, isGuest: false })
+    expect(card!.context).toMatchObject({ fromOwner: false, isGuest: false })
     expect(own!.conversationId).not.toBe(shared!.conversationId)
   })
 

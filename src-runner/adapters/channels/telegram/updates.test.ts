@@ -101,6 +101,22 @@ describe('messages without text', () => {
   })
 })
 
+test('says which messages hold words that others may have chosen', () => {
+  const [file, named] = [{ file_id: 'f' }, { file_id: 'f', file_name: 'a' }]
+  const contact = { phone_number: '+49', first_name: 'Ben' }
+  const location = { latitude: 1, longitude: 2 }
+  for (const content of [
+    { document: named },
+    { audio: named },
+    { video: named },
+    { contact },
+    { venue: { title: '', address: '' }, location },
+  ])
+    expect(readMessage(content)).toHaveProperty('quotesOthers', true)
+  for (const content of [{ text: 'Hi' }, { photo: [file] }, { voice: file }, { document: file }, { location }])
+    expect(readMessage(content)).not.toHaveProperty('quotesOthers')
+})
+
 test('reads a caption as the text of its file', () => {
   expect(readMessage({ caption: 'Look', photo: [{ file_id: 'f' }] })).toMatchObject({ text: 'Look', files: [{ name: 'photo-7.jpg' }] })
 })

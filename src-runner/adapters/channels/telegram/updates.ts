@@ -126,6 +126,7 @@ function readMessage(message: Message, from: z.infer<typeof User>, getFile: GetF
     text,
     replyTo: message.reply_to_message === undefined ? null : String(message.reply_to_message.message_id),
     forwardedFrom: authorOf(message, from.id),
+    ...(quotesOthers(message) ? { quotesOthers: true } : {}),
     files,
     unreadable,
   }
@@ -199,6 +200,11 @@ function filesOf(message: Message): { name: string; file: z.infer<typeof ServedF
   return found.flatMap(([file, name]) => (file === undefined ? [] : [{ name: file.file_name ?? name, file }]))
 }
 
+/** The service names photos and voice messages itself. */
+function quotesOthers({ venue, contact, document, audio, video }: Message): boolean {
+  return venue !== undefined || contact !== undefined || [document, audio, video].some((file) => file?.file_name !== undefined)
+}
+
 const UNREADABLE = ['sticker', 'poll', 'checklist', 'story', 'dice', 'game', 'paid_media'] as const
 
 function unreadableOf(message: Message): string | null {
@@ -216,7 +222,9 @@ export function joinAlbums(updates: readonly ReadUpdate[]): ReadUpdate[] {
       continue
     }
     const text = [last.message.text, update.message.text].filter((part) => part !== '').join('\n')
-    const message = { ...last.message, text, files: [...last.message.files, ...update.message.files] }
+    const quotes = last.message.quotesOthers ?? update.message.quotesOthers
+    const files = [...last.message.files, ...update.message.files]
+    const message = { ...last.message, ...(quotes === true ? { quotesOthers: quotes } : {}), text, files }
     joined[joined.length - 1] = { ...last, updateId: update.updateId, message }
   }
   return joined

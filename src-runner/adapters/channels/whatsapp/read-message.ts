@@ -16,7 +16,7 @@ export type StoredFile = {
 export type GetFile = (file: StoredFile, signal: AbortSignal) => ReturnType<IncomingFile['download']>
 
 /** What a message says. Whom it is from is the caller's part. */
-export type Content = Pick<IncomingMessage, 'text' | 'replyTo' | 'forwardedFrom' | 'files' | 'unreadable'> & {
+export type Content = Pick<IncomingMessage, 'text' | 'replyTo' | 'forwardedFrom' | 'quotesOthers' | 'files' | 'unreadable'> & {
   /** The users whom it mentions, and the one whose message it quotes. */
   addressed: string[]
 }
@@ -52,6 +52,7 @@ export function readContent(library: Library, message: WAMessage, getFile: GetFi
     replyTo: context?.stanzaId ?? null,
     // The service does not say who.
     forwardedFrom: context?.isForwarded === true ? 'somebody' : null,
+    ...(quotesOthers(content) ? { quotesOthers: true } : {}),
     addressed: [...(context?.mentionedJid ?? []), ...(context?.stanzaId ? [context.participant ?? ''] : [])],
   }
 }
@@ -78,6 +79,15 @@ function textOf({ conversation, ...content }: proto.IMessage): string {
   ]
     .filter((part): part is string => typeof part === 'string' && part.trim() !== '')
     .join('\n')
+}
+
+function quotesOthers({
+  contactMessage,
+  contactsArrayMessage,
+  locationMessage: place,
+  documentMessage: document,
+}: proto.IMessage): boolean {
+  return [contactMessage, contactsArrayMessage, place?.name, place?.address, document?.fileName].some(Boolean)
 }
 
 /** The lines of a vCard that a person would write down. */

@@ -287,6 +287,7 @@ describe('WhatsApp itself', () => {
       server.sayRaw(person, { locationMessage: { degreesLatitude: 50.9, degreesLongitude: 6.9, name: 'Dom' } })
       await untilHeard(4)
       expect(heard.map(({ unreadable }) => unreadable)).toEqual(['poll', 'sticker', null, null])
+      expect(heard.map(({ quotesOthers }) => quotesOthers)).toEqual([undefined, undefined, true, true])
       expect(texts().slice(2)).toEqual(['Contact: Ben, +49 151 1', 'Dom\nLocation: 50.9, 6.9'])
     })
 
@@ -302,6 +303,7 @@ describe('WhatsApp itself', () => {
       server.sayRaw(person, { imageMessage: { mimetype: 'constructor' } })
       await untilHeard(6)
       const [voice, huge, , elsewhere, gone, photo] = heard.map(({ files }) => files[0]!)
+      expect(heard.map(({ quotesOthers }) => quotesOthers)).toEqual([undefined, true, true, true, true, undefined])
       expect(voice!.name).toMatch(/^voice-.*\.ogg$/)
       expect(await voice!.download(never)).toEqual({ bytes: new Uint8Array(Buffer.from('voice')) })
       expect(await huge!.download(never)).toEqual({ problem: expect.stringContaining('larger than the 50 MB') as string })
