@@ -72,6 +72,17 @@ describe('the taints of a job', () => {
     expect(tainted(taints)).toEqual([true, true])
   })
 
+  it('are kept for the jobs below a turn when its conversation is deleted', async () => {
+    runner = await createTestRunner()
+    const { id: agentId } = await runner.addAgent()
+    const { conversationId } = await runner.client.ok('chat', { body: { agentId, message: 'Hello' } })
+    const jobId = await runner.enqueue({ agentId, channel: 'webhook', task: 'Hello', conversation: conversationId })
+    await runner.enqueue({ agentId, channel: 'api', task: 'Help', parentJobId: jobId })
+    await runner.client.ok('deleteConversation', { params: { conversationId } })
+    const { job } = await runner.client.ok('getJob', { params: { jobId } })
+    expect(job.context).toMatchObject({ keptTaints: { untrusted: { cause: { code: 'taint_started_by' } } } })
+  })
+
   it('are not set by an answer in a job of the person’s own', async () => {
     const { taints } = await taintsAfter([question], 'api', { decision: 'approve', words: 'Paris' })
     expect(tainted(taints)).toEqual([false, false])

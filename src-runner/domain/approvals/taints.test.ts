@@ -3,9 +3,10 @@ import { expect, it } from 'vitest'
 import type { JobChannel } from '../../contract/jobs.ts'
 import { NO_TAINTS, type Taints } from '../../contract/rules.ts'
 import { createMessage, quote } from '../../lib/messages.ts'
-import { transact } from '../../platform/db/database.ts'
+import { transact, type Tx } from '../../platform/db/database.ts'
 import { openDomainRig } from '../../testing/domain-rig.ts'
-import { readTaints, taintsOf, type TaintedStep } from './taints.ts'
+import { deleteConversation } from '../conversations/conversations.ts'
+import { keepTaintsOfTurns, readTaints, taintsOf, type TaintedStep } from './taints.ts'
 
 const OWNER = { channel: 'chat', fromOwner: false } as const
 const step = (seq: number, more: Partial<TaintedStep> = {}): TaintedStep => ({
@@ -96,6 +97,29 @@ it('reach a turn from the parent of an earlier turn of its conversation, whose t
   })
   expect(readTaints(rig.db, later!)).toMatchObject({ untrusted: { seq: 0 }, private: null })
   expect(readTaints(rig.db, before!)).toEqual(NO_TAINTS)
+  rig.close()
+})
+
+it('stay with the jobs below a turn when the conversation is deleted, also when they are retried', () => {
+  const rig = openDomainRig()
+  const write = <T>(work: (tx: Tx) => T) => transact<unknown>(rig.db, work) as T
+  const agentId = rig.addAgent('Ada').id
+  const job = { agentId, task: 'Do it' }
+  const first = write((tx) => rig.store.enqueue(tx, { ...job, channel: 'webhook', conversation: 'new' }))
+  const conversation = first.conversationId!
+  const turn = write((tx) => rig.store.enqueue(tx, { ...job, channel: 'chat', conversation }))
+  const helper = write((tx) => rig.store.enqueue(tx, { ...job, channel: 'delegation', parentJobId: turn.id }))
+  const alone = write((tx) => rig.store.enqueue(tx, { ...job, channel: 'chat', conversation }))
+  const before = readTaints(rig.db, helper.id)
+  expect(before.untrusted).not.toBeNull()
+  write((tx) => {
+    rig.store.cancel(tx, helper.id)
+    keepTaintsOfTurns(tx, conversation)
+    deleteConversation(tx, { jobs: rig.store }, conversation)
+  })
+  expect(readTaints(rig.db, helper.id)).toEqual(before)
+  expect(readTaints(rig.db, write((tx) => rig.store.retry(tx, helper.id)).id)).toEqual(before)
+  expect(rig.store.findJob(rig.db, alone.id)!.context).toBeNull()
   rig.close()
 })
 

@@ -1,8 +1,9 @@
 import { and, eq, inArray, isNotNull, lt, notInArray, sql, type SQL } from 'drizzle-orm'
-import type { Db } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { prepareOnce } from '../../platform/db/statements.ts'
 import type { JobChannel } from '../../contract/jobs.ts'
-import { NO_TAINTS, type Taint, type TaintSource, type Taints } from '../../contract/rules.ts'
+import { NO_TAINTS, Taints, type Taint, type TaintSource } from '../../contract/rules.ts'
+import { parseJson } from '../../lib/json-values.ts'
 import { createMessage, quote } from '../../lib/messages.ts'
 import { jobs, jobSteps, jobTexts } from '../jobs/jobs-table.ts'
 import { decisions } from './approvals-table.ts'
@@ -76,6 +77,8 @@ const JOB = {
   parentJobId: jobs.parentJobId,
   fromOwner: sql<number | null>`json_extract(${jobTexts.context}, '$.fromOwner')`,
   overMcp: sql<number | null>`json_extract(${jobTexts.context}, '$.overMcp')`,
+  /** See `keepTaintsOfTurns`. */
+  keptTaints: sql<string | null>`json_extract(${jobTexts.context}, '$.keptTaints')`,
 }
 
 function selectJobs(db: Db) {
@@ -130,6 +133,7 @@ function taintsUnder(db: Db, job: TaintedJob, { above, ofTurns }: { above: Taint
     private: ofCursor.includes('private') ? CURSOR_IN_PROMPT : null,
   })
   inherited.push(above)
+  if (job.keptTaints !== null) inherited.push(Taints.safeParse(parseJson(job.keptTaints)).data ?? NO_TAINTS)
   if (job.conversationId !== null) inherited.push(...taintsOfEarlierTurns(db, job, job.conversationId, besides), ...ofTurns)
   return taintsOf(originOf(job), inherited, taintedSteps(STEPS_OF_JOB(db).all({ jobSeq: job.seq, origin: besides })))
 }
@@ -142,6 +146,32 @@ function taintsOfEarlierTurns(db: Db, { seq }: TaintedJob, conversationId: strin
   const steps = taintedSteps(STEPS_OF_EARLIER_TURNS(db).all({ conversationId, seq, origin: besides }))
   const memories = hadPromptMemories(db, conversationId, seq) ? [MEMORY_IN_PROMPT] : []
   return [...turns.map((turn) => taintsOf(originOf(turn), [], [])), taintsOf({ channel: 'chat', fromOwner: true }, memories, steps)]
+}
+
+const HAS_CHILDREN = sql`EXISTS (SELECT 1 FROM agent_jobs AS child WHERE child.parent_job_id = agent_jobs.id)`
+
+/**
+ * Before a conversation is deleted. Its jobs stay and lose their earlier turns, but the jobs below them were made from those, and may
+ * be retried. So the jobs in between keep their taints.
+ */
+export function keepTaintsOfTurns(tx: Tx, conversationId: string): void {
+  const parents = tx
+    .select({ id: jobs.id, seq: jobs.seq })
+    .from(jobs)
+    .where(and(eq(jobs.conversationId, conversationId), HAS_CHILDREN))
+    .orderBy(jobs.seq)
+    .all()
+  let taints = NO_TAINTS
+  for (const { id, seq } of parents) {
+    // A later turn has those of an earlier one, too.
+    if (taints.private === null || taints.untrusted === null || isOverMcp(taints.untrusted)) taints = readTaints(tx, id)
+    if (taints.private === null && taints.untrusted === null) continue
+    const kept = JSON.stringify(taints)
+    tx.update(jobTexts)
+      .set({ context: sql`json_set(coalesce(${jobTexts.context}, '{}'), '$.keptTaints', json(${kept}))` })
+      .where(eq(jobTexts.jobSeq, seq))
+      .run()
+  }
 }
 
 function originOf({ channel, fromOwner, overMcp }: TaintedJob): Origin {

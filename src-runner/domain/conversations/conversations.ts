@@ -86,8 +86,8 @@ export function listMessages(db: Db, conversationId: string, limit = 200): Messa
 type TurnStopper = { cancelAllOf(tx: Tx, owner: { conversationId: string }): void }
 
 /**
- * Deletes the conversation with its messages and stops its unfinished turns. Its jobs stay, without a conversation. Throws AppError
- * conversation_not_found.
+ * Deletes the conversation with its messages and stops its unfinished turns. Its jobs stay, without a conversation: `keepTaintsOfTurns`
+ * comes first. Throws AppError conversation_not_found.
  */
 export function deleteConversation(tx: Tx, { jobs }: { jobs: TurnStopper }, conversationId: string): void {
   const conversation = getConversation(tx, conversationId)

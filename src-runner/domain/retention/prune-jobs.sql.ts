@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { keepTaintsOfTurns } from '../approvals/taints.ts'
 import { deleteConversation } from '../conversations/conversations.ts'
 import type { JobStore } from '../jobs/job-store.ts'
 
@@ -29,7 +30,9 @@ export function pruneConversation(tx: Tx, { jobs, before }: { jobs: Pick<JobStor
   const due = tx.prepare<{ id: string }>(DUE_CONVERSATION).get(before, before)
   if (due === undefined) return false
   const { changes } = tx.prepare(OLDEST_MESSAGES).run(due.id, MESSAGES_AT_ONCE)
-  if (changes < MESSAGES_AT_ONCE) deleteConversation(tx, { jobs }, due.id)
+  if (changes === MESSAGES_AT_ONCE) return true
+  keepTaintsOfTurns(tx, due.id)
+  deleteConversation(tx, { jobs }, due.id)
   return true
 }
 

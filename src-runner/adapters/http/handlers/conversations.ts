@@ -1,4 +1,5 @@
 import { transact } from '../../../platform/db/database.ts'
+import { keepTaintsOfTurns } from '../../../domain/approvals/taints.ts'
 import { deleteConversation, getConversation, listConversations, listMessages } from '../../../domain/conversations/conversations.ts'
 import type { Handlers } from '../handler.ts'
 import type { HandlerDeps } from './deps.ts'
@@ -16,7 +17,10 @@ export function conversationHandlers({ db, jobs }: HandlerDeps) {
     }),
 
     deleteConversation({ params }) {
-      transact(db, (tx) => deleteConversation(tx, { jobs }, params.conversationId))
+      transact(db, (tx) => {
+        keepTaintsOfTurns(tx, params.conversationId)
+        deleteConversation(tx, { jobs }, params.conversationId)
+      })
       return { ok: true }
     },
   } satisfies Partial<Handlers>
