@@ -8,6 +8,8 @@ export type HandClock = Clock & {
   advance(ms: number): void
   /** Advances time at once, as if the process had stood still: each sleeper that is due by then wakes once. */
   skip(ms: number): void
+  /** The machine sleeps, as on macOS and Windows: all clocks go on except the time awake, and each sleeper that is due wakes once. */
+  suspend(ms: number): void
   /** Sets the wall clock forward or back. Sleepers do not notice, as after a sleep of the machine. */
   jump(ms: number): void
   /** Resolves with the remaining milliseconds of the first sleeper whose time `fits`. */
@@ -19,15 +21,17 @@ export type HandClock = Clock & {
 export function createHandClock(startAt = Date.UTC(2026, 10, 20, 9, 30)): HandClock {
   let at = 0
   let set = 0
+  let asleep = 0
   const sleepers = new Set<Sleeper>()
   const watchers = new Set<() => void>()
   const add = (sleeper: Sleeper) => {
     sleepers.add(sleeper)
     for (const look of Array.from(watchers)) look()
   }
-  return {
+  const clock: HandClock = {
     now: () => startAt + set + at,
     monotonic: () => at,
+    awake: () => at - asleep,
     sleep(ms, signal) {
       return new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason as Error)
@@ -80,6 +84,10 @@ export function createHandClock(startAt = Date.UTC(2026, 10, 20, 9, 30)): HandCl
         sleeper.wake()
       }
     },
+    suspend(ms) {
+      asleep += ms
+      clock.skip(ms)
+    },
     jump(ms) {
       set += ms
     },
@@ -99,4 +107,5 @@ export function createHandClock(startAt = Date.UTC(2026, 10, 20, 9, 30)): HandCl
     },
     sleepers: () => sleepers.size,
   }
+  return clock
 }

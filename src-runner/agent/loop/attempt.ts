@@ -19,6 +19,7 @@ export type Attempt = {
   readonly signal: AbortSignal
   /** The model that replied last is tried first, so that each turn does not fall back again. */
   modelIndex: number
+  /** By the clock's time awake. */
   readonly startedAt: number
 }
 
@@ -46,7 +47,7 @@ export function limitReached(attempt: Attempt): LoopOutcome | null {
   if (attempt.deps.budget === undefined && attempt.used.costMicros >= Math.round(limits.maxCostUsd * 1_000_000)) {
     return failedWith(attempt, 'cost_limit', createMessage('job_cost', { limitUsd: limits.maxCostUsd }))
   }
-  const workingMs = attempt.used.workingMs + attempt.deps.clock.monotonic() - attempt.startedAt
+  const workingMs = attempt.used.workingMs + attempt.deps.clock.awake() - attempt.startedAt
   return workingMs >= limits.maxWorkingMs ? stoppedOutcome(attempt) : null
 }
 

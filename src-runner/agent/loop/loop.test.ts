@@ -407,6 +407,17 @@ describe('limits', () => {
     expect(rig.replies).toMatchObject([{ text: 'So far ', interrupted: true }])
   })
 
+  it('does not count the time asleep, in which timers and clocks go on', async () => {
+    const rig = runRig({ limits: { maxWorkingMs: 60_000 }, turns: [hangAfter(text('So far '))] })
+    await rig.untilLogged('delta')
+    rig.clock.advance(20_000)
+    rig.clock.suspend(72 * 3_600_000)
+    rig.clock.advance(39_999)
+    expect(rig.replies).toEqual([])
+    rig.clock.advance(1)
+    expect(await rig.outcome).toMatchObject({ error: 'time_limit' })
+  })
+
   it('makes no call if the working time is already used up', async () => {
     const rig = runRig({ limits: { maxWorkingMs: 60_000 }, used: { workingMs: 60_000 }, turns: [say('no')] })
     expect(await rig.outcome).toMatchObject({ error: 'time_limit' })

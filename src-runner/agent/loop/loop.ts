@@ -1,3 +1,4 @@
+import { afterAwake } from '../../lib/clock.ts'
 import { createMessage } from '../../lib/messages.ts'
 import type { PromptToolCall } from '../providers/model.ts'
 import { toolsInUse } from '../tools/find-tools/find-tools.ts'
@@ -18,7 +19,6 @@ const CUT_BY_LENGTH = '[The answer stops here: it reached the maximum length of 
  * crash makes no difference. Throws only `StaleClaimError` and bugs.
  */
 export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopOutcome> {
-  const done = new AbortController()
   const timeUp = new AbortController()
   const messages = [...input.prompt, ...input.transcript]
   const attempt: Attempt = {
@@ -31,19 +31,14 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopOut
     texts: input.transcript.flatMap((m) => (m.role === 'assistant' && m.text.trim() !== '' ? [m.text] : [])),
     signal: AbortSignal.any([input.signal, timeUp.signal]),
     modelIndex: 0,
-    startedAt: deps.clock.monotonic(),
+    startedAt: deps.clock.awake(),
   }
   const leftMs = input.limits.maxWorkingMs - input.used.workingMs
-  if (leftMs > 0) {
-    deps.clock.sleep(leftMs, done.signal).then(
-      () => timeUp.abort(new Error('the working time is over')),
-      () => {},
-    )
-  }
+  const stopTimer = leftMs > 0 ? afterAwake(deps.clock, leftMs, () => timeUp.abort(new Error('the working time is over'))) : () => {}
   try {
     return await takeTurns(attempt)
   } finally {
-    done.abort(new Error('the loop has ended'))
+    stopTimer()
   }
 }
 

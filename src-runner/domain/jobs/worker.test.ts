@@ -221,6 +221,17 @@ describe('signs of life', () => {
     rig.clock.advance(5000)
     expect(job(id).status).toBe('running')
   })
+
+  test('do not make the time asleep working time', async () => {
+    const attempts: Attempt[] = []
+    employ((attempt) => (attempts.push(attempt), deaf()))
+    const { id } = await enqueue()
+    await started(attempts, 1)
+    attempts[0]!.alive()
+    rig.clock.advance(5000)
+    rig.clock.suspend(72 * 3_600_000)
+    expect(job(id)).toMatchObject({ status: 'running', workingMs: 5000 })
+  })
 })
 
 describe('stopping the process', () => {

@@ -1,3 +1,4 @@
+import { afterAwake } from '../../lib/clock.ts'
 import { commitSoon } from '../../platform/db/database.ts'
 import type { LiveJobStreams } from '../../platform/events/live-job-streams.ts'
 import type { Services } from '../../platform/services.ts'
@@ -40,7 +41,7 @@ export function createProgramTalk(deps: ProgramTalkDeps) {
     attempt.signal.addEventListener('abort', stop, { once: true })
     if (attempt.signal.aborted) stop()
     const leftMs = Math.max(0, agent.limits.maxWorkingMs - attempt.job.workingMs)
-    const stopTimer = clock.after(leftMs, () => cut.resolve('time_limit'))
+    const stopTimer = afterAwake(clock, leftMs, () => cut.resolve('time_limit'))
     try {
       const turn = live.turn === null ? null : session.resume(listener.handlers)
       live.turn = turn ?? session.prompt(prompt, listener.handlers)

@@ -146,7 +146,7 @@ function loopAttemptFor(
     takenIds: new Set<string>(),
     signal,
     modelIndex: 0,
-    startedAt: clock.monotonic(),
+    startedAt: clock.awake(),
     // What a server sends teaches nothing about the job's own prompts.
     windows: createContextWindows(clock),
   }
