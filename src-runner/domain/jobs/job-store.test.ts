@@ -286,6 +286,31 @@ describe('settling', () => {
     expect(listMessages(rig.db, conversationId!)).toHaveLength(2)
   })
 
+  test('keeps a reply that broke off only until another one follows', () => {
+    const { id } = enqueue({ channel: 'chat' })
+    const first = claim(id)
+    recordReply(first, replyOf('Dear An', { interrupted: true }))
+    settle(first, { kind: 'released' })
+    const second = claim(id)
+    recordReply(second, replyOf('Dear Anna, I look it up.'))
+    recordReply(second, replyOf('It ra', { interrupted: true }))
+    recordReply(second, replyOf('', { interrupted: true }))
+    settle(second, { kind: 'cancelled' })
+    expect(job(id).result).toBe('Dear Anna, I look it up.\n\nIt ra')
+  })
+
+  test('counts the reply under way of a job that is stopped by force as one that follows', () => {
+    const { id } = enqueue({ channel: 'chat' })
+    const first = claim(id)
+    recordReply(first, replyOf('Dear An', { interrupted: true }))
+    settle(first, { kind: 'released' })
+    const second = claim(id)
+    rig.liveStreams.delta(second, 'Dear Anna')
+    write((tx) => rig.store.cancel(tx, id))
+    write((tx) => rig.store.forceCancel(tx, id))
+    expect(job(id)).toMatchObject({ status: 'cancelled', result: 'Dear Anna' })
+  })
+
   test('stores no result and no message for a job without text', () => {
     const { id, conversationId } = enqueue({ channel: 'chat' })
     settle(claim(id), { kind: 'failed', error: 'model_auth', message: quote('The key is wrong.'), text: '' })

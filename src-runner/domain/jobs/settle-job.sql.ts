@@ -4,6 +4,7 @@ import type { JobErrorCode } from '../../contract/errors.ts'
 import type { TerminalStatus } from '../../contract/jobs.ts'
 import type { Claim } from './claim-job.ts'
 import type { jobs } from './jobs-table.ts'
+import { saidIn } from './said-text.ts'
 
 export function markPending(tx: Tx, seq: number, workedMs: number): void {
   tx.prepare(
@@ -59,10 +60,13 @@ export function recordBeat(tx: Tx, claim: Claim, at: number, workedMs: number): 
   )
 }
 
-/** All text of the model in this job. */
-export function readReplies(db: Db, seq: number): string {
+/** All text of the model in this job. `underWay`: the text of the reply that is not recorded yet. */
+export function readReplies(db: Db, seq: number, underWay = ''): string {
   const rows = db
-    .prepare<{ text: string }>("SELECT text FROM job_steps WHERE job_seq = ? AND kind = 'reply' AND text <> '' ORDER BY seq")
+    .prepare<{ text: string; interrupted: 0 | 1 }>(
+      "SELECT text, interrupted FROM job_steps WHERE job_seq = ? AND kind = 'reply' ORDER BY seq",
+    )
     .all(seq)
-  return rows.map(({ text }) => text).join('\n\n')
+  const recorded = rows.map(({ text, interrupted }) => ({ text, interrupted: interrupted === 1 }))
+  return saidIn(underWay === '' ? recorded : [...recorded, { text: underWay, interrupted: true }])
 }

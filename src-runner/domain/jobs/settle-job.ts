@@ -334,6 +334,5 @@ function stopChildren(tx: Tx, deps: JobDeps, parent: OpenJob): void {
 /** For a job that ends without its attempt: the recorded replies and the one under way. */
 function textSoFar(db: Db, deps: JobDeps, job: OpenJob): string | null {
   const underWay = deps.liveStreams.textUnderWay(job.id)
-  if (underWay === '') return null
-  return [readReplies(db, job.seq), underWay].filter((text) => text !== '').join('\n\n')
+  return underWay === '' ? null : readReplies(db, job.seq, underWay)
 }
