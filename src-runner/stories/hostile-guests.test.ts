@@ -75,6 +75,21 @@ describe('a guest on Telegram', () => {
     expect(said(BEN).join()).not.toContain(SECRET)
   })
 
+  it('reads nothing that the owner wrote into the same conversation in the app', async () => {
+    const { agentId } = await begin()
+    await letIn(ANNA)
+    await letIn(BEN, 'allowed')
+    rig.runner.modelServer.play({ text: ['Hello Ben.'] }, { text: ['All right.'] }, { text: [`They said: ${SECRET}.`] })
+    rig.bot.say(BEN, 'Hello')
+    await untilSaid(BEN, 'Hello Ben.')
+    const { conversationId } = (await personOf(BEN))!
+    await rig.runner.client.ok('chat', { body: { agentId, message: `Between us: ${SECRET}`, conversationId: conversationId! } })
+    rig.bot.say(BEN, 'What did you two say?')
+    await untilSaid(BEN, 'My owner will read my reply')
+    expect(said(BEN).join()).not.toContain(SECRET)
+    expect(await outbox({ state: 'undeliverable' })).toMatchObject([{ problem: { code: 'sent_guest_private' } }])
+  })
+
   it.each(['allowed', 'refused'] as const)('gets no pending message for the owner after becoming %s', async (role) => {
     const { agentId } = await begin({ autonomy: 'ask_first' })
     await rig.runner.client.ok('updateAgent', { params: { agentId }, body: { folders: [rig.runner.makeFolder()] } })

@@ -68,6 +68,7 @@ function fromStart(source: TaintSource | null): TaintSource | null {
 
 const CURSOR_IN_PROMPT: TaintSource = { seq: 0, cause: createMessage('taint_earlier_runs') }
 const MEMORY_IN_PROMPT: Taints = { ...NO_TAINTS, private: { seq: 0, cause: createMessage('taint_memories') } }
+const OWNER_IN_PROMPT: Taints = { ...NO_TAINTS, private: { seq: 0, cause: createMessage('taint_owner_turns') } }
 
 const JOB = {
   id: jobs.id,
@@ -77,6 +78,7 @@ const JOB = {
   parentJobId: jobs.parentJobId,
   fromOwner: sql<number | null>`json_extract(${jobTexts.context}, '$.fromOwner')`,
   overMcp: sql<number | null>`json_extract(${jobTexts.context}, '$.overMcp')`,
+  isGuest: sql<number | null>`json_extract(${jobTexts.context}, '$.isGuest')`,
   /** See `keepTaintsOfTurns`. */
   keptTaints: sql<string | null>`json_extract(${jobTexts.context}, '$.keptTaints')`,
 }
@@ -138,14 +140,21 @@ function taintsUnder(db: Db, job: TaintedJob, { above, ofTurns }: { above: Taint
   return taintsOf(originOf(job), inherited, taintedSteps(STEPS_OF_JOB(db).all({ jobSeq: job.seq, origin: besides })))
 }
 
-function taintsOfEarlierTurns(db: Db, { seq }: TaintedJob, conversationId: string, besides: string | null): Taints[] {
+function taintsOfEarlierTurns(db: Db, { seq, isGuest }: TaintedJob, conversationId: string, besides: string | null): Taints[] {
   const isEarlier = and(eq(jobs.conversationId, conversationId), lt(jobs.seq, seq))
   const turns = selectJobs(db)
     .where(and(isEarlier, notInArray(jobs.channel, ['chat', 'api', 'schedule'])))
     .all()
   const steps = taintedSteps(STEPS_OF_EARLIER_TURNS(db).all({ conversationId, seq, origin: besides }))
   const memories = hadPromptMemories(db, conversationId, seq) ? [MEMORY_IN_PROMPT] : []
-  return [...turns.map((turn) => taintsOf(originOf(turn), [], [])), taintsOf({ channel: 'chat', fromOwner: true }, memories, steps)]
+  const ofTurns = [
+    ...turns.map((turn) => taintsOf(originOf(turn), [], [])),
+    taintsOf({ channel: 'chat', fromOwner: true }, memories, steps),
+  ]
+  // A guest has not seen what the owner wrote into the conversation in the app, nor the answers.
+  const isOwners = and(isEarlier, inArray(jobs.channel, ['chat', 'api']))
+  const hasOwnerTurn = isGuest === 1 && db.select({ seq: jobs.seq }).from(jobs).where(isOwners).limit(1).get() !== undefined
+  return hasOwnerTurn ? [...ofTurns, OWNER_IN_PROMPT] : ofTurns
 }
 
 const HAS_CHILDREN = sql`EXISTS (SELECT 1 FROM agent_jobs AS child WHERE child.parent_job_id = agent_jobs.id)`
