@@ -1,6 +1,9 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { callChannel, COMMAND_CHANNEL } from './contract/channels.ts'
 import type { DesktopBridge, DesktopCommand } from './contract/desktop-api.ts'
@@ -15,9 +18,11 @@ import { createMainWindow } from './window/main-window.ts'
 import { menuTemplate } from './window/menu.ts'
 
 type Handler = (event: object, argument: unknown) => Promise<unknown>
-const { sent, shown, handlers, ofPage } = vi.hoisted(() => ({
+const { sent, shown, notifications, handlers, ofPage } = vi.hoisted(() => ({
   sent: [] as unknown[][],
   shown: [] as object[],
+  /** Weakly, as the system does. */
+  notifications: [] as WeakRef<{ emit(event: string): unknown }>[],
   handlers: new Map<string, Handler>(),
   /** The page's side: what the preload gives it, and where messages to it arrive. */
   ofPage: {} as { api: DesktopBridge; receive: (channel: string, value: unknown) => void },
@@ -46,6 +51,7 @@ vi.mock('electron', async () => {
     constructor(options: object) {
       super()
       shown.push(options)
+      notifications.push(new WeakRef(this))
     }
   }
   const ipcRenderer = new EventEmitter()
@@ -105,6 +111,17 @@ it.runIf(process.platform === 'linux')('a notification shows the name of a stran
   createAbilities(() => null).notify({ title: 'A & B', body: name, onClick: () => undefined })
   const body = '&lt;a href="https://evil.example"&gt;Sign in again&lt;/a&gt; &amp; &lt;b&gt;you'
   expect(shown).toEqual([{ title: 'A & B', body }])
+})
+
+it('a notification can be clicked long after it was shown', async () => {
+  const onClick = vi.fn()
+  createAbilities(() => null).notify({ title: 'Done', body: 'The job is done.', onClick })
+  // Until the end of its turn, a weak reference holds what it refers to.
+  await sleep(0)
+  setFlagsFromString('--expose-gc')
+  ;(runInNewContext('gc') as () => void)()
+  notifications.at(-1)!.deref()?.emit('click')
+  expect(onClick).toHaveBeenCalledOnce()
 })
 
 it.runIf(process.platform === 'linux')('the login starts the AppImage that ran last, unless the person turned that off', () => {

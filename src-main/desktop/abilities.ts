@@ -29,6 +29,13 @@ export type Abilities = {
   showCount(count: number): void
 }
 
+/**
+ * The newest notifications. Once one is collected, a click on it does nothing: https://github.com/electron/electron/issues/12690.
+ * A closed one is kept too: Windows still lists it when its time on the screen is over.
+ */
+const held: Notification[] = []
+const MOST_HELD = 100
+
 export function createAbilities(window: () => BrowserWindow | null): Abilities {
   return {
     async pickFolder() {
@@ -62,6 +69,8 @@ export function createAbilities(window: () => BrowserWindow | null): Abilities {
       if (!Notification.isSupported()) return
       const notification = new Notification({ title, body: withoutMarkup(body) })
       notification.on('click', onClick)
+      held.push(notification)
+      if (held.length > MOST_HELD) held.shift()
       notification.show()
     },
     showCount: (count) => void app.setBadgeCount(count),
