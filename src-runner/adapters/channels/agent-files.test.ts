@@ -62,6 +62,20 @@ describe('a received file', () => {
     expect(readdirSync(join(notes, 'Received'))).toHaveLength(2)
   })
 
+  test.each([
+    ['different names', (n: number) => `${n}.txt`],
+    ['one name', () => 'a.txt'],
+  ])('keeps its content when others are stored at the same moment under %s', async (_, nameOf) => {
+    const notes = folder('notes')
+    for (let round = 0; round < 2; round++) {
+      const texts = Array.from({ length: 4 }, (_, n) => `${round}.${n} `.repeat(500_000))
+      const stored = await Promise.all(texts.map((text, n) => put([notes], nameOf(round * 4 + n), text)))
+      const found = stored.map((one) => ('path' in one ? readFileSync(join(home, one.path), 'utf8').slice(0, 4) : one.problem))
+      expect(found).toEqual(texts.map((text) => text.slice(0, 4)))
+    }
+    expect(readdirSync(join(notes, 'Received'))).toHaveLength(8)
+  })
+
   test('is stored in the next folder if the first one fails', async () => {
     const [first, second] = [folder('first'), folder('second')]
     writeFileSync(join(first, 'Received'), 'a file, where the folder would be')

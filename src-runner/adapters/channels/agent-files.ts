@@ -11,6 +11,8 @@ export type AgentFolders = { folders: readonly string[]; closedFolders: readonly
 const FOLDER = 'Received'
 const MAX_NAME_BYTES = 150
 const MAX_COPIES = 1000
+/** Several channels may store files in one folder at the same time. */
+let drafts = 0
 /** Characters that some system does not allow in names, or that are invisible. */
 const UNFIT = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}<>:"/\\|?*]+/gu
 const DEVICES = /^(con|prn|aux|nul|conin\$|conout\$|com\d|lpt\d)(\.|$)/i
@@ -67,12 +69,17 @@ async function putInto(folder: NamedFolder, name: string, bytes: Uint8Array): Pr
     const place = { folder, parts: [FOLDER, copy === 1 ? name : numbered(name, copy)] }
     const spot = await openSpot(place, { makeFolders: true })
     try {
-      const there = await spot.stat()
-      if (there === null) {
-        await putFile(spot, bytes, { expected: null, mode: null, draft: `.deckhand-received-${process.pid}.tmp` })
-        return showPlace(spot.place)
+      if ((await spot.stat()) === null) {
+        try {
+          await putFile(spot, bytes, { expected: null, mode: null, draft: `.deckhand-received-${process.pid}-${++drafts}.tmp` })
+          return showPlace(spot.place)
+        } catch (error) {
+          // Another file may have got the name meanwhile.
+          if (!(error instanceof PathRefused) || (await spot.stat()) === null) throw error
+        }
       }
-      const hasSameSize = there.isFile() && Number(there.size) === bytes.length
+      const there = await spot.stat()
+      const hasSameSize = there?.isFile() === true && Number(there.size) === bytes.length
       if (hasSameSize && (await findFile(spot))?.bytes?.compare(bytes) === 0) return showPlace(spot.place)
     } finally {
       await spot.close()
