@@ -16,6 +16,9 @@ const SILENCE_WAITS_MS = [30_000, 60_000, 120_000]
 /** A person unlocks the keychain, and may be away for a day. */
 const KEYCHAIN_WAIT_MS = 60_000
 const KEYCHAIN_WAITS = 1_440
+/** The job goes on within half a minute once the network is back, which may take a day. */
+const OFFLINE_WAIT_MS = 30_000
+const OFFLINE_WAITS = 2_880
 const MAX_RETRY_AFTER_MS = 10 * 60_000
 /** While another model is untried, the loop does not wait longer than this. */
 const LONG_WAIT_MS = 60_000
@@ -96,8 +99,9 @@ export async function askModel(attempt: Attempt, request: Omit<ModelRequest, 'mo
 /** null: do not try this model again. */
 function waitBeforeRetry(failure: ModelFailure, tries: number, isLastModel: boolean, { input, deps }: Attempt): number | null {
   if (!failure.retryable || tries >= TRIES_PER_MODEL) return null
-  // After a postponement, one try tells whether the model is back.
+  // After a postponement, one try tells whether the model, or the network, is back.
   if (failure.kind === 'timeout' && tries >= (timesPostponed(input, 'silence') > 0 ? 1 : SILENT_TRIES)) return null
+  if (failure.offline === true && timesPostponed(input, 'keychain') > 0) return null
   const random = deps.random()
   const backoffMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1)) * (0.5 + random / 2)
   if (failure.retryAfterMs === null) return Math.round(backoffMs)
@@ -111,10 +115,12 @@ function postponed(attempt: Attempt, failures: Failed[]): LoopOutcome | null {
   const { input } = attempt
   const kinds = new Set(failures.map(({ failure }) => failure.kind))
   if (kinds.has('refused')) return null
-  const cause = kinds.has('timeout') ? 'silence' : kinds.has('key_out_of_reach') ? 'keychain' : null
+  const isOffline = failures.every(({ failure }) => failure.offline === true)
+  const cause = kinds.has('timeout') ? 'silence' : kinds.has('key_out_of_reach') || isOffline ? 'keychain' : null
   if (cause === null) return null
   const times = timesPostponed(input, cause)
-  const waitMs = cause === 'silence' ? SILENCE_WAITS_MS[times] : times < KEYCHAIN_WAITS ? KEYCHAIN_WAIT_MS : undefined
+  const [patientMs, mostTimes] = isOffline ? [OFFLINE_WAIT_MS, OFFLINE_WAITS] : [KEYCHAIN_WAIT_MS, KEYCHAIN_WAITS]
+  const waitMs = cause === 'silence' ? SILENCE_WAITS_MS[times] : times < mostTimes ? patientMs : undefined
   if (waitMs === undefined) return null
   return { kind: 'postponed', cause, waitMs, message: messageFor(failures), notifiesOwner: times === 0, text: textSoFar(attempt) }
 }

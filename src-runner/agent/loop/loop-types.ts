@@ -131,7 +131,7 @@ export type LoopDeps = {
   random: () => number
 }
 
-/** No model responds, or the keychain with their keys is locked. */
+/** No model responds, or what may last a day: the keychain with their keys is locked, or this machine is offline. */
 export type PostponeCause = 'silence' | 'keychain'
 
 /** How an attempt ends. `text` is what was said so far. */

@@ -538,6 +538,19 @@ describe('model failures', () => {
     expect(await waited(1_440)).toMatchObject({ kind: 'failed', error: 'model_auth' })
   })
 
+  it('postpone the job for up to a day, half a minute each time, while the machine is offline', async () => {
+    const offline = fail({ kind: 'network', offline: true, message: quote('There is no network.') })
+    const rig = runRig({ random: 1, turns: Array.from({ length: 5 }, () => [offline]) })
+    for (let i = 0; i < 4; i++) rig.clock.advance(await rig.clock.untilSleeping((ms) => ms < 100_000))
+    expect(await rig.outcome).toMatchObject({ kind: 'postponed', waitMs: 30_000, notifiesOwner: true })
+    const waited = (times: number) => runRig({ postponed: { cause: 'keychain', times }, turns: [[offline]] }).outcome
+    expect(await waited(2_879)).toMatchObject({ kind: 'postponed', waitMs: 30_000, notifiesOwner: false })
+    expect(await waited(2_880)).toMatchObject({ kind: 'failed', error: 'model_unavailable' })
+    const wrongKey = fail({ kind: 'auth', retryable: false })
+    const mixed = runRig({ postponed: { cause: 'keychain', times: 1 }, models: { main: [[offline]], spare: [[wrongKey]] } })
+    expect(await mixed.outcome).toMatchObject({ kind: 'failed' })
+  })
+
   it('start their waits again after the job has waited for the keychain', async () => {
     const rig = runRig({ random: 1, postponed: { cause: 'keychain', times: 200 }, turns: [[silent], [silent]] })
     rig.clock.advance(await rig.clock.untilSleeping((ms) => ms < 100_000))

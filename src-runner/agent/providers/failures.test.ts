@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { scrub } from './failures.ts'
+import { OutboundError } from '../../platform/net/outbound.ts'
+import { failureFromOutbound, scrub } from './failures.ts'
 
 const scrubbed = (text: string, ...prompt: string[]) =>
   scrub(text, { apiKey: null, messages: prompt.map((words) => ({ role: 'user' as const, text: words })) })
@@ -18,4 +19,24 @@ it('looks for what an error repeats in a prompt of millions of characters, in on
   const before = process.cpuUsage()
   expect(scrubbed(error, prompt)).toBe(error)
   expect(process.cpuUsage(before).user / 1_000).toBeLessThan(4_000)
+})
+
+it.each([
+  // The code of the system; whether the provider is on this machine, and at its own address; whether this machine is offline.
+  ['EAI_AGAIN', false, false, true],
+  ['ENETUNREACH', false, false, true],
+  ['ENETDOWN', false, false, true],
+  ['ENOTFOUND', false, false, undefined],
+  ['EHOSTUNREACH', false, false, undefined],
+  ['ENOTFOUND', false, true, true],
+  ['EHOSTUNREACH', false, true, true],
+  ['UND_ERR_CONNECT_TIMEOUT', false, true, undefined],
+  ['ENETUNREACH', true, true, undefined],
+])('takes %s for being offline only if no wrong address can cause it (local: %s, own address: %s)', (code, local, ownAddress, offline) => {
+  const at = { local, ownAddress }
+  const context = { providerName: 'Acme', model: 'any', ...at, getModelCommand: null, apiKey: null, messages: [], now: 0 }
+  const kind = code.startsWith('EAI') || code === 'ENOTFOUND' ? 'dns' : 'unreachable'
+  const failure = failureFromOutbound(context, new OutboundError(kind, 'no', code))
+  expect(failure).toMatchObject({ kind: 'network', retryable: true })
+  expect(failure.offline).toBe(offline)
 })

@@ -11,6 +11,8 @@ export type FailureContext = {
   model: string
   /** On this machine the fix is to start the server, not to check the internet. */
   local: boolean
+  /** It is at the address of its service, which nobody typed. */
+  ownAddress: boolean
   /** How to get a missing model, if this provider has its own way. */
   getModelCommand: string | null
   apiKey: string | null
@@ -146,9 +148,9 @@ export function failureFromOutbound(context: FailureContext, error: OutboundErro
     case 'refused':
       return failure('network', createMessage('model_no_server', { provider }))
     case 'dns':
-      return failure('network', createMessage('model_name_unknown', { provider }))
+      return failure('network', createMessage('model_name_unknown', { provider }), offlineOf(context, error))
     case 'unreachable':
-      return failure('network', createMessage(local ? 'model_server_away' : 'model_offline', { provider }))
+      return failure('network', createMessage(local ? 'model_server_away' : 'model_offline', { provider }), offlineOf(context, error))
     case 'tls':
       return failure('network', createMessage('model_not_secure', { provider, reason: error.systemCode ?? 'TLS' }), {
         // A retry helps a broken handshake, but not a wrong certificate.
@@ -161,6 +163,12 @@ export function failureFromOutbound(context: FailureContext, error: OutboundErro
     case 'redirect':
       return failure('bad_request', createMessage('model_wrong_place', { provider, words: error.message }))
   }
+}
+
+/** Where a person typed the address, an unknown name or an unreachable host may be their mistake. */
+function offlineOf({ local, ownAddress }: FailureContext, { systemCode }: OutboundError): Pick<ModelFailure, 'offline'> {
+  const codes = ownAddress ? /^(EAI_AGAIN|ENETUNREACH|ENETDOWN|ENOTFOUND|EHOSTUNREACH)$/ : /^(EAI_AGAIN|ENETUNREACH|ENETDOWN)$/
+  return !local && codes.test(systemCode ?? '') ? { offline: true } : {}
 }
 
 /** Finds an error of this type in the chain of causes: libraries wrap what they catch. */

@@ -68,6 +68,8 @@ export type ModelFailure = {
   message: Message
   /** For `context_too_long`: the provider's numbers. */
   tooLong?: TooLong
+  /** This machine seems to have no network. A wrong address is no such failure. */
+  offline?: true
   /** The server has too little memory for this context window. */
   outOfMemory?: true
   /** What the provider requires of earlier replies: a field that they lack, no thinking, or ids of nine letters and digits. */

@@ -89,7 +89,8 @@ describe('a refusal for length', () => {
 
   it('is found quickly in an error that a server has made as slow to read as it can', () => {
     const message = 'request too large'.repeat(500) + 'limit: 1 '.repeat(1200)
-    const context = { providerName: 'Any', model: 'any', local: true, getModelCommand: null, apiKey: null, messages: [], now: 0 }
+    const at = { local: true, ownAddress: true }
+    const context = { providerName: 'Any', model: 'any', ...at, getModelCommand: null, apiKey: null, messages: [], now: 0 }
     const read = () => failureFromStatus(context, 429, new Headers(), JSON.stringify({ error: { message } }))
     expect(cpuMsOf(read)).toBeLessThan(500)
   })

@@ -87,6 +87,7 @@ function connect(driver: ProviderDriver, access: ProviderAccess, deps: AdapterDe
       providerName: access.name,
       model,
       local,
+      ownAddress: access.baseUrl === null,
       apiKey: access.apiKey,
       messages,
       getModelCommand: driver.getModelCommand?.(model) ?? null,

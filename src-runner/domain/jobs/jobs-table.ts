@@ -220,7 +220,7 @@ export const replyParts = sqliteTable(
   ],
 )
 
-/** `silence`: no model responds. `keychain`: it is locked, so there is no key. */
+/** `silence`: no model responds. `keychain`: it is locked, so there is no key, or this machine is offline. */
 export const POSTPONE_CAUSES = ['silence', 'keychain'] as const
 
 export const postponedJobs = sqliteTable(
