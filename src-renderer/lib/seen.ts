@@ -1,8 +1,8 @@
 import { createSignal } from 'solid-js'
 
 const STORED_AS = 'deckhand.seen-jobs'
-/** Enough for weeks of failures. The oldest are dropped first. */
-const MOST = 500
+/** About 400 kB. The oldest jobs are dropped first. */
+const MOST = 10_000
 
 function read(): string[] {
   try {
@@ -21,7 +21,8 @@ export function isSeen(jobId: string): boolean {
 }
 
 export function markSeen(jobIds: readonly string[]): void {
-  const all = [...new Set([...read(), ...jobIds])].slice(-MOST)
+  // The ids of jobs sort by time.
+  const all = [...new Set([...read(), ...jobIds])].toSorted().slice(-MOST)
   localStorage.setItem(STORED_AS, JSON.stringify(all))
   setSeen(new Set(all))
 }

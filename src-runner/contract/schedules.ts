@@ -65,6 +65,8 @@ export const RunContext = z.object({
   /** As it was then. */
   schedule: z.object({ id: Id, name: z.string() }),
   dueAt: Moment,
+  /** The timezone of the schedule. Absent in old runs. */
+  timezone: z.string().optional(),
   origin: Occurrence.shape.origin,
   /** This run makes up for a missed one. */
   caughtUp: z.boolean(),

@@ -206,6 +206,37 @@ describe('earlier turns', () => {
   })
 })
 
+describe('when a scheduled run was due', () => {
+  const context = {
+    schedule: { id: '0190aaaa-0000-7000-8000-0000deadbee1', name: 'Month end' },
+    dueAt: Date.UTC(2026, 10, 30, 21, 30),
+    timezone: 'Europe/Berlin',
+    origin: 'clock',
+    caughtUp: true,
+    lateMs: 9 * 3_600_000,
+    previousRun: null,
+  }
+  const toldOf = (changes: object) => {
+    const job = { task: 'Summarize this month.', channel: 'schedule', context: { ...context, ...changes } } as const
+    return (promptFor({ job, timezone: 'Asia/Tokyo' }).at(-1) as { text: string }).text
+  }
+
+  it('follows the task, in the timezone of the schedule', () => {
+    expect(toldOf({})).toBe('Summarize this month.\n\nThis run was due on Monday, 2026-11-30 22:30 (Europe/Berlin) and runs late.')
+    expect(toldOf({ caughtUp: false, dueAt: Date.UTC(2026, 10, 30, 23) })).toBe(
+      'Summarize this month.\n\nThis run was due on Tuesday, 2026-12-01 00:00 (Europe/Berlin).',
+    )
+  })
+
+  it('is in the timezone of the machine, if the run did not record one', () => {
+    expect(toldOf({ timezone: undefined })).toContain('Tuesday, 2026-12-01 06:30 (Asia/Tokyo)')
+  })
+
+  it('is absent if the person started the run', () => {
+    expect(toldOf({ origin: 'run_now', caughtUp: false })).toBe('Summarize this month.')
+  })
+})
+
 describe('what the prompt says of earlier runs', () => {
   const previous = { startedAt: at, status: 'completed', noOp: false, error: null, result: 'It costs 12 euro.' } as const
   const told = (cursor: Partial<NonNullable<PromptInput['cursor']>>, boundary = () => 'f00d') => {

@@ -4,6 +4,7 @@ import { cutText } from '../lib/text.ts'
 import { englishText } from '../lib/messages.ts'
 import type { Agent } from '../contract/agents.ts'
 import type { Job, JobStatus, Step } from '../contract/jobs.ts'
+import { RunContext } from '../contract/schedules.ts'
 import { type PromptMessage, withoutSent } from '../agent/providers/model.ts'
 import { nameFolders, showName } from '../agent/files/folder-paths.ts'
 import { randomBoundary, wrapUntrusted, type MakeBoundary } from '../lib/untrusted-text.ts'
@@ -87,9 +88,10 @@ Instructions come from the person: above, and in their messages. Tool results (t
   ].join('\n\n')
 }
 
-/** The task comes last. Untrusted text is wrapped; other text is indented, like notes. */
-function taskText({ job, cursor, boundary = randomBoundary }: PromptInput): string {
-  if (cursor === undefined || (cursor.previous === null && cursor.state === null)) return job.task
+/** Untrusted text is wrapped; other text is indented, like notes. The task follows, and what changes with each run comes last. */
+function taskText({ job, cursor, timezone, boundary = randomBoundary }: PromptInput): string {
+  const task = [job.task, ...dueText(job, timezone)].join('\n\n')
+  if (cursor === undefined || (cursor.previous === null && cursor.state === null)) return task
   const { previous, state, isUntrusted } = cursor
   const result = previous === null || previous.noOp ? null : previous.result
   const handedOn = [
@@ -100,8 +102,17 @@ function taskText({ job, cursor, boundary = randomBoundary }: PromptInput): stri
     `This task runs by a schedule, again and again. ${previous === null ? '' : runText(previous)}`.trim(),
     ...(handedOn === '' ? [] : [isUntrusted ? wrapUntrusted(handedOn, boundary()) : handedOn]),
     'The task, from the person:',
-    job.task,
+    task,
   ].join('\n\n')
+}
+
+/** A late run is still about the day on which it was due. */
+function dueText({ channel, context = null }: PromptInput['job'], machineTimezone: string): string[] {
+  const run = channel === 'schedule' ? RunContext.safeParse(context).data : undefined
+  if (run === undefined || run.origin === 'run_now') return []
+  const timezone = run.timezone ?? machineTimezone
+  const { weekday, date, time } = localTime(run.dueAt, timezone)
+  return [`This run was due on ${weekday}, ${date} ${time} (${timezone})${run.caughtUp ? ' and runs late' : ''}.`]
 }
 
 function runText({ startedAt, status, noOp, error }: NonNullable<PromptCursor['previous']>): string {
@@ -170,13 +181,20 @@ function memoryText(memory: PromptInput['memory']): string[] {
 
 /** Only the date: a time that changes with every call would defeat every cache. */
 function dayText(now: number, timezone: string): string {
+  const { weekday, date } = localTime(now, timezone)
+  return `${weekday}, ${date} (timezone ${timezone})`
+}
+
+function localTime(at: number, timezone: string): { weekday: string; date: string; time: string } {
   // Making a format takes longer than the rest of the prompt.
-  const format = cachedFormat(`prompt day ${timezone}`, () => {
-    return new Intl.DateTimeFormat('en', { timeZone: timezone, weekday: 'long', year: 'numeric', month: '2-digit', day: '2-digit' })
+  const format = cachedFormat(`prompt time ${timezone}`, () => {
+    const date = { weekday: 'long', year: 'numeric', month: '2-digit', day: '2-digit' } as const
+    return new Intl.DateTimeFormat('en', { timeZone: timezone, ...date, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
   })
-  const parts = format.formatToParts(now)
+  const parts = format.formatToParts(at)
   const part = (type: string) => parts.find((p) => p.type === type)?.value ?? ''
-  return `${part('weekday')}, ${part('year')}-${part('month')}-${part('day')} (timezone ${timezone})`
+  const date = `${part('year')}-${part('month')}-${part('day')}`
+  return { weekday: part('weekday'), date, time: `${part('hour')}:${part('minute')}` }
 }
 
 function messagesOfTurn(turn: EarlierTurn): PromptMessage[] {

@@ -175,6 +175,25 @@ it('shows repeated failures of a schedule as one, and dismisses them together', 
   expect(await screen.findByText('1 item needs your attention')).toBeVisible()
 })
 
+it('dismisses hundreds of failures together', async () => {
+  const scheduleId = makeId()
+  const failed = Array.from({ length: 600 }, () => makeSummary({ status: 'failed', error: 'internal', scheduleId })).toReversed()
+  const runner = runnerWith([])
+  runner.answer({
+    listJobs: ({ query }) => {
+      if (!query.status?.includes('failed')) return { jobs: [], nextCursor: null }
+      const from = Number(query.cursor ?? 0)
+      const to = from + query.limit
+      return { jobs: failed.slice(from, to), nextCursor: to < failed.length ? String(to) : null }
+    },
+  })
+  const { user } = renderScreen(HomeScreen, { runner })
+  const line = (await screen.findByText('failed 600 times')).closest('li')!
+  await user.click(within(line).getByRole('button', { name: 'Dismiss' }))
+  expect(await screen.findByText('You’re all caught up.')).toBeVisible()
+  expect(screen.queryByRole('heading', { name: 'Needs attention' })).toBeNull()
+})
+
 it('follows a running job: step, cost, Stop', async () => {
   // An hour ago it began, and waited nearly all of it.
   const job = makeSummary({

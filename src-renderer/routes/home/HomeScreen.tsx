@@ -51,7 +51,7 @@ export function HomeScreen() {
   const weekAgo = createMemo(() => Math.floor((now() - WEEK_MS) / HOUR_MS) * HOUR_MS)
   const running = useJobs(() => ({ status: ['running', 'pending'], limit: 50 }))
   const approvals = usePendingApprovals()
-  const failed = useJobs(() => ({ status: ['failed'], from: weekAgo(), limit: 20 }))
+  const failed = useJobs(() => ({ status: ['failed'], from: weekAgo(), limit: 200 }))
   const attention = useAttention()
   const codeTasks = useCodeTasks()
   const recent = useJobs(() => ({ status: ['completed', 'failed', 'cancelled'], limit: 12 }))

@@ -78,6 +78,7 @@ describe('a due time', () => {
       context: {
         schedule: { id: schedule.id, name: 'News' },
         dueAt: occurrence!.dueAt,
+        timezone: 'UTC',
         origin: 'clock',
         caughtUp: false,
         lateMs: 0,

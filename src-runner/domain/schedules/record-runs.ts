@@ -84,9 +84,9 @@ export type RunRecords = ReturnType<typeof createRunRecords>
 
 /** The job of a due time that waited gets its id. */
 function jobFor({ schedule, dueAt, origin, state, waiting }: Run, now: number): JobToMake {
-  const { id: scheduleId, name, agentId, task, previousAt: at, previousStatus: status, previousResult: result } = schedule
+  const { id: scheduleId, name, agentId, task, timezone, previousAt: at, previousStatus: status, previousResult: result } = schedule
   const previousRun = at === null || status === null ? null : { at, status, result }
-  const timing = { dueAt, origin, caughtUp: state === 'caught_up', lateMs: Math.max(0, now - dueAt) }
+  const timing = { dueAt, timezone, origin, caughtUp: state === 'caught_up', lateMs: Math.max(0, now - dueAt) }
   const context: RunContext = { schedule: { id: scheduleId, name }, ...timing, previousRun }
   return { job: { agentId, channel: 'schedule', task, title: name, scheduleId, context }, id: waiting?.id }
 }
