@@ -74,7 +74,8 @@ function Text(props: { item: TextItem }): JSX.Element {
           <ReplyText text={props.item.text} streaming={props.item.live} />
         </div>
       </Show>
-      <Show when={props.item.interrupted}>
+      {/* A model that was given up for the next one leaves an empty reply. */}
+      <Show when={props.item.interrupted && (props.item.text !== '' || props.item.reasoning !== '')}>
         <span>
           <Pill tone="warn" title={t('turn.interruptedWhy')}>
             {t('turn.interrupted')}

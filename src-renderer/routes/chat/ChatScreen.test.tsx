@@ -397,6 +397,15 @@ describe('a conversation', () => {
     expect(screen.getByRole('group', { name: 'Output' })).toHaveTextContent('lines 1-120 of 120')
   })
 
+  it('shows nothing of a model that was given up for the next one', async () => {
+    const { space, conversationId, job, say } = openRunning()
+    space.steps.set(job.id, [reply(1, '', { interrupted: true }), reply(2, 'Here it is.')])
+    openChat(space.runner, `/chat/${conversationId}`)
+    say({ type: 'start', jobId: job.id, conversationId })
+    expect(await screen.findByText('Here it is.')).toBeInTheDocument()
+    expect(screen.queryByText('Interrupted')).toBeNull()
+  })
+
   it('does not show a call that the person refused as a failure', async () => {
     const { space, conversationId, job, say } = openRunning()
     const asked = { name: 'read_file', args: { path: 'a.md' } }

@@ -5,7 +5,7 @@ import type { JobErrorCode } from '../../contract/errors.ts'
 import type { ModelEvent, ModelFailure, ModelRequest, ReplyParts } from '../providers/model.ts'
 import { limitReached, textSoFar, type Attempt } from './attempt.ts'
 import { callModel, EMPTY_REPLY, type CallResult, type ReplyContent, type TooLongRefusal } from './call-model.ts'
-import { addCosts, type CallCost } from './cost-of-call.ts'
+import { addCosts, NO_COST, type CallCost } from './cost-of-call.ts'
 import type { LoopInput, LoopOutcome, PostponeCause } from './loop-types.ts'
 
 const TRIES_PER_MODEL = 5
@@ -45,7 +45,8 @@ type Failed = { failure: ModelFailure; tries: number }
 
 /**
  * Gets one reply: retries a model while its failure may pass, then falls back to the next one. `spent` is the cost of
- * earlier calls for the same reply; the outcome's cost includes it.
+ * earlier calls for the same reply. The outcome's cost is that of its model, and includes it; what the models before it cost is
+ * recorded.
  */
 export async function askModel(attempt: Attempt, request: Omit<ModelRequest, 'model'>, spent: CallCost): Promise<AskOutcome> {
   const { models } = attempt.input
@@ -53,6 +54,11 @@ export async function askModel(attempt: Attempt, request: Omit<ModelRequest, 'mo
   let cost = spent
   let last: { content: ReplyContent; model: ModelRef } = { content: EMPTY_REPLY, model: models[attempt.modelIndex]! }
   for (let n = 0; n < models.length; n++) {
+    if (n > 0 && cost.usage.input + cost.usage.output > 0) {
+      await recordLeft(attempt, last, cost)
+      last = { ...last, content: EMPTY_REPLY }
+      cost = NO_COST
+    }
     const index = (attempt.modelIndex + n) % models.length
     const model = models[index]!
     let shorterTries = 0
@@ -94,6 +100,17 @@ export async function askModel(attempt: Attempt, request: Omit<ModelRequest, 'mo
   const outcome = postponed(attempt, failures)
   if (outcome !== null) return { end: 'limit', outcome, model: last.model, cost }
   return { end: 'failed', ...last, cost, error: errorCodeFor(failures[0]!.failure.kind), message: messageFor(failures) }
+}
+
+/** Each model's tokens and money count as its own. The words of one that failed are dropped. */
+async function recordLeft(
+  { deps }: Attempt,
+  { content, model }: { content: ReplyContent; model: ModelRef },
+  cost: CallCost,
+): Promise<void> {
+  if (content.text !== '') deps.progress.reset()
+  await deps.record.reply({ text: '', reasoning: '', toolCalls: [], model, ...cost, interrupted: true, durationMs: 0 })
+  deps.budget?.release()
 }
 
 /** null: do not try this model again. */

@@ -680,6 +680,22 @@ describe('fallbacks', () => {
     expect(await rig.outcome).toMatchObject({ text: 'quick' })
   })
 
+  it('record what the first model used as its own, without its words', async () => {
+    const released: (number | undefined)[] = []
+    const reserved: number[] = []
+    const budget = {
+      reserve: async (_: number | null, unrecorded: number) => (reserved.push(unrecorded), { reserved: true } as const),
+      release: (micros?: number) => void released.push(micros),
+    }
+    const models = { main: [[text('Half'), fail({ retryable: false }, USAGE)]], spare: [say('Whole.', { ...USAGE, output: 0 })] }
+    const rig = runRig({ budget, models })
+    expect(await rig.outcome).toMatchObject({ text: 'Whole.', reply: { model: { model: 'spare' }, usage: { output: 0 }, costMicros: 300 } })
+    expect(rig.replies).toMatchObject([{ text: '', model: { model: 'main' }, usage: USAGE, costMicros: 450, interrupted: true }])
+    expect(rig.log.filter((line) => /delta|reset|reply/.test(line))).toEqual(["delta 'Half'", 'reset', "reply cut ''", "delta 'Whole.'"])
+    expect(reserved).toEqual([0, 0])
+    expect(released).toContain(undefined)
+  })
+
   it('name every failure and report the code of the first', async () => {
     const rig = runRig({
       models: {

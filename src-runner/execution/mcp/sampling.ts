@@ -11,7 +11,7 @@ import { askModel, type AskOutcome } from '../../agent/loop/ask-model.ts'
 import type { Attempt as LoopAttempt } from '../../agent/loop/attempt.ts'
 import { createContextWindows } from '../../agent/loop/context-windows.ts'
 import { NO_COST } from '../../agent/loop/cost-of-call.ts'
-import type { LoopBudget, LoopInput } from '../../agent/loop/loop-types.ts'
+import type { LoopBudget, LoopInput, RecordedReply, StepRecorder } from '../../agent/loop/loop-types.ts'
 import { promptOfSampling, SamplingRefused, type Sampled, type Sampling } from '../../agent/mcp/sampling.ts'
 import type { ModelSource } from '../../agent/providers/model.ts'
 
@@ -48,18 +48,19 @@ export function createSamplingModels(deps: SamplingDeps) {
     if (readSettings(deps.db).pauseAll) throw new SamplingRefused('All agents are paused.')
     const startedAt = deps.clock.monotonic()
     const request = { messages: promptOfSampling(server, text, randomBoundary), tools: [], maxOutputTokens: maxTokens }
-    const asked = await askModel(loopAttemptFor(deps, attempt, request.messages, signal), request, NO_COST)
-    const { model, cost } = asked
-    const durationMs = Math.round(deps.clock.monotonic() - startedAt)
-    const tokens = cost.usage.input + cost.usage.output
+    const record = (reply: RecordedReply) =>
+      commitSoon(deps.db, (tx) => void deps.jobs.recordReply(tx, attempt.claim, { ...reply, askedBy: server }))
     try {
+      const asked = await askModel(loopAttemptFor(deps, attempt, request.messages, signal, record), request, NO_COST)
+      const { model, cost } = asked
+      const durationMs = Math.round(deps.clock.monotonic() - startedAt)
+      const tokens = cost.usage.input + cost.usage.output
       // Not a part of the conversation, so that no model and no result of the job takes it for a reply of the agent.
-      const reply = { text: '', reasoning: '', toolCalls: [], model, ...cost, interrupted: true, durationMs, askedBy: server }
-      if (tokens > 0) await commitSoon(deps.db, (tx) => void deps.jobs.recordReply(tx, attempt.claim, reply))
+      if (tokens > 0) await record({ text: '', reasoning: '', toolCalls: [], model, ...cost, interrupted: true, durationMs })
+      return { text: textOf(asked), model: model.model, isCut: asked.end === 'reply' && asked.reason === 'length', tokens }
     } finally {
       deps.reservations.release(attempt.claim.jobId)
     }
-    return { text: textOf(asked), model: model.model, isCut: asked.end === 'reply' && asked.reason === 'length', tokens }
   }
 
   return {
@@ -113,6 +114,7 @@ function loopAttemptFor(
   { claim, models: refs, limits, toolContext, alive }: Running,
   messages: LoopAttempt['messages'],
   signal: AbortSignal,
+  record: StepRecorder['reply'],
 ): LoopAttempt {
   const budget: LoopBudget = {
     async reserve(estimateMicros, unrecordedMicros, until) {
@@ -139,7 +141,7 @@ function loopAttemptFor(
       // A silent model is not waited for twice.
       postponed: { cause: 'silence', times: 1 },
     },
-    deps: { models, budget, progress, clock, random, policy: none, record: { reply: none, toolStarted: none, toolResult: none } },
+    deps: { models, budget, progress, clock, random, policy: none, record: { reply: record, toolStarted: none, toolResult: none } },
     messages,
     used: { ...used },
     texts: [],
