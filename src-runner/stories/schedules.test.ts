@@ -471,4 +471,29 @@ describe('a schedule', () => {
     expect(days.find(({ blockedBy }) => blockedBy === null)!.dueAt).toBe(at('2026-11-21T00:00:00Z'))
     expect(days.filter(({ blockedBy }) => blockedBy === 'budget')).toHaveLength(14)
   })
+
+  it('that is a watcher is blocked only until the run before ends, or until the day of the limit is over', async () => {
+    await open()
+    const watcher = await create({ cron: '*/10 * * * *', dailyBudgetUsd: 2 })
+    const entries = async (hours: number) =>
+      (await runner.client.ok('listUpcomingRuns', { query: { hours } })).runs.map(({ dueAt, times, blockedBy }) => [
+        dueAt,
+        times,
+        blockedBy,
+      ])
+    const hold = runner.modelServer.holdBefore(0)
+    await runner.client.ok('runScheduleNow', of(watcher))
+    expect(await entries(2)).toEqual([
+      [at('2026-11-20T09:40:00Z'), 1, 'overlap'],
+      [at('2026-11-20T09:50:00Z'), 11, null],
+    ])
+    hold.release()
+    await settled(watcher, 'success')
+    await runner.client.ok('runScheduleNow', of(watcher))
+    await settled(watcher, 'success')
+    expect(await entries(20)).toEqual([
+      [at('2026-11-20T09:40:00Z'), 86, 'budget'],
+      [at('2026-11-21T00:00:00Z'), 34, null],
+    ])
+  })
 })

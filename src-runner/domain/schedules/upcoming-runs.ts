@@ -11,7 +11,7 @@ import { findLiveJob, listDueUntil, type UpcomingRow } from './schedules.sql.ts'
 /** Nobody reads more, and a busy week has many thousands. */
 export const MAX_UPCOMING = 200
 
-/** The runs expected after `now` until `until`, soonest first. A watcher has one entry for all its runs. */
+/** The runs expected after `now` until `until`, soonest first. A watcher has one entry for all its runs that have the same blocker. */
 export function listUpcoming(
   db: Db,
   { now, moneyNow, until, entityId }: { now: number; moneyNow: number; until: number; entityId?: string | undefined },
@@ -39,8 +39,11 @@ export function listUpcoming(
     if (times.length === 0) return []
     const head = { scheduleId: row.id, name: row.name, agentName: row.agentName }
     const blockedBy = blockerOf(db, row, { now, moneyNow, pauseAll })
-    if (watches) return [{ ...head, dueAt: times[0]!, times: times.length, untilAt: times.at(-1)!, blockedBy: blockedBy(times[0]!, 0) }]
-    return times.map((dueAt, nth) => ({ ...head, dueAt, times: 1, untilAt: dueAt, blockedBy: blockedBy(dueAt, nth) }))
+    const alike = (group: number[], by: UpcomingRun['blockedBy']) => {
+      return { ...head, dueAt: group[0]!, times: group.length, untilAt: group.at(-1)!, blockedBy: by }
+    }
+    if (!watches) return times.map((dueAt, nth) => alike([dueAt], blockedBy(dueAt, nth)))
+    return [...Map.groupBy(times, blockedBy)].map(([by, group]) => alike(group, by))
   }
 }
 
