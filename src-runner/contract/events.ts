@@ -11,6 +11,9 @@ import { DeliveryOutcome } from './triggers.ts'
 
 const approval = z.object({ approvalId: Id, jobId: Id, agentId: Id, conversationId: Id.nullable(), kind: ApprovalKind })
 
+/** Old events have none. */
+const scheduleId = Id.nullable().optional()
+
 /**
  * What happened, recorded in the transaction of the change. `GET /api/events` sends these with their row number as the SSE
  * id, so a reader that reconnects with `Last-Event-ID` misses nothing.
@@ -33,12 +36,13 @@ export const RECORDED_EVENTS = {
     kind: z.enum(['reply', 'tool_started', 'tool_result']),
     costUsd: Usd,
   }),
-  'job.waiting': z.object({ jobId: Id, agentId: Id, conversationId: Id.nullable(), status: JobStatus }),
+  'job.waiting': z.object({ jobId: Id, agentId: Id, conversationId: Id.nullable(), status: JobStatus, scheduleId }),
   'job.requeued': z.object({
     jobId: Id,
     agentId: Id,
     conversationId: Id.nullable(),
     reason: z.enum(['woken', 'rescued', 'released', 'postponed']),
+    scheduleId,
   }),
   /** No model or keychain responds. The job resumes automatically; `message` says what a person can do. */
   'job.postponed': z.object({ jobId: Id, agentId: Id, conversationId: Id.nullable(), message: Message, until: Moment }),

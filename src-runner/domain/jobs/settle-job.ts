@@ -245,7 +245,7 @@ function postpone(
 
 function requeue(tx: Tx, deps: JobDeps, job: OpenJob, reason: 'woken' | 'rescued' | 'released' | 'postponed'): 'pending' {
   markPending(tx, job.seq, deps.workingTime.take(job.id))
-  tx.emit({ type: 'job.requeued', payload: { ...idsOf(job), reason } })
+  tx.emit({ type: 'job.requeued', payload: { ...idsOf(job), reason, scheduleId: job.scheduleId } })
   tx.afterCommit(() => {
     deps.workingTime.end(job.id)
     deps.liveStreams.release(job.id)
@@ -256,7 +256,7 @@ function requeue(tx: Tx, deps: JobDeps, job: OpenJob, reason: 'woken' | 'rescued
 
 function putToSleep(tx: Tx, deps: JobDeps, job: OpenJob, status: 'awaiting_approval' | 'awaiting_child'): JobStatus {
   markWaiting(tx, job.seq, status, deps.workingTime.take(job.id))
-  tx.emit({ type: 'job.waiting', payload: { ...idsOf(job), status } })
+  tx.emit({ type: 'job.waiting', payload: { ...idsOf(job), status, scheduleId: job.scheduleId } })
   deps.hooks.waiting(tx, movedOf(job, status))
   const above = status === 'awaiting_approval' ? listAbove(tx, job) : []
   tx.afterCommit(() => {

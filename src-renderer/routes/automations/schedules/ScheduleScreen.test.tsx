@@ -115,6 +115,21 @@ describe('one schedule', () => {
 
   it('asks by name before it is deleted', async () => {
     const { user, path, runner, held } = open()
+  it('reads the run history again when a run waits for an approval, and when it continues', async () => {
+    const jobId = makeId()
+    const { held, runner } = open({ liveJobId: jobId, lastStatus: 'running' }, [makeOccurrence({ jobId, jobStatus: 'running' })])
+    await runHistory()
+    const ids = { jobId, agentId: makeId(), conversationId: null, scheduleId: held.schedule.id }
+    for (const event of [
+      { type: 'job.waiting', payload: { ...ids, status: 'awaiting_approval' } },
+      { type: 'job.requeued', payload: { ...ids, reason: 'woken' } },
+    ] as const) {
+      const before = runner.callsOf('listOccurrences').length
+      runner.happen(event)
+      await waitFor(() => expect(runner.callsOf('listOccurrences').length).toBeGreaterThan(before))
+    }
+  })
+
     await user.click(await screen.findByRole('button', { name: 'More' }))
     await user.click(await screen.findByRole('menuitem', { name: 'Delete' }))
     const dialog = await screen.findByRole('alertdialog', { name: 'Delete Summary?' })
