@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ownTimezone } from '../../../lib/time.ts'
-import { allTimezones, nextDayIn, zoneTime, zoneTimes } from './zone-time.ts'
+import { allTimezones, nextDayIn, timeOfDay, zoneTime, zoneTimes } from './zone-time.ts'
 
 describe('nextDayIn', () => {
   it.each([
@@ -27,6 +27,14 @@ it('formats a span with the day only once', () => {
   const at = Date.parse('2026-05-12T07:00:00Z')
   expect(zoneTimes(at, at + 3_600_000, 'Asia/Tokyo', 'en-GB')).toMatch(/^Tue 12 May, 16:00.?–.?17:00$/)
   expect(zoneTimes(at, at + 86_400_000, 'Asia/Tokyo', 'en-GB')).toMatch(/^Tue 12 May, 16:00.?–.?Wed 13 May, 16:00$/)
+})
+
+it('formats the time of day where the machine is, also after it has travelled', () => {
+  const at = Date.parse('2026-05-12T07:00:00Z')
+  vi.stubEnv('TZ', 'Asia/Tokyo')
+  expect(timeOfDay(at, 'en-GB')).toBe('16:00')
+  vi.stubEnv('TZ', 'America/Los_Angeles')
+  expect(timeOfDay(at, 'en-GB')).toMatch(/^0?0:00$/)
 })
 
 it('lists all zones, with the machine’s own and UTC', () => {
