@@ -70,7 +70,8 @@ export const RECORDED_EVENTS = {
   'memory.changed': z.object({ memoryId: Id, agentId: Id.nullable() }),
   'memory.deleted': z.object({ memoryId: Id, agentId: Id.nullable() }),
   'agent.created': z.object({ agentId: Id }),
-  'agent.changed': z.object({ agentId: Id }),
+  /** `hasNewModel`: its model or a fallback changed. Absent in old events. */
+  'agent.changed': z.object({ agentId: Id, hasNewModel: z.boolean().optional() }),
   'agent.deleted': z.object({ agentId: Id }),
   'conversation.created': z.object({ conversationId: Id, agentId: Id }),
   'conversation.changed': z.object({ conversationId: Id, agentId: Id }),

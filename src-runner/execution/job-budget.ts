@@ -10,7 +10,7 @@ import type { Claim } from '../domain/jobs/claim-job.ts'
 import { toUsd } from '../lib/micros.ts'
 import type { LoopBudget, Reserved } from '../agent/loop/loop-types.ts'
 
-/** At a spending limit the person is asked. The job fails only if nobody raises it. */
+/** At a spending limit the person is asked. The job fails only if the person refuses, or does not answer and it is still reached. */
 export function createJobBudget(
   { db, approvals, reservations }: { db: Database; approvals: ApprovalStore; reservations: Reservations },
   claim: Claim,
@@ -18,9 +18,10 @@ export function createJobBudget(
   return {
     async reserve(estimateMicros, unrecordedMicros, signal): Promise<Reserved> {
       const answered = approvals.findLatestBudget(db, claim.seq)
-      if (answered?.status === 'rejected' || answered?.status === 'expired') return { reserved: false, refused: refusalOf(answered) }
+      if (answered?.status === 'rejected') return { reserved: false, refused: refusalOf(answered) }
       const { over } = await reservations.reserve(claim.jobId, { estimateMicros, unrecordedMicros }, signal)
       if (over === null) return { reserved: true }
+      if (answered?.status === 'expired') return { reserved: false, refused: refusalOf(answered) }
       await askForMore(over)
       return { reserved: false, wait: 'awaiting_approval' }
     },

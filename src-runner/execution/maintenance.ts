@@ -52,9 +52,13 @@ export function createMaintenance({ db, hub, clock, log, times, money, timezone,
   }
 
   function onEvent(event: StoredEvent): void {
-    const isAboutSpendingLimits =
-      event.type === 'agent.changed' || (event.type === 'settings.changed' && event.payload.keys.includes('dayBudgetUsd'))
-    if (isAboutSpendingLimits) transact(db, reconsiderBudgets)
+    const hasChanged = (setting: string) => event.type === 'settings.changed' && event.payload.keys.includes(setting)
+    if (event.type === 'agent.changed' || hasChanged('dayBudgetUsd')) transact(db, reconsiderBudgets)
+    if (event.type === 'model.price_changed' || hasChanged('defaultModel')) transact(db, (tx) => approvals.retryBudgets(tx))
+    else if (event.type === 'agent.changed' && event.payload.hasNewModel) {
+      const { agentId } = event.payload
+      transact(db, (tx) => approvals.retryBudgets(tx, agentId))
+    }
   }
 
   return {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Agent, CreateAgent } from '../contract/agents.ts'
+import type { Agent, CreateAgent, ModelRef } from '../contract/agents.ts'
 import type { Approval } from '../contract/approvals.ts'
 import type { Job } from '../contract/jobs.ts'
 import { createTestRunner, type TestRunner, type TestRunnerOptions } from '../testing/create-test-runner.ts'
@@ -27,6 +27,8 @@ describe('a budget', () => {
     await runner.client.ok('setModelPrice', { body: { model: agent.model!, price: PRICE } })
     return agent
   }
+  const setPrice = (model: ModelRef, inputUsdPerMillion: number) =>
+    runner.client.ok('setModelPrice', { body: { model, price: { inputUsdPerMillion, outputUsdPerMillion: inputUsdPerMillion * 10 } } })
   const submit = async (agent: Agent) => (await runner.client.ok('submitTask', { body: { task: 'Go', agentId: agent.id } })).jobId
   const run = async (agent: Agent): Promise<Job> => runner.ended(await submit(agent))
   const pending = async (): Promise<Approval[]> => (await runner.client.ok('listApprovals', { query: { status: 'pending' } })).approvals
@@ -76,6 +78,46 @@ describe('a budget', () => {
     expect(job).toMatchObject({ status: 'awaiting_approval', costUsd: 0 })
     clock.advance(25 * 3_600_000)
     expect(await runner.ended(job.id)).toMatchObject({ status: 'failed', error: 'cost_limit' })
+  })
+
+  it('does not end the job after a day without an answer, if its next call costs less by then', async () => {
+    const clock = createHandClock()
+    const agent = await open({ limits: { maxCostUsd: 0.2 }, instructions: 'Be brief. '.repeat(5000) }, { clock })
+    const job = await run(agent)
+    expect(job.status).toBe('awaiting_approval')
+    await runner.client.ok('updateAgent', { params: { agentId: agent.id }, body: { instructions: '' } })
+    expect((await runner.ended(job.id)).status).toBe('awaiting_approval')
+    clock.advance(25 * 3_600_000)
+    await expect.poll(async () => (await runner.ended(job.id)).status).toBe('completed')
+  })
+
+  it('lets a waiting job go on when its model costs less', async () => {
+    const agent = await open({ limits: { maxCostUsd: 0.05 } })
+    const job = await run(agent)
+    expect(job.status).toBe('awaiting_approval')
+    await setPrice(agent.model!, 0)
+    await expect.poll(async () => (await runner.ended(job.id)).status).toBe('completed')
+    expect(await pending()).toEqual([])
+  })
+
+  it('lets a waiting job go on when its agent gets a model that costs less', async () => {
+    const agent = await open({ limits: { maxCostUsd: 0.05 } })
+    const free = { ...agent.model!, model: 'free' }
+    await setPrice(free, 0)
+    const job = await run(agent)
+    expect(job.status).toBe('awaiting_approval')
+    await runner.client.ok('updateAgent', { params: { agentId: agent.id }, body: { model: free } })
+    await expect.poll(async () => (await runner.ended(job.id)).status).toBe('completed')
+    expect(await pending()).toEqual([])
+  })
+
+  it('is asked about again when a new price is still too high', async () => {
+    const agent = await open({ limits: { maxCostUsd: 0.05 } })
+    const job = await run(agent)
+    const [asked] = await pending()
+    await setPrice(agent.model!, 9)
+    await expect.poll(async () => (await pending()).map(({ id }) => id)).toEqual([expect.not.stringMatching(asked!.id)])
+    expect((await runner.ended(job.id)).status).toBe('awaiting_approval')
   })
 
   it('of an agent applies to all its jobs of the day', async () => {

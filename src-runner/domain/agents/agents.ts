@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { and, asc, eq, getTableColumns, isNull, or, sql, type SQL, type SQLWrapper } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db, Tx } from '../../platform/db/database.ts'
@@ -155,7 +156,8 @@ export function updateAgent(tx: Tx, { clock }: { clock: Clock }, agentId: string
     .set({ ...columnsOf(after), isDefault: after.isDefault, updatedAt: clock.now() })
     .where(eq(agents.id, agentId))
     .run()
-  tx.emit({ type: 'agent.changed', payload: { agentId } })
+  const hasNewModel = !isDeepStrictEqual([after.model, after.fallbacks], [before.model, before.fallbacks])
+  tx.emit({ type: 'agent.changed', payload: { agentId, hasNewModel } })
   return getAgent(tx, agentId)
 }
 

@@ -99,6 +99,11 @@ export function reconsiderBudgets(tx: Tx, deps: AnsweringDeps, { now, timezone }
   })
 }
 
+/** Lets jobs that wait for money check again, of one agent or of all: their next call may cost less. They ask again if it does not. */
+export function retryBudgets(tx: Tx, deps: AnsweringDeps, agentId?: string): void {
+  withdrawBudgets(tx, deps, (approval) => agentId === undefined || approval.agentId === agentId)
+}
+
 function withdrawBudgets(tx: Tx, deps: AnsweringDeps, which: (approval: Approval) => boolean): void {
   const waiting = selectApprovals(tx)
     .where(and(isPending, eq(approvals.kind, 'budget')))

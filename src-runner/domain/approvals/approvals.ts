@@ -13,6 +13,7 @@ import {
   expireApprovals,
   moveExpiry,
   reconsiderBudgets,
+  retryBudgets,
   withdrawQuestionsOfServers,
   type AnsweringDeps,
 } from './answer-approval.ts'
@@ -44,6 +45,7 @@ export function createApprovals({
     },
     answer: (tx: Tx, given: ResolveApproval) => answerApproval(tx, deps, given),
     reconsiderBudgets: (tx: Tx, at: { now: number; timezone: string }) => reconsiderBudgets(tx, deps, at),
+    retryBudgets: (tx: Tx, agentId?: string) => retryBudgets(tx, deps, agentId),
     withdrawQuestionsOfServers: (tx: Tx, approvalId?: string) => withdrawQuestionsOfServers(tx, deps, approvalId),
     expireDue: (tx: Tx) => expireApprovals(tx, deps),
     moveExpiry,
