@@ -107,7 +107,7 @@ export const Schedule = z.object({
   liveJobId: Id.nullable(),
   /** Spent by its agent since the schedule's local day began. Compared with `dailyBudgetUsd`. */
   agentSpentTodayUsd: Usd,
-  /** The cost of its own jobs since then. */
+  /** The part of it that this schedule's own jobs cost. */
   spentTodayUsd: Usd,
   createdAt: Moment,
   updatedAt: Moment,

@@ -339,6 +339,21 @@ describe('a spent budget', () => {
     expect(rig.read(mine)).toMatchObject({ agentSpentTodayUsd: 1, spentTodayUsd: 0.000001 })
   })
 
+  it('is compared with the spending of the agent that the schedule has now, of which its runs by another agent are no part', () => {
+    const schedule = rig.create({ dailyBudgetUsd: 1 })
+    goTo('2026-11-20T10:00:00Z')
+    rig.end(fired(schedule), { kind: 'completed', text: '' }, 500_000)
+    expect(rig.read(schedule)).toMatchObject({ agentSpentTodayUsd: 0.5, spentTodayUsd: 0.5 })
+    goTo('2026-11-20T11:00:00Z')
+    const live = fired(schedule)
+    const other = rig.domain.addAgent('Bob').id
+    rig.write((tx) => rig.schedules.update(tx, schedule.id, { agentId: other }))
+    rig.end(live, { kind: 'completed', text: '' }, 200_000)
+    goTo('2026-11-20T12:00:00Z')
+    rig.end(fired(schedule), { kind: 'completed', text: '' }, 100_000)
+    expect(rig.read(schedule)).toMatchObject({ agentSpentTodayUsd: 0.1, spentTodayUsd: 0.1 })
+  })
+
   it('does not count yesterday, also on days of 23 and 25 hours', () => {
     rig.close()
     for (const [day, spentAt, nextDay] of [

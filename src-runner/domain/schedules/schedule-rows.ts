@@ -127,7 +127,7 @@ export function scheduleOf(db: Db, row: ScheduleRow, { now, moneyNow }: { now: n
     lastRun: row.lastRunSeq === null ? null : findOccurrence(db, row.lastRunSeq),
     liveJobId: live?.id ?? null,
     agentSpentTodayUsd: toUsd(readAgentSpend(db, agentId, day.since, day.until)),
-    spentTodayUsd: toUsd(readOwnSpend(db, id, day)),
+    spentTodayUsd: toUsd(readOwnSpend(db, { scheduleId: id, agentId, ...day })),
   }
 }
 

@@ -122,23 +122,28 @@ export function findLiveJob(db: Db, scheduleId: string): (LiveJob & { id: string
   return db.prepare<LiveJob & { id: string }>(LIVE_JOB).get(scheduleId) ?? null
 }
 
-/** A job created before the day counts with its replies of that day. There is one such job, and perhaps a retry. */
+/**
+ * A job created before the day counts with its replies of that day. There is one such job, and perhaps a retry. The plus sign keeps
+ * SQLite from using the index of the agent's jobs.
+ */
 const OWN_SPEND = `
   WITH
-    live AS (SELECT seq, created_at, cost_micros FROM agent_jobs INDEXED BY agent_jobs_open_runs WHERE schedule_id = @scheduleId AND ${OPEN}),
-    ended AS (SELECT seq, created_at, cost_micros, finished_at FROM agent_jobs WHERE schedule_id = @scheduleId AND finished_at IS NOT NULL),
+    live AS (SELECT seq, created_at, cost_micros FROM agent_jobs INDEXED BY agent_jobs_open_runs
+      WHERE schedule_id = @scheduleId AND agent_id = @agentId AND ${OPEN}),
+    ended AS (SELECT seq, created_at, cost_micros, finished_at, agent_id FROM agent_jobs WHERE schedule_id = @scheduleId AND finished_at IS NOT NULL),
     older AS (
       SELECT seq FROM live WHERE created_at < @since
       UNION ALL
-      SELECT seq FROM (SELECT seq, finished_at FROM ended WHERE created_at < @since ORDER BY created_at DESC LIMIT 10) AS newest WHERE finished_at >= @since)
+      SELECT seq FROM (SELECT seq, finished_at, agent_id FROM ended WHERE created_at < @since ORDER BY created_at DESC LIMIT 10) AS newest
+        WHERE finished_at >= @since AND agent_id = @agentId)
   SELECT (SELECT ifnull(sum(cost_micros), 0) FROM live WHERE created_at >= @since AND created_at < @until)
-    + (SELECT ifnull(sum(cost_micros), 0) FROM ended WHERE created_at >= @since AND created_at < @until)
+    + (SELECT ifnull(sum(cost_micros), 0) FROM ended WHERE created_at >= @since AND created_at < @until AND +agent_id = @agentId)
     + (SELECT ifnull(sum(step.cost_micros), 0) FROM older CROSS JOIN job_steps AS step ON step.job_seq = older.seq
       WHERE step.kind = 'reply' AND step.created_at >= @since AND step.created_at < @until) AS micros`
 
-/** What the runs of one schedule cost from `since` on and before `until`, in micro-dollars. */
-export function readOwnSpend(db: Db, scheduleId: string, day: { since: number; until: number }): number {
-  return db.prepare<{ micros: number }>(OWN_SPEND).get({ scheduleId, ...day })!.micros
+/** What an agent's runs of one schedule cost from `since` on and before `until`, in micro-dollars. */
+export function readOwnSpend(db: Db, of: { scheduleId: string; agentId: string; since: number; until: number }): number {
+  return db.prepare<{ micros: number }>(OWN_SPEND).get(of)!.micros
 }
 
 const MOVED_BY = ['seq', 'id', 'agentId', 'cron', 'timezone', 'nextDueAt', 'resumeAt'] as const
