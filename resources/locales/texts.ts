@@ -3399,7 +3399,6 @@ export type TextParams = {
   'messages.taint_earlier_runs': NoParams
   'messages.taint_memories': NoParams
   'messages.taint_owner_turns': NoParams
-  'messages.taint_owner_turns': NoParams
   'messages.taint_assumed': NoParams
   'messages.approval_runs_unnamed': NoParams
   'messages.approval_warning': { cause: string }
