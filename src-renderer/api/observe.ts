@@ -151,6 +151,7 @@ export function usePages<N extends JsonRoute, T>(
   query: () => Record<string, unknown> | null,
   pick: (answer: CallAnswer<N>) => T[],
   params: () => Record<string, string> | null = () => ({}),
+  { everyMs }: Pick<ObserveOptions, 'everyMs'> = {},
 ): Pages<T> {
   const callLoosely = useApi().client.call as LooseCall
   const queries = useQueryClient()
@@ -167,6 +168,7 @@ export function usePages<N extends JsonRoute, T>(
       enabled: filters !== null && of !== null,
       meta: { tags: tagsOf(name, of ?? undefined) },
       placeholderData: keepPreviousData as never,
+      ...(everyMs !== undefined && { refetchInterval: everyMs }),
     }
   })
   const observer = new InfiniteQueryObserver<Page, DefaultError, InfiniteData<Page>, readonly unknown[], string | null>(

@@ -288,11 +288,16 @@ export function useTemplatePreview(
   return useWhileWriting('previewTemplate', () => {
     const body = written()
     return body === null ? null : { body }
+/** What was spent today is less after midnight, and the next run is another, without an event. */
+const SCHEDULES_EVERY_MS = 5 * 60_000
+
   })
 }
 
 export function useSchedules(): Pages<Schedule> {
   return usePages(
+    () => ({}),
+    { everyMs: SCHEDULES_EVERY_MS },
     'listSchedules',
     () => ({ limit: 100 }),
     (page) => page.schedules,
@@ -300,7 +305,7 @@ export function useSchedules(): Pages<Schedule> {
 }
 
 export const useSchedule = (scheduleId: Given) =>
-  useRoute('getSchedule', () => withId(scheduleId, (id) => ({ params: { scheduleId: id } })))
+  useRoute('getSchedule', () => withId(scheduleId, (id) => ({ params: { scheduleId: id } })), { everyMs: SCHEDULES_EVERY_MS })
 
 /** The newest scheduled runs. */
 export const useLastOccurrences = (scheduleId: Given, limit: number) =>
@@ -323,7 +328,8 @@ export function useScheduleSummary(span: () => { from: number; scheduleId?: stri
   })
 }
 
-export const useUpcomingRuns = (hours: number) => useRoute('listUpcomingRuns', () => ({ query: { hours } }), { everyMs: 5 * 60_000 })
+export const useUpcomingRuns = (hours: number) =>
+  useRoute('listUpcomingRuns', () => ({ query: { hours } }), { everyMs: SCHEDULES_EVERY_MS })
 
 /** The next runs of a cron expression, while the person types it. */
 export function useCronPreview(written: () => { cron: string; timezone: string } | null): Written<RouteAnswer<'previewCron'>> {

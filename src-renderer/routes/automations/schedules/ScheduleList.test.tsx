@@ -1,5 +1,5 @@
 import { screen, waitFor, within } from '@solidjs/testing-library'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Occurrence, Schedule, UpcomingRun } from '../../../../src-runner/contract/schedules.ts'
 import { changeLanguage } from '../../../lib/language.ts'
 import { createFakeRunner } from '../../../testing/fake-runner.ts'
@@ -102,6 +102,17 @@ it('promises no run for today once the limit of the day is reached', async () =>
   expect(await row('Spent')).toHaveTextContent('Spending limit reached today')
   expect(await row('Tomorrow')).not.toHaveTextContent('Spending limit')
   expect(await row('Frugal')).toHaveTextContent(/in 1[34] min/)
+})
+
+it('shows what is spent today without an event, because at midnight it begins again', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const schedule = makeSchedule({ name: 'Summary', agentSpentTodayUsd: 1.2, dailyBudgetUsd: 5 })
+  const { runner } = open([schedule])
+  await screen.findByText('$1.20 of $5.00')
+  runner.answer({ listSchedules: () => ({ schedules: [{ ...schedule, agentSpentTodayUsd: 0 }], nextCursor: null }) })
+  vi.advanceTimersByTime(5 * 60_000)
+  await screen.findByText('$0.00 of $5.00')
 })
 
 it('lists the runs within a day, and what would block them', async () => {

@@ -1,7 +1,7 @@
 import { messageText } from '../../../lib/message-text.ts'
 import { quote } from '../../../testing/things.ts'
 import { screen, waitFor, within } from '@solidjs/testing-library'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { JobStatus } from '../../../../src-runner/contract/jobs.ts'
 import { type Occurrence, OccurrenceState, type Schedule } from '../../../../src-runner/contract/schedules.ts'
 import { createFakeRunner, Refusal } from '../../../testing/fake-runner.ts'
@@ -75,6 +75,16 @@ describe('one schedule', () => {
     expect(await screen.findByText(sentence)).toBeInTheDocument()
   })
 
+  it('shows what is spent today without an event, because at midnight it begins again', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { held } = open({ agentSpentTodayUsd: 1.2, dailyBudgetUsd: 5 })
+    await screen.findByText('$1.20 of $5.00')
+    held.schedule = { ...held.schedule, agentSpentTodayUsd: 0 }
+    vi.advanceTimersByTime(5 * 60_000)
+    await screen.findByText('$0.00 of $5.00')
+  })
+
   it('says why it could not be run', async () => {
     const { user, runner } = open()
     runner.answer({ runScheduleNow: () => new Refusal('schedule_is_running', 'The runner’s own sentence, in English.') })
@@ -105,16 +115,6 @@ describe('one schedule', () => {
     expect(await screen.findByText(/active for 3h 01m/)).toBeInTheDocument()
   })
 
-  it('is paused and resumed', async () => {
-    const { user } = open()
-    await user.click(await screen.findByRole('button', { name: 'Pause' }))
-    expect(await screen.findByText(/runs are skipped and not made up for/)).toBeInTheDocument()
-    await user.click(await screen.findByRole('button', { name: 'Resume' }))
-    expect(await screen.findByRole('button', { name: 'Pause' })).toBeInTheDocument()
-  })
-
-  it('asks by name before it is deleted', async () => {
-    const { user, path, runner, held } = open()
   it('reads the run history again when a run waits for an approval, and when it continues', async () => {
     const jobId = makeId()
     const { held, runner } = open({ liveJobId: jobId, lastStatus: 'running' }, [makeOccurrence({ jobId, jobStatus: 'running' })])
@@ -130,6 +130,16 @@ describe('one schedule', () => {
     }
   })
 
+  it('is paused and resumed', async () => {
+    const { user } = open()
+    await user.click(await screen.findByRole('button', { name: 'Pause' }))
+    expect(await screen.findByText(/runs are skipped and not made up for/)).toBeInTheDocument()
+    await user.click(await screen.findByRole('button', { name: 'Resume' }))
+    expect(await screen.findByRole('button', { name: 'Pause' })).toBeInTheDocument()
+  })
+
+  it('asks by name before it is deleted', async () => {
+    const { user, path, runner, held } = open()
     await user.click(await screen.findByRole('button', { name: 'More' }))
     await user.click(await screen.findByRole('menuitem', { name: 'Delete' }))
     const dialog = await screen.findByRole('alertdialog', { name: 'Delete Summary?' })
