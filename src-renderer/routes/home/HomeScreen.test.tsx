@@ -450,6 +450,23 @@ describe('after a week away', () => {
     expect(line).toHaveTextContent('$0.03')
   })
 
+  it('says that the figures of webhooks are a minimum when there are more jobs', async () => {
+    const posted = [
+      makeSummary({ channel: 'webhook', costUsd: 0.02 }),
+      makeSummary({ channel: 'webhook', status: 'failed', costUsd: 0.01 }),
+    ]
+    const runner = runnerWith([])
+    runner.answer({
+      listJobs: ({ query }) => (query.channel === 'webhook' ? { jobs: posted, nextCursor: 'next' } : { jobs: [], nextCursor: null }),
+    })
+    renderScreen(HomeScreen, { runner })
+    const line = (await screen.findByRole('link', { name: 'Webhooks' })).closest('li')!
+    expect(line).toHaveTextContent('more than 2 jobs')
+    expect(within(line).getByText('at least 1 failed')).toBeVisible()
+    expect(within(line).getByText('at least $0.03')).toBeVisible()
+    expect(within(await away()).getByText('at least $0.03 in total')).toBeVisible()
+  })
+
   it('shows nothing when nothing was due', async () => {
     const runner = runnerWith([])
     renderScreen(HomeScreen, { runner })

@@ -35,7 +35,9 @@ export function WhileAway(props: { from: number }): JSX.Element {
     const usd = (summary.data?.costUsd ?? 0) + costOf(posted.items)
     const isPriced = summary.data?.priced !== false && arePriced(posted.items)
     if (!isPriced && usd === 0) return t('home.away.cost', { cost: t('common.unpriced') })
-    return t(isPriced ? 'home.away.cost' : 'home.away.costPartlyPriced', { cost: moneyText(usd, locale()) })
+    const amount = moneyText(usd, locale())
+    const cost = posted.hasMore ? t('common.atLeast', { amount }) : amount
+    return t(isPriced ? 'home.away.cost' : 'home.away.costPartlyPriced', { cost })
   }
   return (
     <Show when={schedules().length > 0 || posted.items.length > 0}>
@@ -135,11 +137,12 @@ function OfWebhooks(props: { jobs: readonly JobSummary[]; hasMore: boolean }): J
       href="/activity?channel=webhook"
       costUsd={costOf(props.jobs)}
       priced={arePriced(props.jobs)}
+      atLeast={props.hasMore}
       why={null}
     >
       <div class="flex flex-wrap gap-x-4 text-ink-2">
         {count()}
-        <TallyLine tallies={[...countOf('failed', failed()), ...countOf('waiting', waiting())]} />
+        <TallyLine tallies={[...countOf('failed', failed()), ...countOf('waiting', waiting())]} atLeast={props.hasMore} />
       </div>
     </Line>
   )
@@ -153,6 +156,7 @@ function Line(props: {
   href: string
   costUsd: number
   priced: boolean
+  atLeast?: boolean
   why: string | null
   action?: JSX.Element
   children: JSX.Element
@@ -165,7 +169,7 @@ function Line(props: {
         </A>
         <div class="min-w-40 flex-1">{props.children}</div>
         {props.action}
-        <Money usd={props.costUsd} priced={props.priced} class="min-w-16 shrink-0 text-right text-ink-3" />
+        <Money usd={props.costUsd} priced={props.priced} atLeast={props.atLeast === true} class="min-w-16 shrink-0 text-right text-ink-3" />
       </div>
       <Show when={props.why}>{(why) => <p class="wrap-anywhere text-ink-3">{why()}</p>}</Show>
     </li>
