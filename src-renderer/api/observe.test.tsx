@@ -7,6 +7,18 @@ import { makeAgent, makeJob, makeSummary } from '../testing/things.ts'
 import { useCancelJob } from './mutations.ts'
 import { useAgents, useJob, useJobs, useProgress, useRules } from './queries.ts'
 
+function JobTitles() {
+  const jobs = useJobs(() => ({ status: ['failed', 'completed'] }))
+  return (
+    <>
+      <For each={jobs.items}>{(job) => <p>{job.title}</p>}</For>
+      <button type="button" disabled={!jobs.hasMore} onClick={() => jobs.more()}>
+        more
+      </button>
+    </>
+  )
+}
+
 function AgentNames() {
   const agents = useAgents()
   return (
@@ -121,23 +133,38 @@ describe('queries', () => {
           ? { jobs: [makeSummary({ title: 'Second' })], nextCursor: null }
           : { jobs: [makeSummary({ title: 'First' })], nextCursor: 'two' },
     })
-    const Part = () => {
-      const jobs = useJobs(() => ({ status: ['failed', 'completed'] }))
-      return (
-        <>
-          <For each={jobs.items}>{(job) => <p>{job.title}</p>}</For>
-          <button type="button" disabled={!jobs.hasMore} onClick={() => jobs.more()}>
-            more
-          </button>
-        </>
-      )
-    }
-    const { user } = renderScreen(Part, { runner })
+    const { user } = renderScreen(JobTitles, { runner })
     await screen.findByText('First')
     await user.click(screen.getByRole('button', { name: 'more' }))
     await screen.findByText('Second')
     expect(screen.getByText('First')).toBeInTheDocument()
     expect(screen.getByRole('button', { name: 'more' })).toBeDisabled()
+  })
+
+  it('load the next page although the list is being refetched, and refetch it then', async () => {
+    const first = makeSummary({ title: 'Before' })
+    const second = makeSummary({ title: 'Second' })
+    const held = Promise.withResolvers<void>()
+    let isHeld = false
+    const runner = createFakeRunner({
+      listJobs: async ({ query }) => {
+        if (query.cursor === 'two') return { jobs: [second], nextCursor: null }
+        if (isHeld) await held.promise
+        return { jobs: [first], nextCursor: 'two' }
+      },
+    })
+    const { user } = renderScreen(JobTitles, { runner })
+    await screen.findByText('Before')
+    await waitFor(() => expect(runner.callsOf('listJobs')).toHaveLength(2))
+    isHeld = true
+    first.title = 'After'
+    runner.happen({ type: 'job.started', payload: { jobId: first.id, agentId: first.agentId, conversationId: null, attempt: 1 } })
+    await waitFor(() => expect(runner.callsOf('listJobs')).toHaveLength(3))
+    await user.click(screen.getByRole('button', { name: 'more' }))
+    await screen.findByText('Second')
+    held.resolve()
+    await screen.findByText('After')
+    expect(screen.getByText('Second')).toBeInTheDocument()
   })
 
   describe('of a job that is to be stopped', () => {

@@ -187,6 +187,13 @@ export function usePages<N extends JsonRoute, T>(
       { defer: true },
     ),
   )
+  /** Instead of a refetch that is under way, which the cache would return in place of the next page. It is made up for. */
+  const more = async () => {
+    const { queryKey } = options()
+    const { isFetching, isFetchingNextPage } = observer.getCurrentResult()
+    await observer.fetchNextPage({ cancelRefetch: !isFetchingNextPage })
+    if (isFetching && !isFetchingNextPage) void queries.invalidateQueries({ queryKey, exact: true }, { cancelRefetch: false })
+  }
   const items = createMemo(() => state.data?.pages.flatMap((page) => pick(page)) ?? [])
   return {
     get items() {
@@ -204,7 +211,7 @@ export function usePages<N extends JsonRoute, T>(
     get isLoadingMore() {
       return state.isLoadingMore
     },
-    more: () => void observer.fetchNextPage({ cancelRefetch: false }),
+    more: () => void more(),
     retry: () => void observer.refetch(),
   }
 }
