@@ -4,6 +4,7 @@ import { useApi } from '../../api/ApiProvider.tsx'
 import { messageText } from '../../lib/message-text.ts'
 import { t } from '../../lib/language.ts'
 import { toast } from '../../ui/Toasts.tsx'
+import { needsKey } from './provider-kinds.ts'
 
 export type Connected = { provider: Provider; models: Model[] }
 /** The provider is stored, but it did not accept the key or the address. */
@@ -24,9 +25,11 @@ export function useConnect() {
   const store = async (request: CreateProvider, known: Provider | undefined): Promise<Provider> => {
     if (known === undefined) return (await client.call('createProvider', { body: request })).provider
     const { name, baseUrl, apiKey } = request
+    // An empty field leaves the key of a provider that was there before. A key that an earlier try has stored goes.
+    const noKey = known === stored && !needsKey(request.kind) ? null : undefined
     const { provider, keyRemoved } = await client.call('updateProvider', {
       params: { providerId: known.id },
-      body: { name, baseUrl: baseUrl ?? null, ...(apiKey && { apiKey }) },
+      body: { name, baseUrl: baseUrl ?? null, apiKey: apiKey ?? noKey },
     })
     if (keyRemoved) toast({ tone: 'bad', text: t('models.form.keyRemoved', { name: provider.name }) })
     return provider

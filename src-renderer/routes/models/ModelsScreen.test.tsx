@@ -90,6 +90,25 @@ it('shows the provider’s refusal, retries with another key, and removes it whe
   await waitFor(() => expect(runner.callsOf('deleteProvider')).toHaveLength(1))
 })
 
+it('removes a refused key from a provider that needs none when its field is emptied', async () => {
+  const provider = makeProvider({ kind: 'openai-compatible', baseUrl: 'http://10.0.0.9/v1' })
+  const runner = createFakeRunner({
+    createProvider: () => ({ provider }),
+    updateProvider: () => ({ provider, keyRemoved: false }),
+    checkProvider: () => ({ ok: false, models: 0, message: quote('The key was refused.') }),
+  })
+  const { user } = renderScreen(ModelsScreen, { runner, route: '/models', path: '/models?add=openai-compatible' })
+  const dialog = await screen.findByRole('dialog')
+  await user.type(within(dialog).getByRole('textbox', { name: /Base URL/ }), 'http://10.0.0.9/v1')
+  await user.type(within(dialog).getByLabelText(/API key/), 'wrong')
+  await user.click(within(dialog).getByRole('button', { name: 'Connect' }))
+  await within(dialog).findByRole('alert')
+  await user.clear(within(dialog).getByLabelText(/API key/))
+  await user.click(within(dialog).getByRole('button', { name: 'Connect' }))
+  await waitFor(() => expect(runner.callsOf('updateProvider')).toHaveLength(1))
+  expect(runner.callsOf('updateProvider')[0]!.body.apiKey).toBeNull()
+})
+
 it('adds no second provider after a check that could not be made', async () => {
   const provider = makeProvider()
   const runner = createFakeRunner({
