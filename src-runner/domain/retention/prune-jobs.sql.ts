@@ -37,23 +37,19 @@ export function pruneConversation(tx: Tx, { jobs, before }: { jobs: Pick<JobStor
 }
 
 /**
- * A job stays while anything may still need it: a parent job (it reads the result, and its taints), a child job, a message on its
- * way, a budget that its approval extended, the last run of a schedule, the folder of a coding program, and the delivery before it
- * in its webhook's inbox, which is
- * read along that chain. The newest job stays because its number must not be given again.
+ * A job stays while anything may still need it: a parent job (it reads the result, and its taints), a message on its
+ * way, a budget that its approval extended, the last run of a schedule, or the folder of a coding program. The newest job stays
+ * because its number must not be given again.
  */
 const EXAMINED = `
   SELECT job.seq, job.finished_at AS finishedAt, job.steps, (
     job.seq < (SELECT max(seq) FROM agent_jobs)
-    AND NOT EXISTS (SELECT 1 FROM agent_jobs AS child WHERE child.parent_job_id = job.id)
     AND NOT EXISTS (SELECT 1 FROM agent_jobs AS parent WHERE parent.id = job.parent_job_id
       AND (parent.finished_at IS NULL OR parent.finished_at >= @before))
     AND NOT EXISTS (SELECT 1 FROM code_tasks WHERE code_tasks.job_seq = job.seq AND code_tasks.folder IS NOT NULL)
     AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.job_id = job.id AND outbox.state = 'pending')
     AND NOT EXISTS (SELECT 1 FROM occurrences AS run JOIN schedules ON schedules.seq = run.schedule_seq
       WHERE run.job_seq = job.seq AND schedules.last_run_seq = run.seq)
-    AND NOT EXISTS (SELECT 1 FROM job_texts AS texts JOIN job_texts AS former ON former.job_seq = texts.before_job_seq
-      WHERE texts.job_seq = job.seq)
     AND NOT EXISTS (SELECT 1 FROM approvals JOIN budget_extensions AS extension ON extension.approval_id = approvals.id
       WHERE approvals.job_seq = job.seq AND extension.scope <> 'job' AND approvals.answered_at > @budgetsSince)
   ) AS isDue
@@ -65,6 +61,15 @@ const EXAMINED = `
 type Examined = Place & { steps: number; isDue: 0 | 1 }
 
 /**
+ * Jobs that go first: its children, and the delivery before it in its webhook's inbox, which is read along that chain. Asked just
+ * before the deletion, because they often go in the same transaction.
+ */
+const GOES_LATER = `
+  SELECT 1 FROM agent_jobs AS job JOIN job_texts AS texts ON texts.job_seq = job.seq WHERE job.seq = ? AND (
+    EXISTS (SELECT 1 FROM agent_jobs AS child WHERE child.parent_job_id = job.id)
+    OR EXISTS (SELECT 1 FROM job_texts AS former WHERE former.job_seq = texts.before_job_seq))`
+
+/**
  * Examines the next jobs that ended before `before`, the oldest first, and deletes those that nothing needs, with their steps.
  * Returns how many it deleted and where to continue: null after the last.
  */
@@ -73,11 +78,13 @@ export function pruneJobs(
   { before, now, after }: { before: number; now: number; after: Place },
 ): { deleted: number; next: Place | null } {
   const rows = listExamined(tx, { before, now, after })
+  const goesLater = tx.prepare(GOES_LATER)
   let [deleted, steps, place] = [0, 0, after]
   for (const row of rows) {
-    if (row.isDue === 1 && deleted > 0 && steps + row.steps > STEPS_AT_ONCE) return { deleted, next: place }
+    const isDue = row.isDue === 1 && goesLater.get(row.seq) === undefined
+    if (isDue && deleted > 0 && steps + row.steps > STEPS_AT_ONCE) return { deleted, next: place }
     place = { finishedAt: row.finishedAt, seq: row.seq }
-    if (row.isDue === 0) continue
+    if (!isDue) continue
     deleteJob(tx, row.seq)
     deleted++
     steps += row.steps

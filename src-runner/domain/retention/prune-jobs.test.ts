@@ -95,6 +95,34 @@ test('keeps unfinished jobs, their parents and children, and the newest job', ()
   expect(ids()).toEqual([newest.id, waiting.id])
 })
 
+test('deletes a parent after its child, and all deliveries of a webhook, in one pass', () => {
+  const parent = enqueue()
+  const { claim } = write((tx) => rig.store.claim(tx, parent.id, 1000))!
+  done({ channel: 'delegation', parentJobId: parent.id, parentCallId: 'c1' })
+  rig.clock.advance(1)
+  write((tx) => rig.store.settle(tx, claim, { kind: 'completed', text: 'ok' }))
+  let before: number | null = null
+  for (let n = 0; n < 120; n++) {
+    rig.clock.advance(1)
+    const { id } = done({ channel: 'webhook', delivered: { payload: Buffer.from('{}'), headers: null, before } })
+    before = rig.db.prepare<{ seq: number }>('SELECT seq FROM agent_jobs WHERE id = ?').get(id)!.seq
+  }
+  rig.clock.advance(40 * DAY_MS)
+  const young = done({ channel: 'webhook', delivered: { payload: Buffer.from('{}'), headers: null, before } })
+  expect(prune(rig.clock.now() - 30 * DAY_MS)).toBe(122)
+  expect(ids()).toEqual([young.id])
+})
+
+test('keeps a delivery as long as the one before it', () => {
+  const waiting = enqueue({ channel: 'webhook', delivered: { payload: Buffer.from('{}'), headers: null, before: null } })
+  const { seq } = rig.db.prepare<{ seq: number }>('SELECT seq FROM agent_jobs WHERE id = ?').get(waiting.id)!
+  const next = done({ channel: 'webhook', delivered: { payload: Buffer.from('{}'), headers: null, before: seq } })
+  rig.clock.advance(40 * DAY_MS)
+  const young = done()
+  expect(prune(rig.clock.now() - 30 * DAY_MS)).toBe(0)
+  expect(ids()).toEqual([young.id, next.id, waiting.id])
+})
+
 test('deletes a conversation that was not used, and keeps all turns of one in use', () => {
   const unused = done({ channel: 'chat' }).conversationId!
   done({ channel: 'chat', conversation: unused })
