@@ -10,13 +10,14 @@ import type { RouteAnswer } from '../../../src-runner/contract/routes.ts'
 import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { ChannelIcon } from '../../features/chat-turn/ChannelIcon.tsx'
+import { keepDraft } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx'
 import { IconButton } from '../../ui/IconButton.tsx'
 import { Menu } from '../../ui/Menu.tsx'
 import { toast } from '../../ui/Toasts.tsx'
-import { keepDraft } from './chat-turns.ts'
+import { draftOf } from './chat-turns.ts'
 
 /** Who the person talks to, through which channel, and what can be done with the whole conversation. */
 export function ChatHeader(props: {
@@ -38,7 +39,7 @@ export function ChatHeader(props: {
   const deleteNow = async () => {
     const conversationId = props.conversation!.conversation.id
     await remove.run({ params: { conversationId } })
-    keepDraft(conversationId, '')
+    keepDraft(draftOf(conversationId), '')
     toast({ text: t('chat.deleted') })
     navigate('/chat', { replace: true })
   }

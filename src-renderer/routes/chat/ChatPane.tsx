@@ -6,10 +6,11 @@ import { problemOf } from '../../api/problem.ts'
 import { type useAgents, useConversation } from '../../api/queries.ts'
 import { toastError } from '../../api/toast-error.ts'
 import { t } from '../../lib/language.ts'
+import { joinDrafts, keepDraft, readDraft } from '../../lib/drafts.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Select } from '../../ui/Select.tsx'
-import { type ChatTurn, chatTurns, isUnderWay, joinDrafts, keepDraft, readDraft, type SentTurn } from './chat-turns.ts'
+import { type ChatTurn, chatTurns, draftOf, isUnderWay, type SentTurn } from './chat-turns.ts'
 import { ChatHeader } from './ChatHeader.tsx'
 import { TurnList } from './TurnList.tsx'
 import { Composer } from './Composer.tsx'
@@ -32,7 +33,7 @@ type PaneProps = {
 export function ChatPane(props: PaneProps) {
   const conversation = useConversation(() => props.conversationId)
   const [chosenId, setChosenId] = createSignal<string | null>(null)
-  const draft = useDraft(() => props.conversationId)
+  const draft = useDraft(() => draftOf(props.conversationId))
   const follow = useFollowBottom()
 
   const allAgents = () => props.agents.data?.agents ?? []
@@ -128,7 +129,7 @@ export function ChatPane(props: PaneProps) {
           </p>
           <Composer
             opened={props.opened}
-            conversationId={props.conversationId}
+            draft={draftOf(props.conversationId)}
             placeholder={running() === undefined ? t('chat.placeholder', { agent: agentName() }) : t('chat.placeholderQueued')}
             disabled={agentId() === null || (props.conversationId === null && props.chat.isOpening())}
             onSend={send}
@@ -157,13 +158,13 @@ export function ChatPane(props: PaneProps) {
 }
 
 /** Puts texts into the draft. `filled` changes whenever its field is to get the focus. */
-function useDraft(conversationId: () => string | null) {
+function useDraft(name: () => string) {
   const [filled, setFilled] = createSignal(0)
   let suggested: string | null = null
   const focus = () => setFilled((count) => count + 1)
   /** What the person has begun to write stays above the text. */
   const add = (text: string) => {
-    keepDraft(conversationId(), joinDrafts(readDraft(conversationId()), text))
+    keepDraft(name(), joinDrafts(readDraft(name()), text))
     focus()
   }
   return {
@@ -172,7 +173,7 @@ function useDraft(conversationId: () => string | null) {
     add,
     suggest(text: string) {
       // Another suggestion replaces one that was left as it is.
-      if (readDraft(null) === suggested) keepDraft(null, '')
+      if (readDraft(name()) === suggested) keepDraft(name(), '')
       suggested = text
       add(text)
     },

@@ -302,6 +302,22 @@ describe('a new chat', () => {
         <ChatScreen />
       </>
     )
+  it('puts a message that was not sent back into the field after a reload', async () => {
+    const space = createWorkspace()
+    const first = openChat(space.runner)
+    await composer()
+    space.runner.setReachable(false)
+    await first.user.type(await composer(), 'Hello{Enter}')
+    await screen.findByText(/could not be reached/)
+    await first.user.type(await composer(), 'And more')
+    // A reload disposes of nothing.
+    first.container.remove()
+    space.runner.setReachable(true)
+    openChat(space.runner)
+    expect(await composer()).toHaveValue('Hello\n\nAnd more')
+    expect(screen.queryByText('Not sent')).toBeNull()
+  })
+
     const Elsewhere = () => <A href="/chat">Back</A>
     const view = renderScreen(Page, { route: ROUTE, path: '/chat', runner: { ...space.runner, fetch }, more: { '/models': Elsewhere } })
     await view.user.type(await composer(), 'Hello{Enter}')

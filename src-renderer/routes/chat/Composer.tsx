@@ -3,17 +3,18 @@ import ArrowUp from 'lucide-solid/icons/arrow-up'
 import CircleStop from 'lucide-solid/icons/circle-stop'
 import { createEffect, createMemo, createSignal, type JSX, on, Show } from 'solid-js'
 import { MAX_TASK_CHARS } from '../../../src-runner/contract/primitives.ts'
+import { keepDraft, readDraft } from '../../lib/drafts.ts'
 import { focusSoon } from '../../lib/focus.ts'
 import { countText } from '../../../resources/locales/numbers.ts'
 import { locale, t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
-import { keepDraft, readDraft } from './chat-turns.ts'
 
 export type ComposerProps = {
   /** Changes whenever a chat is opened, also the same one again. The field then gets the focus. */
   opened: unknown
-  conversationId: string | null
+  /** The name of its draft. */
+  draft: string
   placeholder: string
   /** No message can be sent now. */
   disabled?: boolean
@@ -33,7 +34,7 @@ export type ComposerProps = {
 export function Composer(props: ComposerProps) {
   const [text, setText] = createSignal('')
   let area: HTMLTextAreaElement | undefined
-  createEffect(() => setText(readDraft(props.conversationId)))
+  createEffect(() => setText(readDraft(props.draft)))
   // Opening a chat focuses its field, wherever it was opened from.
   createEffect(
     on(
@@ -50,7 +51,7 @@ export function Composer(props: ComposerProps) {
   )
   const write = (next: string) => {
     setText(next)
-    keepDraft(props.conversationId, next)
+    keepDraft(props.draft, next)
   }
   const isTooLong = () => text().length > MAX_TASK_CHARS
   const maySend = createMemo(() => text().trim() !== '' && !isTooLong() && props.disabled !== true)

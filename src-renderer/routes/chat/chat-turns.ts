@@ -1,4 +1,3 @@
-import { createSignal } from 'solid-js'
 import type { Message } from '../../../src-runner/contract/conversations.ts'
 import { isTerminal, type JobSummary } from '../../../src-runner/contract/jobs.ts'
 
@@ -82,31 +81,7 @@ export function isUnderWay(turn: Pick<ChatTurn, 'job' | 'sent'>): boolean {
   return turn.job !== null && !isTerminal(turn.job.status)
 }
 
-/** Each conversation keeps its draft while the window is open. */
-const DRAFT = 'deckhand.draft.'
-const [draftChange, announceDraftChange] = createSignal(undefined, { equals: false })
-
-/** Reactive: a message that could not be sent gets into the draft while its field is shown. */
-export function readDraft(conversationId: string | null): string {
-  draftChange()
-  return sessionStorage.getItem(`${DRAFT}${conversationId ?? 'new'}`) ?? ''
-}
-
-export function keepDraft(conversationId: string | null, text: string): void {
-  const key = `${DRAFT}${conversationId ?? 'new'}`
-  if (text === '') sessionStorage.removeItem(key)
-  else sessionStorage.setItem(key, text)
-  announceDraftChange()
-}
-
-/** Gives a new conversation what was written on while it was being created. The field shows it all the time, so nothing is announced. */
-export function moveNewDraft(conversationId: string): void {
-  const text = sessionStorage.getItem(`${DRAFT}new`)
-  if (text === null) return
-  sessionStorage.setItem(`${DRAFT}${conversationId}`, text)
-  sessionStorage.removeItem(`${DRAFT}new`)
-}
-
-export function joinDrafts(above: string, below: string): string {
-  return [above.trim(), below.trim()].filter(Boolean).join('\n\n')
+/** The name of the draft of a conversation, or of a new one. */
+export function draftOf(conversationId: string | null): string {
+  return conversationId ?? 'new'
 }

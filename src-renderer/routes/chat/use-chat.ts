@@ -1,7 +1,11 @@
-import { type Accessor, createSignal, onCleanup } from 'solid-js'
+import { type Accessor, createEffect, createSignal, onCleanup } from 'solid-js'
 import { useApi } from '../../api/ApiProvider.tsx'
+import { joinDrafts, keepDraft, moveDraft, readDraft } from '../../lib/drafts.ts'
 import { pageId, randomId } from '../../lib/ids.ts'
-import { joinDrafts, keepDraft, moveNewDraft, readDraft, type SentTurn } from './chat-turns.ts'
+import { draftOf, type SentTurn } from './chat-turns.ts'
+
+const UNSENT_STORED_AS = 'deckhand.unsent'
+type Unsent = Pick<SentTurn, 'conversationId' | 'text'>
 
 export type Chat = {
   /** The turns that this page sent to this conversation. */
@@ -19,8 +23,8 @@ export type Chat = {
 }
 
 /**
- * Sends messages. A message is shown at once, and stays with its error if it could not be sent. When the screen is left, it waits
- * in the field of its chat.
+ * Sends messages. A message is shown at once, and stays with its error if it could not be sent. When the screen is left or
+ * the page reloaded, it waits in the field of its chat.
  */
 export function useChat(conversationId: Accessor<string | null>, onOpened: (conversationId: string) => void): Chat {
   const { turns: streams } = useApi()
@@ -28,15 +32,22 @@ export function useChat(conversationId: Accessor<string | null>, onOpened: (conv
   const change = (localId: string, part: Partial<SentTurn>) =>
     setTurns((all) => all.map((turn) => (turn.localId === localId ? { ...turn, ...part } : turn)))
   const isNew = (turn: SentTurn) => turn.conversationId === null
-  const putIntoField = ({ conversationId: id, text }: SentTurn) => keepDraft(id, joinDrafts(text, readDraft(id)))
+  const putIntoField = ({ conversationId: id, text }: Unsent) => keepDraft(draftOf(id), joinDrafts(text, readDraft(draftOf(id))))
   const edit = (turn: SentTurn) => {
     setTurns((all) => all.filter((one) => one.localId !== turn.localId))
     putIntoField(turn)
   }
+  const unsent = () =>
+    turns().flatMap(({ conversationId: id, text, problem }): Unsent[] => (problem === null ? [] : [{ conversationId: id, text }]))
+  const beforeReload = JSON.parse(sessionStorage.getItem(UNSENT_STORED_AS) ?? '[]') as Unsent[]
+  beforeReload.toReversed().forEach(putIntoField)
+  // At once, because a phone discards a page without telling it.
+  createEffect(() => sessionStorage.setItem(UNSENT_STORED_AS, JSON.stringify(unsent())))
   let isLeft = false
   onCleanup(() => {
     isLeft = true
-    for (const turn of turns().toReversed()) if (turn.problem !== null) putIntoField(turn)
+    unsent().toReversed().forEach(putIntoField)
+    sessionStorage.removeItem(UNSENT_STORED_AS)
   })
 
   async function submit(turn: SentTurn): Promise<void> {
@@ -50,7 +61,7 @@ export function useChat(conversationId: Accessor<string | null>, onOpened: (conv
       })
       change(turn.localId, begun)
       if (isLeft || !isNew(turn) || conversationId() !== null) return
-      moveNewDraft(begun.conversationId)
+      moveDraft(draftOf(null), draftOf(begun.conversationId))
       onOpened(begun.conversationId)
     } catch (thrown) {
       if (isLeft) putIntoField(turn)

@@ -4,25 +4,14 @@ import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { MAX_TASK_CHARS } from '../../../src-runner/contract/primitives.ts'
 import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
+import { joinDrafts, keepDraft, readDraft } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
 
 const AGENT_STORED_AS = 'deckhand.hand-over-agent'
-const DRAFT_STORED_AS = 'deckhand.hand-over-draft'
-const [draftChange, announceDraftChange] = createSignal(undefined, { equals: false })
-
-/** Survives a reload. Reactive: a task that was refused gets into the draft also when the person left the screen and came back. */
-function readDraft(): string {
-  draftChange()
-  return sessionStorage.getItem(DRAFT_STORED_AS) ?? ''
-}
-
-function keepDraft(text: string): void {
-  sessionStorage.setItem(DRAFT_STORED_AS, text)
-  announceDraftChange()
-}
+const DRAFT = 'job'
 
 /**
  * Runs a job without leaving the screen. It then appears below, running. Without `agents`, which come with the runner, a person
@@ -47,25 +36,25 @@ export function NewJob(props: {
       () => props.requested,
       (text) => {
         if (text === null) return
-        if (text !== '') keepDraft(text)
+        if (text !== '') keepDraft(DRAFT, text)
         area?.focus()
         props.onTaken()
       },
     ),
   )
   const send = async () => {
-    const text = readDraft().trim()
+    const text = readDraft(DRAFT).trim()
     const to = agent()
     if (text === '' || submit.isRunning) return
     setIsWaiting(to === undefined)
     if (to === undefined) return
     // At once, so that what is typed meanwhile stays, and the text is not there to be sent again after a return to this screen.
-    keepDraft('')
+    keepDraft(DRAFT, '')
     try {
       await submit.run({ body: { task: text, agentId: to.id } })
     } catch {
       // The field shows `submit.error` and has the text again.
-      keepDraft([text, readDraft().trim()].filter(Boolean).join('\n\n'))
+      keepDraft(DRAFT, joinDrafts(text, readDraft(DRAFT)))
     }
   }
   createEffect(
@@ -91,8 +80,8 @@ export function NewJob(props: {
         maxRows={12}
         maxLength={MAX_TASK_CHARS}
         placeholder={agent() && t('home.composer.placeholder', { agent: agent()!.name })}
-        value={readDraft()}
-        onValue={keepDraft}
+        value={readDraft(DRAFT)}
+        onValue={(text) => keepDraft(DRAFT, text)}
         onKeyDown={onKeyDown}
         ref={(element) => (area = element)}
       />
@@ -126,7 +115,7 @@ export function NewJob(props: {
           size="sm"
           icon={ArrowUp}
           busy={submit.isRunning || isWaiting()}
-          disabled={readDraft().trim() === ''}
+          disabled={readDraft(DRAFT).trim() === ''}
           onClick={() => void send()}
         >
           {t('home.composer.send')}
