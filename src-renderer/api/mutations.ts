@@ -66,6 +66,7 @@ export const useCancelJob = () =>
 export const useResolveApproval = () =>
   useAction('resolveApproval', (queries, { body }) => {
     const status = body.decision === 'approve' ? ('approved' as const) : ('rejected' as const)
+    const answeredAt = Date.now()
     const answered = (approval: Approval): Approval =>
       approval.id === body.approvalId && approval.status === 'pending'
         ? {
@@ -74,22 +75,31 @@ export const useResolveApproval = () =>
             remember: body.remember ?? 'once',
             note: body.note ?? null,
             answer: body.answer ?? null,
-            answeredAt: Date.now(),
+            answeredAt,
           }
         : approval
-    queries.setQueriesData<CallAnswer<'getApproval'>>(
-      { queryKey: ['getApproval'] },
-      (held) => held && { approval: answered(held.approval) },
-    )
-    queries.setQueriesData<Partial<CallAnswer<'listApprovals'>>>({ queryKey: ['listApprovals'] }, (held) => {
-      // Under the same name there are also paged lists, of approvals that were answered before.
-      if (held?.approvals === undefined || held.pending === undefined) return held
-      const approvals = held.approvals.map(answered)
-      const isHeld = approvals.some((approval, at) => approval !== held.approvals![at])
-      return { ...held, approvals, pending: isHeld ? Math.max(0, held.pending - 1) : held.pending }
-    })
-    // Somebody else was first, or it is too late: only the runner knows its state.
+    const reopened = (approval: Approval): Approval =>
+      approval.id === body.approvalId && approval.answeredAt === answeredAt
+        ? { ...approval, status: 'pending', remember: null, note: null, answer: null, answeredAt: null }
+        : approval
+    const change = (changed: (approval: Approval) => Approval, pending: 1 | -1) => {
+      queries.setQueriesData<CallAnswer<'getApproval'>>(
+        { queryKey: ['getApproval'] },
+        (held) => held && { approval: changed(held.approval) },
+      )
+      queries.setQueriesData<Partial<CallAnswer<'listApprovals'>>>({ queryKey: ['listApprovals'] }, (held) => {
+        // Under the same name there are also paged lists, of approvals that were answered before.
+        if (held?.approvals === undefined || held.pending === undefined) return held
+        const approvals = held.approvals.map(changed)
+        const isHeld = approvals.some((approval, at) => approval !== held.approvals![at])
+        return { ...held, approvals, pending: isHeld ? Math.max(0, held.pending + pending) : held.pending }
+      })
+    }
+    change(answered, -1)
     return () => {
+      // A runner that cannot be reached does not say that it still waits.
+      change(reopened, 1)
+      // Somebody else was first, or it is too late: only the runner knows its state.
       void queries.invalidateQueries({ queryKey: ['getApproval'] })
       void queries.invalidateQueries({ queryKey: ['listApprovals'] })
     }

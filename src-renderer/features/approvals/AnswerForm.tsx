@@ -3,6 +3,7 @@ import X from 'lucide-solid/icons/x'
 import { createEffect, createSignal, For, type JSX, Match, on, onMount, Show, Switch } from 'solid-js'
 import type { Approval, Remember } from '../../../src-runner/contract/approvals.ts'
 import { useMay } from '../../api/may.ts'
+import { keepDraft, readDraft } from '../../lib/drafts.ts'
 import { pageId } from '../../lib/ids.ts'
 import { useKeys } from '../../lib/keyboard.ts'
 import { moneyText } from '../../../resources/locales/numbers.ts'
@@ -12,7 +13,7 @@ import { wholeRuleSentence } from '../rules/rule-sentence.ts'
 import { Button } from '../../ui/Button.tsx'
 import { KeyHint } from '../../ui/KeyHint.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
-import type { Answering } from './use-answer.ts'
+import { type Answering, draftsOf } from './use-answer.ts'
 
 type FormProps = { approval: Approval; answering: Answering; hasKeys: boolean }
 
@@ -20,7 +21,7 @@ const PLAIN_YES = { yes_no: 'yes', done: 'done' } as const
 
 /** The buttons for answering an approval. While the card has the keys, A approves and R rejects. */
 export function AnswerForm(props: FormProps): JSX.Element {
-  const [open, setOpen] = createSignal<'reject' | 'always' | null>(null)
+  const [open, setOpen] = createSignal<'reject' | 'always' | null>(readDraft(draftsOf(props.approval.id).note) === '' ? null : 'reject')
   const may = useMay()
   const jobNoteId = pageId('for-job')
   let answerField: HTMLTextAreaElement | undefined
@@ -62,6 +63,7 @@ export function AnswerForm(props: FormProps): JSX.Element {
     <div ref={setForm} class="flex flex-col gap-3">
       <Show when={props.approval.kind === 'question' && props.approval.question?.form === undefined}>
         <AnswerField
+          approvalId={props.approval.id}
           choices={props.approval.question?.choices ?? []}
           isBusy={props.answering.isRunning()}
           hasKeys={props.hasKeys}
@@ -72,6 +74,7 @@ export function AnswerForm(props: FormProps): JSX.Element {
       <Switch>
         <Match when={open() === 'reject'}>
           <RejectNote
+            approvalId={props.approval.id}
             label={t('approvals.rejectTitle')}
             confirm={rejectWord(props.approval.kind)}
             isBusy={props.answering.isRunning()}
@@ -231,15 +234,23 @@ function sendKeys(send: () => void, leave?: () => void) {
 }
 
 function RejectNote(props: {
+  approvalId: string
   label: string
   confirm: string
   isBusy: boolean
   onReject: (note: string) => void
   onCancel: () => void
 }): JSX.Element {
-  const [note, setNote] = createSignal('')
+  const draft = () => draftsOf(props.approvalId).note
+  const note = () => readDraft(draft())
+  const reject = () => props.onReject(note())
+  const cancel = () => {
+    keepDraft(draft(), '')
+    props.onCancel()
+  }
   let field!: HTMLTextAreaElement
-  onMount(() => field.focus())
+  // A restored note was not asked for now, so it leaves the focus where it is.
+  onMount(() => note() === '' && field.focus())
   return (
     <div class="flex flex-col gap-2">
       <TextArea
@@ -251,28 +262,30 @@ function RejectNote(props: {
         maxRows={8}
         maxLength={4000}
         value={note()}
-        onValue={setNote}
-        onKeyDown={sendKeys(() => props.onReject(note()), props.onCancel)}
+        onValue={(text) => keepDraft(draft(), text)}
+        onKeyDown={sendKeys(reject, cancel)}
         ref={(element) => (field = element)}
       />
       <div class="flex flex-wrap items-center gap-2">
-        <Button variant="danger" icon={X} busy={props.isBusy} onClick={() => props.onReject(note())}>
+        <Button variant="danger" icon={X} busy={props.isBusy} onClick={reject}>
           {props.confirm}
         </Button>
-        <Button onClick={() => props.onCancel()}>{t('common.cancel')}</Button>
+        <Button onClick={cancel}>{t('common.cancel')}</Button>
       </div>
     </div>
   )
 }
 
 function AnswerField(props: {
+  approvalId: string
   choices: readonly string[]
   isBusy: boolean
   hasKeys: boolean
   onAnswer: (answer: string) => void
   ref: (field: HTMLTextAreaElement) => void
 }): JSX.Element {
-  const [text, setText] = createSignal('')
+  const draft = () => draftsOf(props.approvalId).answer
+  const text = () => readDraft(draft())
   const send = () => text().trim() !== '' && props.onAnswer(text().trim())
   return (
     <div class="flex flex-col gap-3">
@@ -303,7 +316,7 @@ function AnswerField(props: {
             maxRows={10}
             maxLength={20_000}
             value={text()}
-            onValue={setText}
+            onValue={(next) => keepDraft(draft(), next)}
             onKeyDown={sendKeys(send)}
             ref={(field) => props.ref(field)}
           />

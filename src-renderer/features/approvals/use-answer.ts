@@ -3,6 +3,7 @@ import type { Approval, ResolveApproval } from '../../../src-runner/contract/app
 import { ApiError } from '../../api/client.ts'
 import { useResolveApproval } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
+import { keepDraft } from '../../lib/drafts.ts'
 
 /** What came of the person's answer. `elsewhere` and `too_late`: it did not count. */
 export type Outcome = { kind: 'mine' } | { kind: 'elsewhere' } | { kind: 'too_late' } | { kind: 'failed'; why: string }
@@ -15,6 +16,9 @@ export type Answering = {
   outcome: () => Outcome | null
 }
 
+/** The names of the drafts of what a person writes to answer an approval. */
+export const draftsOf = (approvalId: string) => ({ answer: `answer.${approvalId}`, note: `note.${approvalId}` })
+
 /** Answers an approval. A second answer is not sent while the first is under way. */
 export function useAnswer(approval: () => Approval): Answering {
   const resolve = useResolveApproval()
@@ -25,10 +29,12 @@ export function useAnswer(approval: () => Approval): Answering {
     async send(answer) {
       if (resolve.isRunning || approval().status !== 'pending') return
       setOutcome(null)
+      const approvalId = approval().id
       const note = answer.note?.trim()
       try {
-        await resolve.run({ body: { ...answer, note: note === '' ? undefined : note, approvalId: approval().id } })
+        await resolve.run({ body: { ...answer, note: note === '' ? undefined : note, approvalId } })
         setOutcome({ kind: 'mine' })
+        for (const draft of Object.values(draftsOf(approvalId))) keepDraft(draft, '')
       } catch (thrown) {
         setOutcome(outcomeOf(thrown))
       }

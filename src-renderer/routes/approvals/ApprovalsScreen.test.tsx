@@ -312,6 +312,41 @@ describe('a decision', () => {
     expect(await screen.findByRole('alert')).toHaveTextContent('Free some space')
     expect(await screen.findByRole('button', { name: /Approve once/ })).toBeEnabled()
   })
+
+  it('is open again when the runner is away', async () => {
+    const approval = makeApproval()
+    const { user, runner } = open([approval])
+    await card(/Overwrite/)
+    await waitFor(() => expect(runner.streams).toHaveLength(1))
+    runner.setReachable(false)
+    await user.keyboard('a')
+    expect(await screen.findByRole('alert')).toHaveTextContent('The runner is not responding.')
+    expect(screen.getByRole('button', { name: /Approve once/ })).toBeEnabled()
+    expect(screen.queryByText('Approved once')).toBeNull()
+    expect(screen.getByText('1 approval waiting')).toBeInTheDocument()
+  })
+
+  it('keeps the note that could not be sent, also when the person leaves', async () => {
+    const approval = makeApproval()
+    const first = open([approval])
+    await card(/Overwrite/)
+    first.runner.answer({ resolveApproval: () => new Refusal('disk_full', 'The disk is full.') })
+    await first.user.keyboard('r')
+    await waitFor(() => expect(screen.getByRole('textbox', { name: /Add a note/ })).toHaveFocus())
+    await first.user.keyboard('not a good day{Enter}')
+    await screen.findByRole('alert')
+    expect(screen.getByRole('textbox', { name: /Add a note/ })).toHaveValue('not a good day')
+    first.unmount()
+    const { user, answers } = open([approval])
+    const note = await screen.findByRole('textbox', { name: /Add a note/ })
+    expect(note).toHaveValue('not a good day')
+    // The arrows still move through the list.
+    expect(note).not.toHaveFocus()
+    await user.click(screen.getByRole('button', { name: 'Reject' }))
+    expect(await screen.findByText('Rejected')).toBeInTheDocument()
+    expect(answers()).toMatchObject([{ decision: 'reject', note: 'not a good day' }])
+    await waitFor(() => expect(sessionStorage.getItem(`deckhand.draft.note.${approval.id}`)).toBeNull())
+  })
 })
 
 describe('other kinds of decisions', () => {
@@ -346,6 +381,24 @@ describe('other kinds of decisions', () => {
       ['approve', 'Lisbon'],
       ['approve', 'With Bruno'],
     ])
+  })
+
+  it('a question keeps what was typed when the answer is refused', async () => {
+    const approval = makeApproval({
+      kind: 'question',
+      tool: 'ask_person',
+      question: { text: 'With whom?', choices: [] },
+      facts: null,
+      decision: null,
+      alwaysRule: null,
+      mayRemember: ['once'],
+    })
+    const { user, runner } = open([approval])
+    await card(/With whom\?/)
+    runner.answer({ resolveApproval: () => new Refusal('disk_full', 'The disk is full.') })
+    await user.type(screen.getByRole('textbox', { name: 'Your answer' }), 'With Bruno{Enter}')
+    expect(await screen.findByRole('alert')).toHaveTextContent('Free some space')
+    expect(screen.getByRole('textbox', { name: 'Your answer' })).toHaveValue('With Bruno')
   })
 
   it('an unknown outcome: it happened, run it again, or stop', async () => {
