@@ -288,19 +288,19 @@ export function useTemplatePreview(
   return useWhileWriting('previewTemplate', () => {
     const body = written()
     return body === null ? null : { body }
-/** What was spent today is less after midnight, and the next run is another, without an event. */
-const SCHEDULES_EVERY_MS = 5 * 60_000
-
   })
 }
 
+/** What was spent today is less after midnight, and the next run is another, without an event. */
+const SCHEDULES_EVERY_MS = 5 * 60_000
+
 export function useSchedules(): Pages<Schedule> {
   return usePages(
-    () => ({}),
-    { everyMs: SCHEDULES_EVERY_MS },
     'listSchedules',
     () => ({ limit: 100 }),
     (page) => page.schedules,
+    () => ({}),
+    { everyMs: SCHEDULES_EVERY_MS },
   )
 }
 

@@ -5,7 +5,10 @@ import MessageSquare from 'lucide-solid/icons/message-square'
 import RotateCcw from 'lucide-solid/icons/rotate-ccw'
 import CircleStop from 'lucide-solid/icons/circle-stop'
 import { type JSX, Show } from 'solid-js'
+import type { Approval } from '../../../src-runner/contract/approvals.ts'
+import type { WrittenFile } from '../../../src-runner/contract/files.ts'
 import { type Job, isTerminal } from '../../../src-runner/contract/jobs.ts'
+import type { RecordedDecision } from '../../../src-runner/contract/rules.ts'
 import { ApiError } from '../../api/client.ts'
 import { useAction, useCancelJob } from '../../api/mutations.ts'
 import { toastError } from '../../api/toast-error.ts'
@@ -20,8 +23,15 @@ import { StatusBadge } from '../../ui/StatusBadge.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toasts.tsx'
 
+/** What the page shows of a job besides the job and its steps. What is not loaded is left out. */
+export type JobRecord = {
+  approvals: readonly Approval[] | undefined
+  decisions: readonly RecordedDecision[] | undefined
+  files: readonly WrittenFile[] | undefined
+}
+
 /** The name of a job, its state, and what a person can do with it. */
-export function JobHead(props: { job: Job; work: FollowedTurn; taints: JSX.Element }) {
+export function JobHead(props: { job: Job; work: FollowedTurn; record: JobRecord; taints: JSX.Element }) {
   const desktop = useDesktop()
   const cancel = useCancelJob()
   const stop = async () => {
@@ -32,7 +42,7 @@ export function JobHead(props: { job: Job; work: FollowedTurn; taints: JSX.Eleme
     }
   }
   const copyJson = async () => {
-    const json = JSON.stringify({ job: props.job, steps: props.work.state().steps }, null, 2)
+    const json = JSON.stringify({ job: props.job, steps: props.work.state().steps, ...props.record }, null, 2)
     if (await tryToCopy(() => desktop.copyText(json))) toast({ text: t('job.copiedJson') })
   }
   return (

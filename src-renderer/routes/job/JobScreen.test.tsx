@@ -296,14 +296,34 @@ describe('the page of a job', () => {
     expect(screen.queryByText('Interrupted')).toBeNull()
   })
 
-  it('copies the job as JSON with its steps', async () => {
+  it('copies the job as JSON with its steps, approvals, decisions and files', async () => {
     const job = makeJob()
-    const { copied, show } = open(job, [reply(1, 'Done.')])
+    const { runner, copied, show } = open(job, [reply(1, 'Done.')])
+    const approvals = [makeApproval({ jobId: job.id, callId: 'c1', status: 'approved', note: 'Go on.', answeredAt: 5 })]
+    const facts = { callId: 'c1', tool: 'write_file', facts: makeFacts(), decision: makeDecision() }
+    const decisions = [{ ...facts, taints: { untrusted: null, private: null, outside: null }, decidedAt: 1 }]
+    const file = {
+      path: 'notes/a.md',
+      change: 'added',
+      movedFrom: null,
+      callIds: ['c1'],
+      binary: false,
+      sizeBefore: null,
+      sizeAfter: 9,
+    } as const
+    const files = [{ ...file, undoable: true, whyNoUndo: null, undone: false }]
+    runner.answer({
+      listApprovals: () => ({ approvals, pending: 0, nextCursor: null }),
+      listDecisions: () => ({ decisions }),
+      listJobFiles: () => ({ files: files.map((one) => ({ ...one, callIds: [...one.callIds] })) }),
+    })
     const view = show()
     await screen.findByText('This is the result above.')
-    await view.user.click(screen.getByRole('button', { name: 'Copy as JSON' }))
-    await waitFor(() => expect(copied).toHaveLength(1))
-    expect(JSON.parse(copied[0]!)).toEqual({ job, steps: [reply(1, 'Done.')] })
+    await screen.findByText('notes/a.md')
+    await waitFor(async () => {
+      await view.user.click(screen.getByRole('button', { name: 'Copy as JSON' }))
+      expect(JSON.parse(copied.at(-1)!)).toEqual({ job, steps: [reply(1, 'Done.')], approvals, decisions, files })
+    })
   })
 
   it('shows the decision and the answer for each call, and the taints of the job', async () => {

@@ -72,7 +72,12 @@ function JobPage(props: { job: Job }) {
   useStepInSight(() => work.items().length > 0 && !decisions.isPending && !approvals.isPending && !files.isPending)
   return (
     <div class="flex flex-col gap-5">
-      <JobHead job={props.job} work={work} taints={<TaintPills taints={taints()} jobId={props.job.id} />} />
+      <JobHead
+        job={props.job}
+        work={work}
+        record={{ approvals: approvals.data?.approvals, decisions: decisions.data?.decisions, files: files.data?.files }}
+        taints={<TaintPills taints={taints()} jobId={props.job.id} />}
+      />
       <Figures job={props.job} estimated={figures().estimated} />
       <Show when={status() === 'failed'}>
         <JobProblem job={props.job} actions={<RetryButton job={props.job} size="sm" />} />
