@@ -20,7 +20,7 @@ it('shows the lines, asks again for another level or filter, and follows the log
   const asked: LogQuery[] = []
   let lines = [line('ready', { process: 'runner', details: '{"port":3001}' })]
   const api = { readLogs: (query: LogQuery) => (asked.push(query), Promise.resolve(lines)) } as unknown as DesktopApi
-  const { user } = renderScreen(LogViewer, { desktop: { api } })
+  const { user, path } = renderScreen(LogViewer, { desktop: { api } })
   expect(await screen.findByText('ready')).toBeInTheDocument()
   expect(screen.getByText('{"port":3001}')).not.toBeVisible()
   await user.click(screen.getByText('ready'))
@@ -35,7 +35,17 @@ it('shows the lines, asks again for another level or filter, and follows the log
   await user.type(screen.getByLabelText('Filter'), 'x')
   expect(await screen.findByText('Nothing matches.')).toBeInTheDocument()
   expect(asked.at(-1)).toEqual({ level: 'info', text: 'x' })
+  expect(path()).toBe('/?log=x')
   vi.useRealTimers()
+})
+
+it('keeps its filter over a reload', async () => {
+  const asked: LogQuery[] = []
+  const api = { readLogs: (query: LogQuery) => (asked.push(query), Promise.resolve([])) } as unknown as DesktopApi
+  renderScreen(LogViewer, { desktop: { api }, path: '/?log=tunnel&logLevel=error' })
+  expect(await screen.findByText('Nothing matches.')).toBeInTheDocument()
+  expect(screen.getByLabelText('Filter')).toHaveValue('tunnel')
+  expect(asked).toEqual([{ level: 'error', text: 'tunnel' }])
 })
 
 it('is not shown in a browser', () => {

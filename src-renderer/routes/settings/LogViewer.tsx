@@ -1,3 +1,4 @@
+import { useSearchParams } from '@solidjs/router'
 import { createEffect, createSignal, onCleanup, Show } from 'solid-js'
 import { LOG_LEVELS, type LogLine, type LogQuery } from '../../../src-main/contract/logs.ts'
 import { locale, t } from '../../lib/language.ts'
@@ -14,7 +15,9 @@ const TONES: Record<LogLine['level'], string> = { error: 'text-bad', warn: 'text
 /** The newest lines of the app's logs. Follows them while it is shown. Only in the app: the logs belong to its machine. */
 export function LogViewer() {
   const desktop = useDesktop()
-  const [query, setQuery] = createSignal<LogQuery>({ level: 'info', text: '' })
+  // In the URL, so that a reload keeps it.
+  const [search, setSearch] = useSearchParams<{ log?: string; logLevel?: string }>()
+  const query = (): LogQuery => ({ level: LOG_LEVELS.find((level) => level === search.logLevel) ?? 'info', text: search.log ?? '' })
   const [lines, setLines] = createSignal<LogLine[] | null>(null)
   const [hasFailed, setFailed] = createSignal(false)
   createEffect(() => {
@@ -46,7 +49,7 @@ export function LogViewer() {
                 hideLabel
                 placeholder={t('settings.logs.filter')}
                 value={query().text}
-                onValue={(text) => setQuery((before) => ({ ...before, text }))}
+                onValue={(text) => setSearch({ log: text === '' ? undefined : text }, { replace: true })}
               />
             </div>
             <Select
@@ -55,7 +58,7 @@ export function LogViewer() {
               class="w-36"
               options={LOG_LEVELS.map((value) => ({ value, label: t(`settings.data.logLevels.${value}`) }))}
               value={query().level}
-              onValue={(level) => setQuery((before) => ({ ...before, level }))}
+              onValue={(level) => setSearch({ logLevel: level === 'info' ? undefined : level }, { replace: true })}
             />
           </div>
           <Show when={!hasFailed()} fallback={<Note text={t('settings.logs.failed')} />}>
