@@ -13,7 +13,7 @@ function makeMemory(fields: Partial<Memory> = {}): Memory {
   return { id: makeId(), agentId: ada.id, text: 'Tea, no coffee.', jobId: null, untrusted: false, createdAt: 1, updatedAt: 1, ...fields }
 }
 
-function open(memories: Memory[]) {
+function open(memories: Memory[], path = '/') {
   const happen = (type: 'memory.created' | 'memory.changed' | 'memory.deleted', { id, agentId }: Memory) =>
     runner.happen({ type, payload: { memoryId: id, agentId } })
   const runner = createFakeRunner({
@@ -46,7 +46,7 @@ function open(memories: Memory[]) {
       return { ok: true }
     },
   })
-  return renderScreen(() => <MemoryPanel agent={ada} />, { runner })
+  return renderScreen(() => <MemoryPanel agent={ada} />, { runner, path })
 }
 
 it('shows memories with their origin, and lets the person trust one', async () => {
@@ -82,6 +82,19 @@ it('searches', async () => {
   expect(screen.getByText('The boiler is from 2019.')).toBeInTheDocument()
   await user.type(screen.getByRole('textbox', { name: 'Search memory' }), 'x')
   expect(await screen.findByText('No results for “boilerx”')).toBeInTheDocument()
+})
+
+it('keeps its tab and its search over a reload', async () => {
+  const shared = [makeMemory({ agentId: null, text: 'We live in Graz.' }), makeMemory({ agentId: null, text: 'The boiler is from 2019.' })]
+  const { user, path, unmount } = open([makeMemory(), ...shared])
+  await user.click(screen.getByRole('radio', { name: 'All agents' }))
+  await user.type(screen.getByRole('textbox', { name: 'Search memory' }), 'Graz')
+  await waitFor(() => expect(path()).toBe('/?memoryTab=shared&memoryQ=Graz'))
+  unmount()
+  open([makeMemory(), ...shared], path())
+  expect(await screen.findByText('We live in Graz.')).toBeInTheDocument()
+  expect(screen.queryByText('The boiler is from 2019.')).toBeNull()
+  expect(screen.getByRole('textbox', { name: 'Search memory' })).toHaveValue('Graz')
 })
 
 it('edits in place, and Escape cancels', async () => {

@@ -1,4 +1,4 @@
-import { A } from '@solidjs/router'
+import { A, useSearchParams } from '@solidjs/router'
 import Pencil from 'lucide-solid/icons/pencil'
 import Search from 'lucide-solid/icons/search'
 import Trash from 'lucide-solid/icons/trash'
@@ -30,9 +30,11 @@ const NAMED_BY_CHARS = 40
 
 /** The memories of an agent and those of all agents, to search, add, edit and delete. */
 export function MemoryPanel(props: { agent: Agent }): JSX.Element {
-  const [tab, setTab] = createSignal<Tab>('own')
-  const [typed, setTyped] = createSignal('')
-  const [query, setQuery] = createSignal('')
+  // In the URL, so that a reload keeps the place. The names are those of the panel, because the screen around it may have a search.
+  const [search, setSearch] = useSearchParams<{ memoryTab?: string; memoryQ?: string }>()
+  const tab = (): Tab => (search.memoryTab === 'shared' ? 'shared' : 'own')
+  const typed = () => search.memoryQ ?? ''
+  const [query, setQuery] = createSignal(typed().trim())
   createEffect(
     on(
       typed,
@@ -55,7 +57,7 @@ export function MemoryPanel(props: { agent: Agent }): JSX.Element {
               { value: 'shared', label: t('memory.shared') },
             ]}
             value={tab()}
-            onValue={setTab}
+            onValue={(one) => setSearch({ memoryTab: one === 'own' ? undefined : one }, { replace: true })}
           />
           <div class="min-w-44 flex-1">
             <TextField
@@ -64,7 +66,7 @@ export function MemoryPanel(props: { agent: Agent }): JSX.Element {
               placeholder={t('memory.search')}
               icon={Search}
               value={typed()}
-              onValue={setTyped}
+              onValue={(text) => setSearch({ memoryQ: text === '' ? undefined : text }, { replace: true })}
             />
           </div>
         </div>
