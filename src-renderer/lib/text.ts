@@ -10,6 +10,11 @@ export function foldText(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 }
 
+/** The part of a URL that keeps this search. */
+export function searchPart(q: string | undefined): string {
+  return q ? `?q=${encodeURIComponent(q)}` : ''
+}
+
 /** Up to two letters that stand for a name: "Release Watcher" → "RW". */
 export function initialsOf(name: string): string {
   const words = name.trim().split(/\s+/).filter(Boolean)

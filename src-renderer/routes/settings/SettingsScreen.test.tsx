@@ -474,7 +474,7 @@ it('finds a setting in another section and goes to its row', async () => {
   const { user, path } = openSettings('general')
   await user.type(screen.getByRole('searchbox', { name: 'Search settings' }), 'quiet')
   await user.click(await screen.findByRole('link', { name: /Quiet hours/ }))
-  expect(path()).toBe('/settings/notifications#quiet-hours')
+  expect(path()).toBe('/settings/notifications?q=quiet#quiet-hours')
   await waitFor(() => expect(document.activeElement?.id).toBe('quiet-hours'))
   await user.clear(screen.getByRole('searchbox', { name: 'Search settings' }))
   await user.type(screen.getByRole('searchbox', { name: 'Search settings' }), 'zebra')
@@ -482,6 +482,12 @@ it('finds a setting in another section and goes to its row', async () => {
 })
 
 it('has a row for every setting that the search can find', async () => {
+it('keeps a search over a reload', async () => {
+  openSettings('general', { path: '/settings/general?q=quiet' })
+  expect(screen.getByRole('searchbox', { name: 'Search settings' })).toHaveValue('quiet')
+  expect(screen.getByRole('link', { name: /Quiet hours/ })).toBeVisible()
+})
+
   const { desktop } = inApp()
   const runner = createFakeRunner({
     getSandbox: () => ({

@@ -1,4 +1,4 @@
-import { A, useParams } from '@solidjs/router'
+import { A, useParams, useSearchParams } from '@solidjs/router'
 import Bell from 'lucide-solid/icons/bell'
 import ChevronLeft from 'lucide-solid/icons/chevron-left'
 import ChevronRight from 'lucide-solid/icons/chevron-right'
@@ -12,10 +12,10 @@ import SlidersHorizontal from 'lucide-solid/icons/sliders-horizontal'
 import Users from 'lucide-solid/icons/users'
 import Webhook from 'lucide-solid/icons/webhook'
 import Wrench from 'lucide-solid/icons/wrench'
-import { createSignal, For, type JSX, Match, Show, Switch } from 'solid-js'
+import { For, type JSX, Match, Show, Switch } from 'solid-js'
 import { Dynamic } from 'solid-js/web'
 import { useMay } from '../../api/may.ts'
-import { matchesWords } from '../../lib/text.ts'
+import { matchesWords, searchPart } from '../../lib/text.ts'
 import { t } from '../../lib/language.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { ArrowList } from '../../ui/ArrowList.tsx'
@@ -102,6 +102,7 @@ const OF_OWNERS: ReadonlySet<SettingsSection> = new Set(['jobs', 'notifications'
 /** Settings that belong to no agent. On a phone, the list of sections comes first, and a section fills the screen. */
 export function SettingsScreen() {
   const params = useParams<{ section?: SettingsSection }>()
+  const [search] = useSearchParams<{ q?: string }>()
   const section = () => params.section ?? 'general'
   const onPhoneSection = () => params.section !== undefined
   const may = useMay()
@@ -115,7 +116,10 @@ export function SettingsScreen() {
       >
         <div class="mx-auto w-full max-w-3xl px-8 py-7 max-lg:px-5 max-md:px-4 max-md:py-4">
           <div class="md:hidden">
-            <A href="/settings" class="-ml-1 mb-2 inline-flex min-h-10 items-center gap-1 pr-2 text-sm text-ink-2 hover:text-ink">
+            <A
+              href={`/settings${searchPart(search.q)}`}
+              class="-ml-1 mb-2 inline-flex min-h-10 items-center gap-1 pr-2 text-sm text-ink-2 hover:text-ink"
+            >
               <ChevronLeft size={16} aria-hidden="true" />
               {t('settings.title')}
             </A>
@@ -136,7 +140,9 @@ export function SettingsScreen() {
 /** The sections and the search, whose results replace them. */
 function Sections(props: { current: SettingsSection; isBehind: boolean }) {
   const desktop = useDesktop()
-  const [query, setQuery] = createSignal('')
+  // In the URL, so that a reload keeps it. The results keep it too, so that the person can try the next one.
+  const [search, setSearch] = useSearchParams<{ q?: string }>()
+  const query = () => search.q ?? ''
   const found = () =>
     allSettings(desktop.inApp).filter(({ section, label, hint }) =>
       matchesWords(`${t(`settings.sections.${section}`)} ${label} ${hint ?? ''}`, query()),
@@ -154,7 +160,7 @@ function Sections(props: { current: SettingsSection; isBehind: boolean }) {
         placeholder={t('settings.search')}
         icon={Search}
         value={query()}
-        onValue={setQuery}
+        onValue={(q) => setSearch({ q: q === '' ? undefined : q }, { replace: true })}
       />
       <Switch>
         <Match when={query().trim() === ''}>
@@ -186,7 +192,7 @@ function Sections(props: { current: SettingsSection; isBehind: boolean }) {
                 <li>
                   <A
                     data-row
-                    href={settingHref(setting)}
+                    href={settingHref(setting, query())}
                     class="flex min-h-10 flex-col justify-center rounded-md px-2 py-1 text-ink hover:bg-hover"
                   >
                     <span class="wrap-anywhere">{setting.label}</span>

@@ -5,6 +5,7 @@ import { RetentionKind } from '../../../src-runner/contract/retention.ts'
 import { WebSearchKind } from '../../../src-runner/contract/settings.ts'
 import { LANGUAGES } from '../../../resources/locales/texts.ts'
 import { languageName, t } from '../../lib/language.ts'
+import { searchPart } from '../../lib/text.ts'
 
 /** The sections; each has its own path, such as `/settings/webhooks`. */
 export const SETTINGS_SECTIONS = [
@@ -24,8 +25,9 @@ export type SettingsSection = (typeof SETTINGS_SECTIONS)[number]
 /** A setting for the search. `id` is the id of its row: `/settings/general#theme`. */
 export type Setting = { section: SettingsSection; id: string; label: string; hint?: string }
 
-export function settingHref({ section, id }: Pick<Setting, 'section' | 'id'>): string {
-  return `/settings/${section}#${id}`
+/** `q`: the search that found it. */
+export function settingHref({ section, id }: Pick<Setting, 'section' | 'id'>, q?: string): string {
+  return `/settings/${section}${searchPart(q)}#${id}`
 }
 
 /** All settings in their order, without those of the app when in a browser. */
