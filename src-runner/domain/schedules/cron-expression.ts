@@ -6,6 +6,8 @@ export type CronFields = {
   minutes: readonly number[]
   hours: readonly number[]
   daysOfMonth: readonly number[]
+  /** The day field is `L`: the last day of each month, and `daysOfMonth` is empty. */
+  isLastDay: boolean
   /** January is 1. */
   months: readonly number[]
   /** Sunday is 0. */
@@ -49,7 +51,7 @@ class Unreadable extends Error {
   }
 }
 
-/** Reads five plain fields. Extensions of some cron programs are rejected with a message that says what to write. */
+/** Reads five plain fields, and `L` for the last day of the month. Other extensions of some cron programs are rejected with a message that says what to write. */
 export function readCron(cron: string): ReadCron {
   try {
     return { ok: true, fields: readFields(cron) }
@@ -60,19 +62,23 @@ export function readCron(cron: string): ReadCron {
 }
 
 /** Whether no calendar has such a day, like 30 February. */
-export function isNeverDue({ months, daysOfMonth, needsBothDays }: CronFields): boolean {
-  return needsBothDays && months.every((month) => daysOfMonth[0]! > LONGEST_MONTHS[month]!)
+export function isNeverDue({ months, daysOfMonth, isLastDay, needsBothDays }: CronFields): boolean {
+  return needsBothDays && !isLastDay && months.every((month) => daysOfMonth[0]! > LONGEST_MONTHS[month]!)
 }
 
 function readFields(cron: string): CronFields {
   const texts = cron.trim().split(/\s+/)
   if (texts[0]!.startsWith('@')) throw new Unreadable(nicknameProblem(texts[0]!))
   if (texts.length !== FIELDS.length) throw new Unreadable(countProblem(texts))
-  const [minutes, hours, daysOfMonth, months, weekdays] = texts.map((text, index) => readField(text, FIELDS[index]!))
+  const isLastDay = texts[2]!.toUpperCase() === 'L'
+  const [minutes, hours, daysOfMonth, months, weekdays] = texts.map((text, index) =>
+    index === 2 && isLastDay ? [] : readField(text, FIELDS[index]!),
+  )
   return {
     minutes: minutes!,
     hours: hours!,
     daysOfMonth: daysOfMonth!,
+    isLastDay,
     months: months!,
     daysOfWeek: ascending(weekdays!.map((day) => day % SUNDAY_AGAIN)),
     needsBothDays: texts[2]!.startsWith('*') || texts[4]!.startsWith('*'),

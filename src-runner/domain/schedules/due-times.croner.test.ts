@@ -12,7 +12,7 @@ import { nextDueTimes, parseCron } from './due-times.ts'
 const RUNS = walkRuns(1000)
 const COUNT = 8
 
-type Field = { text: string; values: number[] | 'any' }
+type Field = { text: string; values: (number | 'L')[] | 'any' }
 
 const between = (min: number, max: number) => fc.integer({ min, max })
 
@@ -35,6 +35,7 @@ function list(min: number, max: number): fc.Arbitrary<Field> {
 }
 
 const star = fc.constant<Field>({ text: '*', values: 'any' })
+const lastDay = fc.constant<Field>({ text: 'L', values: ['L'] })
 const everySo = (most: number) => between(1, most).map((step) => `*/${step}`)
 const texts = (min: number, max: number, ...more: fc.Arbitrary<string>[]) =>
   fc.oneof(
@@ -45,7 +46,7 @@ const texts = (min: number, max: number, ...more: fc.Arbitrary<string>[]) =>
 const expression = fc.record({
   minute: texts(0, 59, everySo(59)),
   hour: texts(0, 23, everySo(23)),
-  day: fc.oneof(star, list(1, 31)),
+  day: fc.oneof(star, list(1, 31), lastDay),
   month: texts(1, 12, fc.constantFrom('JAN', 'feb,Mar', 'APR-JUN', 'dec'), everySo(11)),
   weekday: texts(0, 6, fc.constantFrom('MON-FRI', 'sat,SUN', 'wed', '7', '5-7')),
 })

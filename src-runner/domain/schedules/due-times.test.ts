@@ -224,6 +224,13 @@ describe('the days of an expression', () => {
     expect(dates('0 0 29 2 */7', '2088-03-01', 1)).toEqual(['2128-02-29T00:00'])
   })
 
+  it('can be the last day of each month', () => {
+    expect(dates('30 22 L * *', '2028-01-15', 3)).toEqual(['2028-01-31T22:30', '2028-02-29T22:30', '2028-03-31T22:30'])
+    expect(dates('0 9 l 2 *', '2026-01-01', 2)).toEqual(['2026-02-28T09:00', '2027-02-28T09:00'])
+    expect(dates('0 9 L * FRI', '2026-03-26', 3)).toEqual(['2026-03-27T09:00', '2026-03-31T09:00', '2026-04-03T09:00'])
+    expect(dates('0 9 L * */2', '2026-03-01', 1)).toEqual(['2026-03-31T09:00'])
+  })
+
   it('accept names, lists, ranges and steps', () => {
     expect(dates('0 0 1-10/3 jan,Jul *', '2026-01-05', 4)).toEqual([
       '2026-01-07T00:00',
@@ -285,7 +292,9 @@ describe('an invalid expression', () => {
     ['@daily', 'cron_nickname'],
     ['@reboot', 'cron_no_time'],
     ['0 0 ? * MON', 'cron_question_mark'],
-    ['0 0 L * *', 'cron_not_plain'],
+    ['0 0 1,L * *', 'cron_not_plain'],
+    ['0 0 L-2 * *', 'cron_not_plain'],
+    ['0 0 * L *', 'cron_not_plain'],
     ['0 0 15W * *', 'cron_not_plain'],
     ['0 0 * * FRI#2', 'cron_not_plain'],
     ['0 0 * * 5L', 'cron_not_plain'],

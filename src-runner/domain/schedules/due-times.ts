@@ -126,7 +126,8 @@ function nextDay(fields: CronFields, from: number): number {
 function matchesDay(fields: CronFields, day: number): boolean {
   const date = new Date(day * DAY_MS)
   if (!fields.months.includes(date.getUTCMonth() + 1)) return false
-  const byMonth = fields.daysOfMonth.includes(date.getUTCDate())
+  const isLast = () => new Date((day + 1) * DAY_MS).getUTCDate() === 1
+  const byMonth = fields.isLastDay ? isLast() : fields.daysOfMonth.includes(date.getUTCDate())
   const byWeek = fields.daysOfWeek.includes(date.getUTCDay())
   return fields.needsBothDays ? byMonth && byWeek : byMonth || byWeek
 }

@@ -124,9 +124,12 @@ function Details(props: { rhythm: Rhythm; onRhythm: (rhythm: Rhythm) => void }):
         {(now) => (
           <>
             <Select
-              class="w-24"
+              class="w-36"
               label={t('automations.schedule.monthday')}
-              options={Array.from({ length: 31 }, (_, n) => ({ value: String(n + 1), label: String(n + 1) }))}
+              options={Array.from({ length: 32 }, (_, n) => {
+                const day = (n + 1) % 32
+                return { value: String(day), label: day === 0 ? t('automations.schedule.lastDay') : String(day) }
+              })}
               value={String(now().day)}
               onValue={(day) => props.onRhythm({ ...now(), day: number(day) })}
             />

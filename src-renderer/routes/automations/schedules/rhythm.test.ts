@@ -14,7 +14,7 @@ const rhythm: fc.Arbitrary<Rhythm> = fc.oneof(
   fc.record({ kind: fc.constant('daily' as const), time }),
   fc.record({ kind: fc.constant('weekdays' as const), time }),
   fc.record({ kind: fc.constant('weekly' as const), weekday: fc.integer({ min: 0, max: 6 }), time }),
-  fc.record({ kind: fc.constant('monthly' as const), day: fc.integer({ min: 1, max: 31 }), time }),
+  fc.record({ kind: fc.constant('monthly' as const), day: fc.integer({ min: 0, max: 31 }), time }),
 )
 
 it('converts to cron and back', () => {
@@ -39,6 +39,7 @@ describe.each([
   ['0 8 * * 7', 'Every Sunday at 8:00 AM', 'Jeden Sonntag um 08:00'],
   ['0 8 * * TUE', 'Every Tuesday at 8:00 AM', 'Jeden Dienstag um 08:00'],
   ['0 7 31 * *', 'Every month on day 31 at 7:00 AM', 'Jeden Monat am 31. um 07:00'],
+  ['30 22 L * *', 'Every month on the last day at 10:30 PM', 'Jeden Monat am letzten Tag um 22:30'],
 ])('%s', (cron, english, german) => {
   it('is described in words', () => {
     // Some versions put a narrow space before AM.
@@ -48,7 +49,7 @@ describe.each([
   })
 })
 
-it.each([['*/7 * * * *'], ['0 9 1 * 1'], ['0 9 * 6 *'], ['0 9-17 * * *'], ['0 25 * * *'], ['0 9 L * *'], ['0 9 * *'], ['@daily'], ['']])(
+it.each([['*/7 * * * *'], ['0 9 1 * 1'], ['0 9 * 6 *'], ['0 9-17 * * *'], ['0 25 * * *'], ['0 9 L * 1'], ['0 9 * *'], ['@daily'], ['']])(
   'leaves %j to cron',
   (cron) => {
     expect(rhythmOf(cron)).toEqual({ kind: 'custom' })

@@ -1,7 +1,7 @@
 import { t } from '../../../lib/language.ts'
 import { cachedFormat } from '../../../../resources/locales/numbers.ts'
 
-/** The common schedules, as people think of them. Everything else is `custom`. `time` is "09:00". */
+/** The common schedules, as people think of them. Everything else is `custom`. `time` is "09:00". Day 0 is the last of the month. */
 export type Rhythm =
   | { kind: 'minutes'; every: number }
   | { kind: 'hourly'; minute: number }
@@ -30,7 +30,7 @@ export function cronOf(rhythm: Rhythm, custom: string): string {
     case 'weekly':
       return `${clock(rhythm.time)} * * ${rhythm.weekday}`
     case 'monthly':
-      return `${clock(rhythm.time)} ${rhythm.day} * *`
+      return `${clock(rhythm.time)} ${rhythm.day || 'L'} * *`
     case 'custom':
       return custom
   }
@@ -65,7 +65,7 @@ export function rhythmOf(cron: string): Rhythm {
     const at = named >= 0 ? named : within(weekday, 0, 7)
     return at === null ? { kind: 'custom' } : { kind: 'weekly', weekday: at % 7, time }
   }
-  const at = within(day, 1, 31)
+  const at = day === 'l' ? 0 : within(day, 1, 31)
   return at === null || weekday !== '*' ? { kind: 'custom' } : { kind: 'monthly', day: at, time }
 }
 
@@ -111,6 +111,7 @@ export function sayRhythm(rhythm: Rhythm, locale: string): string | null {
     case 'weekly':
       return t('automations.schedule.rhythmText.weekly', { day: weekdayName(rhythm.weekday, locale), time: clockText(rhythm.time, locale) })
     case 'monthly':
+      if (rhythm.day === 0) return t('automations.schedule.rhythmText.lastDay', { time: clockText(rhythm.time, locale) })
       return t('automations.schedule.rhythmText.monthly', { day: String(rhythm.day), time: clockText(rhythm.time, locale) })
     case 'custom':
       return null
