@@ -481,13 +481,13 @@ it('finds a setting in another section and goes to its row', async () => {
   expect(await screen.findByText(/zebra/)).toBeVisible()
 })
 
-it('has a row for every setting that the search can find', async () => {
 it('keeps a search over a reload', async () => {
   openSettings('general', { path: '/settings/general?q=quiet' })
   expect(screen.getByRole('searchbox', { name: 'Search settings' })).toHaveValue('quiet')
   expect(screen.getByRole('link', { name: /Quiet hours/ })).toBeVisible()
 })
 
+it('has a row for every setting that the search can find', async () => {
   const { desktop } = inApp()
   const runner = createFakeRunner({
     getSandbox: () => ({
