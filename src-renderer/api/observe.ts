@@ -87,7 +87,7 @@ export type ObserveOptions = {
 }
 
 /** For an answer that only ever grows: fetching again fetches what comes after the held part, and joins the two. */
-export type Growth<A> = { after: (held: A) => Record<string, unknown>; join: (held: A, more: A) => A }
+export type Growth<A> = { after: (held: A) => Record<string, unknown>; join: (held: A, more: A) => A | Promise<A> }
 
 /** Holds the data of a route that changes nothing, refreshed by events. A `null` request fetches nothing. */
 export function useRoute<N extends JsonRoute>(

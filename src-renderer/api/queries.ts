@@ -65,9 +65,6 @@ export function useProgress(jobId: Given): () => Progress | null {
 export const useConversations = (filter: () => { agentId?: string; q?: string } | null) =>
   usePages('listConversations', filter, (page) => page.conversations)
 
-export const useConversation = (conversationId: Given) =>
-  useRoute('getConversation', () => withId(conversationId, (id) => ({ params: { conversationId: id } })))
-
 /** All agents by name: nobody has more than the 200 that one page holds. */
 export const useAgents = () => useRoute('listAgents', () => ({ query: { limit: 200 } }))
 

@@ -7,15 +7,15 @@ export function encodeCursor(values: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(values)).toString('base64url')
 }
 
-/** Throws AppError('invalid_request') for a text that is not a cursor of this list. */
-export function decodeCursor<T>(cursor: string, shape: z.ZodType<T>): T {
+/** Throws AppError('invalid_request') for a text that is not a cursor of this list. `field`: the field of the query that has it. */
+export function decodeCursor<T>(cursor: string, shape: z.ZodType<T>, field = 'cursor'): T {
   try {
     const parsed = shape.safeParse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')))
     if (parsed.success) return parsed.data
   } catch {
     // Not JSON: the same error as for any other wrong cursor.
   }
-  throw invalidAt('cursor', createMessage('cursor_unknown'))
+  throw invalidAt(field, createMessage('cursor_unknown'))
 }
 
 const ListPosition = z.tuple([z.string(), z.number().int().nonnegative()])

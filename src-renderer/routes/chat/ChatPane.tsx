@@ -1,12 +1,13 @@
 import { createEffect, createMemo, createSignal, Match, on, Show, Switch, untrack } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import { ApiError } from '../../api/client.ts'
+import { useConversation } from '../../api/conversation.ts'
 import { useCancelJob } from '../../api/mutations.ts'
 import { problemOf } from '../../api/problem.ts'
-import { type useAgents, useConversation } from '../../api/queries.ts'
+import type { useAgents } from '../../api/queries.ts'
 import { toastError } from '../../api/toast-error.ts'
-import { t } from '../../lib/language.ts'
 import { joinDrafts, keepDraft, readDraft } from '../../lib/drafts.ts'
+import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Select } from '../../ui/Select.tsx'
@@ -31,7 +32,7 @@ type PaneProps = {
 
 /** One conversation, or a new one: its turns, and the field to write in. */
 export function ChatPane(props: PaneProps) {
-  const conversation = useConversation(() => props.conversationId)
+  const { answer: conversation, ...earlier } = useConversation(() => props.conversationId)
   const [chosenId, setChosenId] = createSignal<string | null>(null)
   const draft = useDraft(() => draftOf(props.conversationId))
   const follow = useFollowBottom()
@@ -112,7 +113,7 @@ export function ChatPane(props: PaneProps) {
             <TurnList
               turns={turns()}
               isLoading={props.conversationId !== null && conversation.isPending && turns().length === 0}
-              isCut={(conversation.data?.messages.length ?? 0) >= 200}
+              earlier={earlier}
               follow={follow}
               agentName={agentName()}
               agent={agent()}

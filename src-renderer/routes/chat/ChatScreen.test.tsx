@@ -1,7 +1,7 @@
 import { quote } from '../../testing/things.ts'
 import { fireEvent, screen, waitFor, within } from '@solidjs/testing-library'
 import { A } from '@solidjs/router'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
 import type { Conversation, Message } from '../../../src-runner/contract/conversations.ts'
 import type { ChatStreamEvent, JobSummary, ReplyStep, Step } from '../../../src-runner/contract/jobs.ts'
@@ -12,6 +12,16 @@ import { ChatScreen } from './ChatScreen.tsx'
 
 const ROUTE = '/chat/:conversationId?'
 
+/** The runner's 200, for tests that want a conversation of many pages. */
+let messagesAPage = 200
+
+function pageOf(held: { conversation: Conversation; messages: Message[]; jobs: JobSummary[] }, before = String(held.messages.length)) {
+  const start = Math.max(0, Number(before) - messagesAPage)
+  const messages = held.messages.slice(start, Number(before))
+  const jobs = held.jobs.filter(({ id }) => messages.some(({ jobId }) => jobId === id))
+  return { conversation: held.conversation, messages, jobs, nextCursor: start === 0 ? null : String(start) }
+}
+
 /** A workspace with one agent, whose conversations change as the test says. */
 function createWorkspace() {
   const agent: Agent = makeAgent({ name: 'Ada' })
@@ -20,7 +30,10 @@ function createWorkspace() {
   const runner: FakeRunner = createFakeRunner({
     listAgents: () => ({ agents: [agent], nextCursor: null }),
     listConversations: () => ({ conversations: [...conversations.values()].map((held) => held.conversation), nextCursor: null }),
-    getConversation: ({ params }) => conversations.get(params.conversationId) ?? new Refusal('conversation_not_found'),
+    getConversation: ({ params, query }) => {
+      const held = conversations.get(params.conversationId)
+      return held === undefined ? new Refusal('conversation_not_found') : pageOf(held, query.before)
+    },
     listSteps: ({ params, query }) => ({ steps: (steps.get(params.jobId) ?? []).filter((step) => step.seq > query.after) }),
   })
   const begin = (title: string) => {
@@ -92,7 +105,10 @@ const ENDED = {
   turns: 1,
 } as const
 
-beforeEach(() => sessionStorage.clear())
+beforeEach(() => {
+  sessionStorage.clear()
+  messagesAPage = 200
+})
 
 it('sends a message only once it is known whose conversation it is', async () => {
   const space = createWorkspace()
@@ -104,7 +120,7 @@ it('sends a message only once it is known whose conversation it is', async () =>
   const arrived = new Promise<void>((resolve) => (arrive = resolve))
   space.runner.answer({
     listAgents: () => ({ agents: [space.agent, other], nextCursor: null }),
-    getConversation: () => arrived.then(() => held),
+    getConversation: () => arrived.then(() => ({ ...held, nextCursor: null })),
   })
   const view = openChat(space.runner, `/chat/${conversationId}`)
   await screen.findByRole('option', { name: /Ships/ })
@@ -286,22 +302,6 @@ describe('a new chat', () => {
     expect(await composer()).toHaveValue('Hello\n\nAnd more')
   })
 
-  /** A chat that the person can leave. Its message waits for the runner until the test lets it go or refuses it. */
-  async function sendAndLeave() {
-    const space = createWorkspace()
-    const sending = Promise.withResolvers<void>()
-    const start = createHeldStream()
-    space.runner.streamFrames('chatStream', [start])
-    const fetch: FakeRunner['fetch'] = async (target, init) => {
-      if (target === '/api/chat/stream') await sending.promise
-      return space.runner.fetch(target, init)
-    }
-    const Page = () => (
-      <>
-        <A href="/models">Away</A>
-        <ChatScreen />
-      </>
-    )
   it('puts a message that was not sent back into the field after a reload', async () => {
     const space = createWorkspace()
     const first = openChat(space.runner)
@@ -318,6 +318,22 @@ describe('a new chat', () => {
     expect(screen.queryByText('Not sent')).toBeNull()
   })
 
+  /** A chat that the person can leave. Its message waits for the runner until the test lets it go or refuses it. */
+  async function sendAndLeave() {
+    const space = createWorkspace()
+    const sending = Promise.withResolvers<void>()
+    const start = createHeldStream()
+    space.runner.streamFrames('chatStream', [start])
+    const fetch: FakeRunner['fetch'] = async (target, init) => {
+      if (target === '/api/chat/stream') await sending.promise
+      return space.runner.fetch(target, init)
+    }
+    const Page = () => (
+      <>
+        <A href="/models">Away</A>
+        <ChatScreen />
+      </>
+    )
     const Elsewhere = () => <A href="/chat">Back</A>
     const view = renderScreen(Page, { route: ROUTE, path: '/chat', runner: { ...space.runner, fetch }, more: { '/models': Elsewhere } })
     await view.user.type(await composer(), 'Hello{Enter}')
@@ -686,6 +702,89 @@ it('names the channel of a conversation from a chat service', async () => {
   openChat(runner, `/chat/${here}`)
   await screen.findByRole('heading', { name: 'At the desk' })
   expect(screen.queryByText(/^via/)).not.toBeInTheDocument()
+})
+
+describe('a long conversation', () => {
+  function openLong(turns: number) {
+    messagesAPage = 3
+    const space = createWorkspace()
+    const conversationId = space.begin('Talk')
+    const addTurn = (n: number) => space.addTurn(conversationId, `Turn ${n}.`, ENDED)
+    for (let n = 1; n <= turns; n++) addTurn(n)
+    const view = openChat(space.runner, `/chat/${conversationId}`)
+    const shown = () => screen.getByRole('group', { name: 'Chat' }).textContent.match(/(?<=Turn )\d+/g)?.map(Number) ?? []
+    const button = () => screen.findByRole('button', { name: 'Show earlier messages' })
+    return { space, conversationId, addTurn, view, shown, button }
+  }
+
+  it('shows its earlier messages page by page, and keeps them when new ones arrive', async () => {
+    const { space, conversationId, addTurn, view, shown, button } = openLong(7)
+    await screen.findByText('Turn 7.')
+    expect(shown()).toEqual([5, 6, 7])
+    await view.user.click(await button())
+    await screen.findByText('Turn 2.')
+    expect(shown()).toEqual([2, 3, 4, 5, 6, 7])
+    for (const n of [8, 9, 10, 11]) addTurn(n)
+    space.tell(conversationId)
+    await screen.findByText('Turn 11.')
+    expect(shown()).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
+    await view.user.click(await button())
+    await screen.findByText('Turn 1.')
+    expect(shown()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
+    expect(screen.queryByRole('button', { name: 'Show earlier messages' })).toBeNull()
+  })
+
+  it('keeps its earlier messages when new ones arrive while they are fetched', async () => {
+    const { space, conversationId, addTurn, view, shown, button } = openLong(5)
+    const [sent, arrival] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const held = space.conversations.get(conversationId)!
+    space.runner.answer({
+      getConversation: async ({ query }) => {
+        const page = pageOf(held, query.before)
+        if (query.before === undefined) return page
+        sent.resolve()
+        await arrival.promise
+        return page
+      },
+    })
+    await screen.findByText('Turn 5.')
+    await view.user.click(await button())
+    await sent.promise
+    const asked = space.runner.callsOf('getConversation').length
+    addTurn(6)
+    space.tell(conversationId)
+    await waitFor(() => expect(space.runner.callsOf('getConversation').length).toBeGreaterThan(asked))
+    arrival.resolve()
+    await screen.findByText('Turn 1.')
+    await screen.findByText('Turn 6.')
+    expect(shown()).toEqual([1, 2, 3, 4, 5, 6])
+  })
+
+  it('keeps what the person reads in its place', async () => {
+    const { view, button } = openLong(6)
+    await screen.findByText('Turn 6.')
+    vi.spyOn(HTMLElement.prototype, 'getBoundingClientRect').mockImplementation(function (this: HTMLElement) {
+      return { bottom: [...document.querySelectorAll('article')].indexOf(this) * 100 } as DOMRect
+    })
+    const scroller = screen.getByRole('group', { name: 'Chat' })
+    scroller.scrollTop = 40
+    await view.user.click(await button())
+    await screen.findByText('Turn 1.')
+    expect(scroller.scrollTop).toBe(340)
+    vi.restoreAllMocks()
+  })
+
+  it('offers to try again when its earlier messages could not be fetched', async () => {
+    const { space, view, shown, button } = openLong(4)
+    await screen.findByText('Turn 4.')
+    space.runner.setReachable(false)
+    await view.user.click(await button())
+    expect((await screen.findAllByText(/is not responding/)).length).toBeGreaterThan(0)
+    space.runner.setReachable(true)
+    await view.user.click(await button())
+    await screen.findByText('Turn 1.')
+    expect(shown()).toEqual([1, 2, 3, 4])
+  })
 })
 
 it('focuses the field of an opened chat', async () => {

@@ -1,6 +1,8 @@
-import { onMount, Show } from 'solid-js'
+import { createComputed, createEffect, createMemo, on, onMount, Show } from 'solid-js'
 import type { Agent } from '../../../src-runner/contract/agents.ts'
+import type { LongConversation } from '../../api/conversation.ts'
 import { t } from '../../lib/language.ts'
+import { Button } from '../../ui/Button.tsx'
 import { KeyedFor } from '../../ui/KeyedFor.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import type { ChatTurn, SentTurn } from './chat-turns.ts'
@@ -14,7 +16,7 @@ const RECENT_TURNS = 20
 export function TurnList(props: {
   turns: ChatTurn[]
   isLoading: boolean
-  isCut: boolean
+  earlier: Omit<LongConversation, 'answer'>
   follow: ReturnType<typeof useFollowBottom>
   agentName: string
   agent: Agent | undefined
@@ -27,6 +29,10 @@ export function TurnList(props: {
     props.follow.watch(scroller, content)
     props.follow.toBottom()
   })
+  useKeptPosition(
+    createMemo(() => props.turns[0]?.key),
+    () => ({ scroller, content }),
+  )
   const recentFrom = () => props.turns.length - RECENT_TURNS
   return (
     <div
@@ -40,8 +46,16 @@ export function TurnList(props: {
         <Show when={props.isLoading}>
           <Skeleton rows={6} />
         </Show>
-        <Show when={props.isCut}>
-          <p class="text-center text-xs text-ink-3">{t('chat.earlierMessages')}</p>
+        <Show when={props.earlier.hasEarlier()}>
+          <Button
+            size="sm"
+            variant="ghost"
+            class="self-center"
+            busy={props.earlier.isLoadingEarlier()}
+            onClick={() => void props.earlier.loadEarlier()}
+          >
+            {t('chat.earlierMessages')}
+          </Button>
         </Show>
         <KeyedFor each={props.turns} keyOf={(turn) => turn.key}>
           {(turn) => (
@@ -57,5 +71,33 @@ export function TurnList(props: {
         </KeyedFor>
       </div>
     </div>
+  )
+}
+
+/** What the person reads stays in its place when earlier turns appear above it. */
+function useKeptPosition(firstKey: () => string | undefined, elements: () => { scroller: HTMLElement; content: HTMLElement }): void {
+  let first: HTMLElement | null = null
+  let bottom = 0
+  // Before the page changes. The bottom, because the start of this turn may be among the earlier messages.
+  createComputed(
+    on(
+      firstKey,
+      () => {
+        first = elements().content.querySelector('article')
+        bottom = first?.getBoundingClientRect().bottom ?? 0
+      },
+      { defer: true },
+    ),
+  )
+  // After it.
+  createEffect(
+    on(
+      firstKey,
+      () => {
+        if (first?.isConnected === true) elements().scroller.scrollTop += first.getBoundingClientRect().bottom - bottom
+        first = null
+      },
+      { defer: true },
+    ),
   )
 }

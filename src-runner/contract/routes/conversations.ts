@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Conversation, Message } from '../conversations.ts'
 import { JobSummary } from '../jobs.ts'
-import { Id, NextCursor, PageQuery } from '../primitives.ts'
+import { Cursor, Id, NextCursor, PageQuery } from '../primitives.ts'
 import { del, get, Nothing } from './route.ts'
 
 const conversationParams = z.object({ conversationId: Id })
@@ -16,9 +16,11 @@ export const conversationRoutes = {
   }),
   getConversation: get('/api/conversations/:conversationId', {
     reach: 'workspace',
-    summary: 'One conversation with its newest 200 messages, oldest first, and the jobs of its turns.',
+    summary:
+      'One conversation with its newest 200 messages, oldest first, and the jobs of its turns. `before`: the `nextCursor` of an answer returns the messages before those.',
     params: conversationParams,
-    answer: z.object({ conversation: Conversation, messages: z.array(Message), jobs: z.array(JobSummary) }),
+    query: z.object({ before: Cursor.optional() }),
+    answer: z.object({ conversation: Conversation, messages: z.array(Message), jobs: z.array(JobSummary), nextCursor: NextCursor }),
     errors: ['conversation_not_found'],
     shows: ['conversation'],
   }),

@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, sql, type SQL } from 'drizzle-orm'
+import { and, desc, eq, lt, sql, type SQL } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { filterBy } from '../../platform/db/statements.ts'
@@ -71,15 +71,29 @@ function isMatch(q: string): SQL {
 
 /** The newest `limit` messages, oldest first. */
 export function listMessages(db: Db, conversationId: string, limit = 200): Message[] {
-  const { seq, ...columns } = getTableColumns(messages)
-  return db
-    .select(columns)
+  return listMessagePage(db, conversationId, { limit }).messages
+}
+
+/**
+ * The newest `limit` messages, or the newest of those before a page, oldest first. `nextCursor`: where the messages before this
+ * page end. Throws AppError invalid_request for a cursor of another conversation.
+ */
+export function listMessagePage(
+  db: Db,
+  conversationId: string,
+  { before, limit }: { before?: string | undefined; limit: number },
+): { messages: Message[]; nextCursor: string | null } {
+  const ofConversation = z.tuple([z.literal(conversationId), z.number().int().positive()])
+  const below = before === undefined ? Number.MAX_SAFE_INTEGER : decodeCursor(before, ofConversation, 'before')[1]
+  const rows = db
+    .select()
     .from(messages)
-    .where(eq(messages.conversationId, conversationId))
-    .orderBy(desc(seq))
-    .limit(limit)
+    .where(and(eq(messages.conversationId, conversationId), lt(messages.seq, below)))
+    .orderBy(desc(messages.seq))
+    .limit(limit + 1)
     .all()
-    .reverse()
+  const page = pageOf(rows, limit, (last) => [conversationId, last.seq])
+  return { messages: page.rows.map(({ seq: _seq, ...message }) => message).reverse(), nextCursor: page.nextCursor }
 }
 
 /** The job store comes after conversations in the order of nouns, so only this part of it is named here. */

@@ -27,6 +27,7 @@ import {
   findChildOfCall,
   findJob,
   getJob,
+  listJobsByIds,
   listJobsOfConversation,
   listReplyParts,
   listRunningJobs,
@@ -102,8 +103,8 @@ export function createJobStore({
     findJob,
     listIdsAfter,
     findChildOfCall,
-    depthOf,
     listAskingBelow,
+    depthOf,
     listSteps,
     listReplyParts,
     findPostponed,
@@ -111,6 +112,7 @@ export function createJobStore({
     countJobsOfConversation,
     listRunningJobs,
     listJobsOfConversation,
+    listJobsByIds,
     listJobs,
 
     /** Calls back after commits. Returns a function that stops this. */

@@ -114,6 +114,7 @@ describe('other queries walk an index and sort nothing', () => {
     'conversations of a workspace': () => listConversations(rig.db, { entityId: 'e', limit: 50 }),
     'conversations of an agent': () => listConversations(rig.db, { agentId, limit: 50 }),
     messages: () => listMessages(rig.db, conversationId),
+    'jobs by their ids': () => rig.store.listJobsByIds(rig.db, ['j']),
     agents: () => listAgents(rig.db, { limit: 50 }),
   }
   test.each(Object.keys(READINGS))('%s', (name) => {
@@ -171,7 +172,6 @@ test('finds the next job agent by agent, however long the queue is', () => {
   ])
 })
 
-test('scans no table in the life of a job, nor when its conversation is deleted', () => {
 test('finds the jobs below one that wait for a person by their parents', () => {
   const lines = plansOf(() => void rig.store.listAskingBelow(rig.db, 'j')).flatMap(({ plan }) => plan)
   const searches = lines.filter((line) => line.startsWith('SEARCH'))
@@ -183,6 +183,7 @@ test('finds the jobs below one that wait for a person by their parents', () => {
   expect(lines.filter((line) => /^SCAN (?!below|CONSTANT)/.test(line))).toEqual([])
 })
 
+test('scans no table in the life of a job, nor when its conversation is deleted', () => {
   const used: { sql: string; plan: string[] }[] = []
   const doIn = (work: (tx: Tx) => unknown) =>
     write((tx) => {
