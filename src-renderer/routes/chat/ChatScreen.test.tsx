@@ -787,6 +787,28 @@ describe('a long conversation', () => {
   })
 })
 
+it('keeps the search for conversations over a reload, and when one of them is opened', async () => {
+  const space = createWorkspace()
+  const conversationId = space.begin('Ships')
+  const asked: (string | undefined)[] = []
+  space.runner.answer({
+    listConversations: ({ query }) => {
+      asked.push(query.q)
+      return { conversations: [space.conversations.get(conversationId)!.conversation], nextCursor: null }
+    },
+  })
+  const view = openChat(space.runner, '/chat?q=ship')
+  const found = await screen.findByRole('option', { name: /Ships/ })
+  expect(screen.getByRole('searchbox')).toHaveValue('ship')
+  expect(asked[0]).toBe('ship')
+  await view.user.click(found)
+  await waitFor(() => expect(view.path()).toBe(`/chat/${conversationId}?q=ship`))
+  expect(screen.getByRole('searchbox')).toHaveValue('ship')
+  await view.user.clear(screen.getByRole('searchbox'))
+  await waitFor(() => expect(view.path()).toBe(`/chat/${conversationId}`))
+  await waitFor(() => expect(asked.at(-1)).toBeUndefined())
+})
+
 it('focuses the field of an opened chat', async () => {
   const space = createWorkspace()
   space.begin('Other')

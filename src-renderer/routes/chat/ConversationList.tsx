@@ -1,4 +1,4 @@
-import { useNavigate } from '@solidjs/router'
+import { useNavigate, useSearchParams } from '@solidjs/router'
 import MessageSquare from 'lucide-solid/icons/message-square'
 import Search from 'lucide-solid/icons/search'
 import SquarePen from 'lucide-solid/icons/square-pen'
@@ -8,6 +8,7 @@ import type { Conversation } from '../../../src-runner/contract/conversations.ts
 import { NothingYet } from '../../api/NothingYet.tsx'
 import { useConversations } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
+import { searchPart } from '../../lib/text.ts'
 import { Avatar } from '../../ui/Avatar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
@@ -20,8 +21,10 @@ const SEARCH_AFTER_MS = 180
 
 export function ConversationList(props: { currentId: string | null; agents: readonly Agent[]; onNew: () => void; onOpened?: () => void }) {
   const navigate = useNavigate()
-  const [typed, setTyped] = createSignal('')
-  const [query, setQuery] = createSignal('')
+  // In the URL, so that a reload keeps it.
+  const [search, setSearch] = useSearchParams<{ q?: string }>()
+  const typed = () => search.q ?? ''
+  const [query, setQuery] = createSignal(typed().trim())
   createEffect(
     on(
       typed,
@@ -46,7 +49,7 @@ export function ConversationList(props: { currentId: string | null; agents: read
           placeholder={t('common.search')}
           icon={Search}
           value={typed()}
-          onValue={setTyped}
+          onValue={(q) => setSearch({ q: q === '' ? undefined : q }, { replace: true })}
         />
       </div>
       <Switch>
@@ -74,7 +77,7 @@ export function ConversationList(props: { currentId: string | null; agents: read
             keyOf={(conversation) => conversation.id}
             rowHeight={52}
             onOpen={(conversation) => {
-              navigate(`/chat/${conversation.id}`)
+              navigate(`/chat/${conversation.id}${searchPart(search.q)}`)
               props.onOpened?.()
             }}
             onMore={conversations.more}
