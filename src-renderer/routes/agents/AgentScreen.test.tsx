@@ -169,7 +169,9 @@ describe('an agent', () => {
     const view = open(runner, `/agents/${agent.id}`)
     await view.user.click(await screen.findByRole('button', { name: 'Delete agent' }))
     const dialog = await screen.findByRole('alertdialog', { name: 'Delete Ada?' })
-    expect(dialog).toHaveTextContent('Its schedules with their run history, its channels and its rules are deleted. Webhooks lose their agent.')
+    expect(dialog).toHaveTextContent(
+      'Its schedules with their run history, its channels and its rules are deleted. Webhooks lose their agent.',
+    )
     expect(dialog).toHaveTextContent('past jobs stay in Activity')
     expect(await within(dialog).findByText('1 active job will be stopped.')).toBeInTheDocument()
     await view.user.click(within(dialog).getByRole('button', { name: 'Delete agent' }))
