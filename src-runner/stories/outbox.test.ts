@@ -6,6 +6,7 @@ import type { CreateTrigger } from '../contract/triggers.ts'
 import { addChannel } from '../testing/add-channel.ts'
 import { createHandClock } from '../testing/hand-clock.ts'
 import { ANNA, BEN, useTelegramRig } from '../testing/telegram-chat.ts'
+import { channels } from '../domain/channels/channels-table.ts'
 import { schedules } from '../domain/schedules/schedules-table.ts'
 import { triggers } from '../domain/triggers/triggers-table.ts'
 import { postWebhook } from '../testing/webhook-sender.ts'
@@ -214,6 +215,20 @@ describe('messages over channels', () => {
       expect(await outbox({ jobId: job.id })).toMatchObject([
         { state: 'not_sent', problem: expect.objectContaining({ code: 'sent_not_on_channel' }) },
       ])
+    })
+
+    it('needs a channel whose token the service accepts', async () => {
+      await begin()
+      addChannel(rig.runner, rig.agent.id)
+      const ask = (notifyVia: CreateTrigger['notifyVia']) =>
+        rig.runner.client.ask('createTrigger', {
+          body: { name: 'Build failed', agentId: rig.agent.id, taskTemplate: 'Look.', notifyOnSuccess: true, notifyVia },
+        })
+      expect((await ask('telegram')).status).toBe(201)
+      rig.runner.write((tx) => tx.update(channels).set({ status: 'logged_out' }).run())
+      const refused = (path: string, code: string) => ({ status: 400, body: { issues: [{ path, detail: { code } }] } })
+      expect(await ask('telegram')).toMatchObject(refused('notifyVia', 'sent_not_on_channel'))
+      expect(await ask('auto')).toMatchObject(refused('notifyOnSuccess', 'sent_no_channel'))
     })
 
     it('is shown by the schedule as undelivered until the next run', async () => {

@@ -20,10 +20,11 @@ export function NotifyField(props: {
   problem: string | null
 }): JSX.Element {
   const channels = useChannels(() => props.agentId)
-  const kinds = () =>
-    AUTO_ORDER.filter((kind) =>
-      (channels.data?.channels ?? []).some((channel) => channel.kind === kind && channel.agentId === props.agentId && channel.enabled),
+  const connected = () =>
+    (channels.data?.channels ?? []).filter(
+      ({ agentId, enabled, status }) => agentId === props.agentId && enabled && status !== 'logged_out',
     )
+  const kinds = () => AUTO_ORDER.filter((kind) => connected().some((channel) => channel.kind === kind))
   const first = (): NotifyVia => [props.via].flat()[0]!
   const others = () => (props.several && first() !== 'auto' ? kinds().filter((kind) => kind !== first()) : [])
   const isChosen = (kind: NotifyVia) => [props.via].flat().includes(kind)

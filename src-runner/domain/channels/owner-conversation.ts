@@ -32,13 +32,16 @@ export function findOwnerConversation(db: Db, agentId: string, via: NotifyVia): 
 }
 
 /**
- * A notification needs a channel that is on. Its owner may be confirmed later. Throws AppError invalid_request.
+ * A notification needs a channel that is on and whose token the service accepts. Its owner may be confirmed later. Throws AppError
+ * invalid_request.
  */
 export function requireNotifiable(db: Db, agentId: string, vias: readonly NotifyVia[]): void {
+  const isConnected = and(eq(channels.agentId, agentId), eq(channels.enabled, true), ne(channels.status, 'logged_out'))
+  const rows = db.select({ kind: channels.kind }).from(channels).where(isConnected).all()
+  const hasOne = (kinds: readonly ChannelKind[]) => rows.some(({ kind }) => kinds.includes(kind))
   for (const via of vias) {
-    const found = findOwnerConversation(db, agentId, via)
-    if (!('noAddress' in found) || found.noAddress === 'no_owner') continue
-    if (found.noAddress === 'no_channel') throw invalidAt('notifyOnSuccess', createMessage('sent_no_channel'))
+    if (hasOne(via === 'auto' ? AUTO_ORDER : [via])) continue
+    if (via === 'auto') throw invalidAt('notifyOnSuccess', createMessage('sent_no_channel'))
     throw invalidAt('notifyVia', createMessage('sent_not_on_channel'))
   }
 }

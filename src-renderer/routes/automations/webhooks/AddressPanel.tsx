@@ -122,6 +122,10 @@ export function Reach(): JSX.Element {
                 {t('automations.webhook.reach.unknown', { url: address().url! })} {toSettings()}
               </Match>
             </Switch>
+            <Show when={address().source === 'tunnel' && address().tunnel?.program === 'cloudflared'}>
+              {' '}
+              {t('settings.outside.quickTunnel')}
+            </Show>
           </span>
         </p>
       )}

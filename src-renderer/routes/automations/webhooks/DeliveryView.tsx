@@ -31,6 +31,10 @@ export function DeliveryView(props: { deliveryId: string; trigger: Trigger }): J
   )
 }
 
+function canReplay({ payload, outcome }: DeliveryDetail, { agentId }: Trigger): boolean {
+  return payload !== null && agentId !== null && outcome !== 'ping' && outcome !== 'invalid_json'
+}
+
 function shownPayload(payload: string): string {
   return payload.length > PRETTY_UP_TO_CHARS ? payload : prettyJson(payload)
 }
@@ -60,7 +64,7 @@ function Opened(props: { delivery: DeliveryDetail; trigger: Trigger }): JSX.Elem
             </Show>
           </p>
         </div>
-        <Show when={props.delivery.payload !== null && props.delivery.outcome !== 'ping'}>
+        <Show when={canReplay(props.delivery, props.trigger)}>
           <Replay delivery={props.delivery} trigger={props.trigger} />
         </Show>
       </div>
@@ -118,7 +122,9 @@ function Replay(props: { delivery: DeliveryDetail; trigger: Trigger }): JSX.Elem
         onConfirm={replayNow}
         describeError={sentenceOf}
       >
-        {t('automations.webhook.replayText', { agent: props.trigger.agentName ?? t('common.agent') })}
+        {t(props.delivery.outcome === 'accepted' ? 'automations.webhook.replayText' : 'automations.webhook.replayTextFirst', {
+          agent: props.trigger.agentName ?? t('common.agent'),
+        })}
       </ConfirmDialog>
     </>
   )

@@ -225,6 +225,14 @@ describe('telling the person', () => {
     expect(screen.getByRole('link', { name: 'Connect a channel' })).toHaveAttribute('href', '/channels')
   })
 
+  it('is disabled while the service refuses the token of the only channel', async () => {
+    const runner = createWorkspace()
+    runner.answer({ listChannels: () => ({ channels: [{ ...telegram(ada.id), status: 'logged_out' }], nextCursor: null }) })
+    open('/automations/webhooks/new', runner)
+    expect(await screen.findByRole('link', { name: 'Connect a channel' })).toBeInTheDocument()
+    expect(screen.getByRole('checkbox', { name: 'Notify on success' })).toBeDisabled()
+  })
+
   it('offers the channels of the chosen agent only', async () => {
     const runner = createWorkspace()
     runner.answer({ listChannels: ({ query }) => ({ channels: query.agentId === ada.id ? [telegram(ada.id)] : [], nextCursor: null }) })

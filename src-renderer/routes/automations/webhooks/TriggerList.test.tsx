@@ -18,7 +18,7 @@ const row = async (name: string) => (await screen.findByText(name)).closest('li'
 
 it('shows the state of each webhook, and why its last delivery was refused', async () => {
   const [orders, old] = [
-    makeTrigger({ name: 'Orders', firesThisHour: 30, triggerCount: 412 }),
+    makeTrigger({ name: 'Orders', firesThisHour: 30, triggerCount: 412, lastOutcome: 'ping' }),
     makeTrigger({ name: 'Old', status: 'paused', lastOutcome: 'bad_signature', lastTriggeredAt: null, triggerCount: 0 }),
   ]
   open([orders, old, makeTrigger({ name: 'Lost', agentId: null, agentName: null })])
@@ -26,7 +26,8 @@ it('shows the state of each webhook, and why its last delivery was refused', asy
   expect(within(await row('Orders')).getByRole('meter', { name: 'Last hour' })).toHaveAttribute('aria-valuetext', '30 of 30')
   expect(await row('Old')).toHaveTextContent('Paused')
   expect(await row('Old')).toHaveTextContent('Last refused: Invalid signature')
-  expect(await row('Orders')).not.toHaveTextContent('denied')
+  expect(await row('Orders')).not.toHaveTextContent('Last refused')
+  expect(within(await row('Orders')).getByTitle(/its payload is not stored/)).toBeInTheDocument()
   expect(await row('Lost')).toHaveTextContent('No agent')
   expect(within(await row('Orders')).getByRole('link')).toHaveAttribute('href', `/automations/webhooks/${orders.id}`)
 })

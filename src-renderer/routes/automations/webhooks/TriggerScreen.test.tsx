@@ -1,14 +1,21 @@
 import { screen, waitFor, within } from '@solidjs/testing-library'
 import { describe, expect, it } from 'vitest'
+import type { PublicAddress } from '../../../../src-runner/contract/public-address.ts'
 import { type Delivery, DeliveryOutcome, type DeliveryDetail, type Trigger } from '../../../../src-runner/contract/triggers.ts'
 import { createFakeRunner, Refusal } from '../../../testing/fake-runner.ts'
 import { renderScreen } from '../../../testing/render.tsx'
 import { makeDelivery, makeDeliveryDetail, makeId, makeTrigger } from '../../../testing/things.ts'
 import { TriggerScreen } from './TriggerScreen.tsx'
 
-type Given = { trigger?: Trigger; deliveries?: Delivery[]; detail?: Partial<DeliveryDetail>; query?: string }
+type Given = {
+  trigger?: Trigger
+  deliveries?: Delivery[]
+  detail?: Partial<DeliveryDetail>
+  query?: string
+  address?: Partial<PublicAddress>
+}
 
-function open({ trigger = makeTrigger({ name: 'Orders' }), deliveries = [], detail = {}, query = '' }: Given = {}) {
+function open({ trigger = makeTrigger({ name: 'Orders' }), deliveries = [], detail = {}, query = '', address = {} }: Given = {}) {
   const held = { trigger, deliveries }
   const runner = createFakeRunner({
     getTrigger: ({ params }) => (params.triggerId === held.trigger.id ? { trigger: held.trigger } : new Refusal('trigger_not_found')),
@@ -26,6 +33,7 @@ function open({ trigger = makeTrigger({ name: 'Orders' }), deliveries = [], deta
         check: { state: 'reachable', checkedAt: 1_700_000_000_000, problem: null },
         programs: [],
         tunnel: null,
+        ...address,
       },
     }),
     pauseTrigger: () => {
@@ -57,6 +65,12 @@ describe('one webhook', () => {
     expect(await screen.findByText(/Reachable from the internet at https:\/\/hooks\.example\.com/)).toBeInTheDocument()
     expect(screen.getByText(/Webhooks cannot be edited/)).toBeInTheDocument()
     expect(screen.getByRole('link', { name: 'Duplicate' })).toHaveAttribute('href', `/automations/webhooks/new?from=${trigger.id}`)
+  })
+
+  it('says that an address of cloudflared changes', async () => {
+    const url = 'https://odd-words.trycloudflare.com'
+    open({ address: { url, source: 'tunnel', tunnel: { program: 'cloudflared', state: 'running', url, problem: null, startedAt: 1 } } })
+    expect(await screen.findByText(/Reachable from .* cloudflared gets a new address each time it starts/)).toBeInTheDocument()
   })
 
   it('is paused at once, and explains it', async () => {
@@ -230,6 +244,23 @@ describe('its inbox', () => {
     expect(screen.queryByRole('button', { name: 'Replay…' })).not.toBeInTheDocument()
   })
 
+  it('says of a refused delivery that its task is given for the first time', async () => {
+    const delivery = makeDelivery({ outcome: 'no_agent', status: 400, jobId: null })
+    const { user } = open({ deliveries: [delivery], query: `?delivery=${delivery.id}` })
+    await user.click(await screen.findByRole('button', { name: 'Replay…' }))
+    expect(await screen.findByRole('alertdialog')).toHaveTextContent('Ada gets this task now.')
+  })
+
+  it.each([
+    ['that is not valid JSON', { outcome: 'invalid_json' }, {}],
+    ['without an agent', { outcome: 'no_agent' }, { agentId: null, agentName: null }],
+  ] as const)('offers no replay of a delivery %s', async (_, fields, ofTrigger) => {
+    const delivery = makeDelivery({ ...fields, status: 400, jobId: null })
+    open({ trigger: makeTrigger(ofTrigger), deliveries: [delivery], query: `?delivery=${delivery.id}` })
+    expect(await screen.findByRole('group', { name: 'Payload' })).toBeInTheDocument()
+    expect(screen.queryByRole('button', { name: 'Replay…' })).not.toBeInTheDocument()
+  })
+
   it('shows a refused delivery at once', async () => {
     const view = open()
     expect(await screen.findByText('No deliveries yet')).toBeInTheDocument()
@@ -237,4 +268,9 @@ describe('its inbox', () => {
     view.runner.happen({ type: 'delivery.refused', payload: { triggerId: view.held.trigger.id, outcome: 'rate_limited' } })
     await row(/Rate limited/)
   })
+})
+
+it('says of a webhook without an agent what helps, whether or not it ever had one', async () => {
+  open({ trigger: makeTrigger({ agentId: null, agentName: null }) })
+  expect(await screen.findByText('This webhook has no agent, so deliveries are refused. Duplicate it and choose one.')).toBeInTheDocument()
 })

@@ -44,7 +44,7 @@ export function OutcomeIcon(props: { outcome: DeliveryOutcome }): JSX.Element {
   )
 }
 
-/** Whether the delivery, or the one it repeats, made a job. */
+/** The sender did nothing wrong: its delivery, or the one it repeats, made a job, or it tested the address. */
 export function wasTaken(outcome: DeliveryOutcome): boolean {
-  return outcome === 'accepted' || outcome === 'duplicate'
+  return outcome === 'accepted' || outcome === 'duplicate' || outcome === 'ping'
 }

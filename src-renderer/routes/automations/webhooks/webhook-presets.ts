@@ -9,13 +9,13 @@ export function isPreset(text: string | undefined): text is Preset {
 
 type Filled = { name: string; taskTemplate: string; sample: string; dedupe: boolean }
 
-/** What a preset fills in. GitHub and Stripe give each delivery an id, by which repeats are recognised. */
+/** What a preset fills in. GitHub, Stripe and Shopify give each delivery an id, by which repeats are recognised. */
 export function fillFrom(preset: Preset): Filled {
   return {
     name: t(`automations.webhook.presetNames.${preset}`),
     taskTemplate: t(`automations.webhook.presetTasks.${preset}`),
     sample: JSON.stringify(SAMPLES[preset], null, 2),
-    dedupe: preset !== 'generic' && preset !== 'shopify_order',
+    dedupe: preset !== 'generic',
   }
 }
 

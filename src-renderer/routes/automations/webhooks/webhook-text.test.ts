@@ -21,6 +21,10 @@ describe.each(PRESETS)('the preset %s', (preset) => {
     expect(places.length).toBeGreaterThan(1)
     for (const path of places) expect([path, at(sample, path)]).not.toEqual([path, undefined])
   })
+
+  it('ignores duplicates if its sender names each delivery', () => {
+    expect(fillFrom(preset).dedupe).toBe(preset !== 'generic')
+  })
 })
 
 describe('pathsOf', () => {
