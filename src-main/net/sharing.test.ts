@@ -88,7 +88,7 @@ describe('encryption of the network', () => {
     expect([sharing.tls()!.certificate, applied]).toEqual(['until 5400', ['until 5400']])
   })
 
-  it('ends all sessions before it is turned off, and stays on if it cannot', async () => {
+  it('ends all sessions before it is turned off and after it is turned on, and stays on if it cannot', async () => {
     const { sharing, applied, world } = rig()
     await sharing.prepare()
     world.accountsProblem = 'The keychain is locked.'
@@ -98,8 +98,11 @@ describe('encryption of the network', () => {
     await sharing.encrypt(false)
     expect([world.sessionsEnded, applied]).toEqual([[true], [null]])
     await sharing.encrypt(false)
-    await sharing.encrypt(true)
     expect(world.sessionsEnded).toEqual([true])
+    await sharing.encrypt(true)
+    await sharing.encrypt(true)
+    // Each time while the network is encrypted, so that nobody can read what a new session begins with.
+    expect(world.sessionsEnded).toEqual([true, true])
   })
 
   it('never falls back to no encryption', async () => {

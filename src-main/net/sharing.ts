@@ -26,7 +26,7 @@ export type NetworkSharing = {
   state(dashboardPort: number | null): Sharing
   /** Resolves when the new state is saved and in effect. */
   change(isOn: boolean): Promise<'done' | 'needs_owner' | 'fixed'>
-  /** The same for encryption. Turning it off signs everybody out. Rejects, and changes nothing, if there can be no certificate. */
+  /** The same for encryption. Switching it signs everybody out. Rejects, and changes nothing, if there can be no certificate. */
   encrypt(isOn: boolean): Promise<void>
   /** Makes another certificate with another key. Rejects like `encrypt`. */
   replaceCertificate(): Promise<void>
@@ -171,11 +171,14 @@ export function createSharing({
     change: (isOn) => inTurn(() => set(isOn)),
     encrypt: (isOn) =>
       inTurn(async () => {
+        const wasOn = settings.current().encryptSharing
         const next = isOn ? await certificates.current() : null
         // What identifies a device was secret so far, and everybody in the network can read it from now on.
-        if (!isOn && settings.current().encryptSharing) await endSessions()
+        if (!isOn && wasOn) await endSessions()
         await settings.change({ encryptSharing: isOn })
         await use(next)
+        // Somebody in the network may have read it until now.
+        if (isOn && !wasOn) await endSessions()
       }),
     replaceCertificate: () => inTurn(async () => use(await certificates.replace())),
     prepare,

@@ -12,7 +12,7 @@ import { detachTriggersOfAgent } from '../domain/triggers/triggers.ts'
 
 /**
  * Deletes an agent with its schedules, channels and rules, and cancels its unfinished jobs. Its history stays, and its
- * webhooks have no agent until they get another one. Throws AppError agent_not_found.
+ * webhooks stay without an agent for good. Throws AppError agent_not_found.
  */
 export function deleteAgent(tx: Tx, { clock, jobs }: { clock: Clock; jobs: Pick<JobStore, 'cancelAllOf'> }, agentId: string): void {
   getAgent(tx, agentId)

@@ -132,7 +132,7 @@ export function deleteTrigger(tx: Tx, triggerId: string): void {
   tx.emit({ type: 'trigger.deleted', payload: { triggerId, entityId: trigger.entityId } })
 }
 
-/** The webhooks stay, and refuse deliveries until they get another agent. */
+/** The webhooks stay without an agent for good, and refuse deliveries. */
 export function detachTriggersOfAgent(tx: Tx, agentId: string): void {
   tx.update(triggers).set({ agentId: null }).where(eq(triggers.agentId, agentId)).run()
 }
