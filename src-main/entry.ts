@@ -6,6 +6,7 @@ import { isResetPending } from './reset/own-files.ts'
 import { createUtilityRunner } from './runner/utility-runner.ts'
 import { isTestBuild, refuseUnsafeArguments } from './security/arguments.ts'
 import { codeCacheOf, dataDirPath } from './settings/data-dir-path.ts'
+import { isLockedHere, lockIn, removeForeignLock } from './settings/single-instance.ts'
 import { registerAppScheme } from './window/register-app-scheme.ts'
 
 /**
@@ -23,9 +24,12 @@ if (app.isPackaged && !isTestBuild(join(app.getAppPath(), 'package.json'))) {
 const { env, platform } = process
 // Before any use of Electron: its lock and the page's storage are in this folder.
 const dataDir = dataDirPath(env['DECKHAND_DATA_DIR']?.trim() || undefined, { env, platform, home: homedir(), cwd: process.cwd() })
-app.setPath('userData', join(dataDir, 'window'))
+const windowDir = join(dataDir, 'window')
+app.setPath('userData', windowDir)
+removeForeignLock(windowDir)
 if (app.requestSingleInstanceLock()) begin()
-else app.exit(0)
+else if (isLockedHere(windowDir)) app.exit(0)
+else void import('./main.ts').then(({ refuseLocked }) => refuseLocked(lockIn(windowDir)))
 
 /** Chromium becomes ready, the runner's process reads its code, and this one reads the app, all at the same time. */
 function begin(): void {

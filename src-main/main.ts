@@ -55,14 +55,25 @@ export async function main(deps: MainDeps): Promise<void> {
   try {
     await start(deps)
   } catch (error) {
-    process.stderr.write(`deckhand: ${await englishText(problemOf(error))}\n`)
-    if (app.isPackaged) {
-      // The settings may be what cannot be read.
-      const { title, text } = startFailureText(error, speechOf(chooseLanguage('system', app.getPreferredSystemLanguages())))
-      dialog.showErrorBox(title, text)
-    }
-    app.exit(error instanceof StartError ? error.exitCode : 1)
+    await fail(error)
   }
+}
+
+/** Ends the app, because no Deckhand of this computer holds the lock and yet it cannot be taken. */
+export async function refuseLocked(lock: string): Promise<void> {
+  // On Linux there are no dialogs before.
+  await app.whenReady()
+  await fail(new StartError(1, { code: 'start_locked_elsewhere', params: { file: lock } }))
+}
+
+async function fail(error: unknown): Promise<void> {
+  process.stderr.write(`deckhand: ${await englishText(problemOf(error))}\n`)
+  if (app.isPackaged) {
+    // The settings may be what cannot be read.
+    const { title, text } = startFailureText(error, speechOf(chooseLanguage('system', app.getPreferredSystemLanguages())))
+    dialog.showErrorBox(title, text)
+  }
+  app.exit(error instanceof StartError ? error.exitCode : 1)
 }
 
 async function start({ spawn, links: early }: MainDeps): Promise<void> {

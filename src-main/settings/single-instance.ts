@@ -1,5 +1,11 @@
-import { readlinkSync } from 'node:fs'
+import { readlinkSync, rmSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
+
+/** What a lock is compared with. Left out: this computer. */
+type Computer = { host: string; isRunning: (pid: number) => boolean }
+
+const THIS_COMPUTER: Computer = { host: hostname(), isRunning }
 
 /**
  * Whether this process still owns the single-instance lock of the data folder. On Linux and macOS Electron's
@@ -8,11 +14,51 @@ import { join } from 'node:path'
  * start. Windows has no such link, so the answer is true there.
  */
 export function holdsInstanceLock(userDataDir: string, pid: number = process.pid): boolean {
-  let link: string
+  const link = readLock(userDataDir)
+  return link === null || link.endsWith(`-${pid}`)
+}
+
+/**
+ * Removes a lock that a crash left while this computer had another name, or that came with a folder from another computer. Electron
+ * never would: it looks only for processes of its own host. The lock of the database protects the data from a Deckhand that still
+ * runs elsewhere.
+ */
+export function removeForeignLock(userDataDir: string, { host, isRunning }: Computer = THIS_COMPUTER): void {
+  const holder = readHolder(userDataDir)
+  if (holder === null || holder.host === host || isRunning(holder.pid)) return
   try {
-    link = readlinkSync(join(userDataDir, 'SingletonLock'))
+    rmSync(lockIn(userDataDir), { force: true })
   } catch {
-    return true
+    // Electron refuses the start then.
   }
-  return link.endsWith(`-${pid}`)
+}
+
+/** Whether the lock belongs to a process that runs on this computer. Without a link Electron is trusted. */
+export function isLockedHere(userDataDir: string, { host, isRunning }: Computer = THIS_COMPUTER): boolean {
+  const holder = readHolder(userDataDir)
+  return holder === null || (holder.host === host && isRunning(holder.pid))
+}
+
+export const lockIn = (userDataDir: string): string => join(userDataDir, 'SingletonLock')
+
+function readLock(userDataDir: string): string | null {
+  try {
+    return readlinkSync(lockIn(userDataDir))
+  } catch {
+    return null
+  }
+}
+
+function readHolder(userDataDir: string): { host: string; pid: number } | null {
+  const [, host, pid] = /^(.*)-(\d+)$/.exec(readLock(userDataDir) ?? '') ?? []
+  return host === undefined ? null : { host, pid: Number(pid) }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
 }
