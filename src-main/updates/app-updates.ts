@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { ROUTE_TABLE } from '../../src-runner/contract/route-table.ts'
 import type { Host } from '../host.ts'
+import type { Supervisor } from '../runner/supervisor.ts'
 import { installKind, packagedFeed, type UpdateFeed } from './feed.ts'
 import { openUpdateRecord, type UpdateRecord } from './update-record.ts'
 import { createUpdater } from './updater.ts'
@@ -38,10 +39,11 @@ export function createAppUpdates(deps: AppUpdatesDeps): Updates & { record: Upda
     record,
     settings: settings.current,
     onSettings: (listener) => settings.onChange(listener),
+    hasFailed: () => supervisor.state().state === 'failed',
     runningJobs: () => supervisor.running().jobs.length,
     onRunning: (listener) => supervisor.onRunning(listener),
     hasUnsavedChanges: deps.hasUnsavedChanges,
-    backUp: (limitMs) => backUp(host, limitMs),
+    backUp: (limitMs) => backUp(supervisor, limitMs),
     quitWith: deps.quitWith,
     clock: {
       now: Date.now,
@@ -54,7 +56,13 @@ export function createAppUpdates(deps: AppUpdatesDeps): Updates & { record: Upda
   return { ...updates, record }
 }
 
-async function backUp({ supervisor }: Host, limitMs: number): Promise<void> {
+/** Failures of the runner that only another version mends. That one copies the data before it changes it. */
+const MENDED_BY_UPDATE: readonly string[] = ['database_newer', 'crash_loop']
+
+/** Rejects if there is no backup, unless no runner of this version could make one. */
+export async function backUp(supervisor: Pick<Supervisor, 'state' | 'endpoint'>, limitMs: number): Promise<void> {
+  const state = supervisor.state()
+  if (state.state === 'failed' && MENDED_BY_UPDATE.includes(state.code)) return
   const runner = supervisor.endpoint()
   if (runner === null) throw new Error('the runner is not running')
   const answer = await fetch(new URL(ROUTE_TABLE.makeBackup.path, runner.url), {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { InstallKind, UpdateProblem } from '../contract/updates.ts'
 import { silentLog } from '../log/log.ts'
+import { backUp } from './app-updates.ts'
 import { plainNotes } from './release-notes.ts'
 import { openUpdateRecord } from './update-record.ts'
 import { UpdateError } from './update-source.ts'
@@ -32,6 +33,7 @@ function open({ kind = 'app', settings: given = {}, hasSource = true }: Options 
     installed: [] as boolean[],
     duringBackup: () => {},
     hasUnsavedChanges: false,
+    hasFailed: false,
   }
   const timers: { at: number; run: () => void }[] = []
   const time = { wall: 1_800_000_000_000, monotonic: 0 }
@@ -63,6 +65,7 @@ function open({ kind = 'app', settings: given = {}, hasSource = true }: Options 
     record,
     settings: () => settings,
     onSettings: (listener) => (onSettings = listener),
+    hasFailed: () => world.hasFailed,
     runningJobs: () => world.jobs,
     onRunning: (listener) => (onRunning = listener),
     hasUnsavedChanges: async () => world.hasUnsavedChanges,
@@ -375,6 +378,25 @@ describe('a version that crashed at start twice', () => {
     expect(record.hasCrashed('1.3.0')).toBe(false)
   })
 
+  it('is also one whose runner failed until the person quit', async () => {
+    const { updates, record, world } = open()
+    world.hasFailed = true
+    for (const version of ['1.3.0', '1.3.0', '1.2.0']) {
+      record.begin(version)
+      await updates.prepareQuit()
+    }
+    expect(record.hasCrashed('1.3.0')).toBe(true)
+  })
+
+  it('is not one that worked, or that nobody saw fail', async () => {
+    const { updates, record } = open()
+    for (const version of ['1.3.0', '1.3.0', '1.2.0']) {
+      record.begin(version)
+      await updates.prepareQuit()
+    }
+    expect(record.hasCrashed('1.3.0')).toBe(false)
+  })
+
   it('is remembered over restarts, and forgotten when it works after all', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'deckhand-updates-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -396,6 +418,19 @@ describe('a version that crashed at start twice', () => {
     expect(works.hasCrashed('1.3.0')).toBe(false)
     writeFileSync(file, '{"start":')
     expect(openUpdateRecord(file, silentLog).begin('1.3.0')).toBe(false)
+  })
+})
+
+describe('the backup before an update', () => {
+  const failed = (code: string) =>
+    backUp({ state: () => ({ state: 'failed', code, message: { code: 'quoted', params: { words: '' } } }), endpoint: () => null }, 1000)
+
+  it.each(['database_newer', 'crash_loop'])('is left out if only another version can use the data: %s', async (code) => {
+    await expect(failed(code)).resolves.toBeUndefined()
+  })
+
+  it.each(['database_locked', 'disk_full', 'database_damaged'])('is needed otherwise: %s', async (code) => {
+    await expect(failed(code)).rejects.toThrow('the runner is not running')
   })
 })
 
