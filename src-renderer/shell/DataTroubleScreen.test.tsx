@@ -1,13 +1,13 @@
 import { screen } from '@solidjs/testing-library'
 import { expect, it } from 'vitest'
-import type { DesktopApi } from '../../src-main/contract/desktop-api.ts'
+import type { DesktopApi, DesktopState } from '../../src-main/contract/desktop-api.ts'
 import { renderScreen } from '../testing/render.tsx'
 import type { DataTrouble } from './data-trouble.ts'
 import { DataTroubleScreen } from './DataTroubleScreen.tsx'
 
 const quoted = (words: string) => ({ code: 'quoted', params: { words } }) as const
 
-function show(code: DataTrouble['code']) {
+function show(code: DataTrouble['code'], updates: DesktopState['updates'] = { state: 'off', reason: 'development' }) {
   const calls: unknown[] = []
   const record = (name: string, result?: unknown) => (argument: unknown) => (calls.push([name, argument]), Promise.resolve(result))
   const api = {
@@ -16,9 +16,12 @@ function show(code: DataTrouble['code']) {
     showFolder: record('showFolder'),
     saveDiagnostics: record('saveDiagnostics', '/home/ada/report.zip'),
     copyDiagnostics: record('copyDiagnostics'),
+    update: record('update'),
   } as unknown as DesktopApi
   const trouble: DataTrouble = { code, message: quoted('The words of the runner.'), dataDir: '/data' }
-  return { ...renderScreen(() => <DataTroubleScreen trouble={trouble} />, { desktop: { api } }), calls }
+  const state = { updates, settings: { theme: 'system', language: 'system' } } as DesktopState
+  const onState = (listener: (next: DesktopState) => void) => (listener(state), () => {})
+  return { ...renderScreen(() => <DataTroubleScreen trouble={trouble} />, { desktop: { api, onState } }), calls }
 }
 
 it.each([
@@ -48,4 +51,14 @@ it('does what its buttons say', async () => {
     ['copyDiagnostics', undefined],
   ])
   expect(await screen.findByText('Saved to /home/ada/report.zip')).toBeInTheDocument()
+})
+
+it('offers the update first that newer data needs', async () => {
+  const offer = { version: '1.3.0', notes: '', bytes: 9, kind: 'app', file: 'Deckhand', page: null, crashed: false } as const
+  const { user, calls } = show('database_newer', { state: 'downloaded', offer })
+  expect(await screen.findByText('Deckhand 1.3.0 is ready to install')).toBeVisible()
+  const [first, second] = screen.getAllByRole('button')
+  expect([first, second].map((button) => button?.textContent)).toEqual(['Install and restart', 'Restore…'])
+  await user.click(first!)
+  expect(calls).toEqual([['update', 'install']])
 })

@@ -1,6 +1,7 @@
 import DatabaseZap from 'lucide-solid/icons/database-zap'
-import { createSignal, For } from 'solid-js'
+import { createSignal, For, Show } from 'solid-js'
 import type { DesktopApi } from '../../src-main/contract/desktop-api.ts'
+import { UpdateRow } from '../features/updates/UpdateRow.tsx'
 import { t } from '../lib/language.ts'
 import { messageText } from '../lib/message-text.ts'
 import { useDesktop } from '../platform/DesktopProvider.tsx'
@@ -44,6 +45,8 @@ const WAYS_OUT: Record<DataTrouble['code'], Way[]> = {
 export function DataTroubleScreen(props: { trouble: DataTrouble }) {
   const desktop = useDesktop()
   const [busy, setBusy] = createSignal<Way | null>(null)
+  /** An update is the best way, and the first row. */
+  const isNewer = () => props.trouble.code === 'database_newer'
   async function take(way: Way): Promise<void> {
     if (desktop.api === null) return
     setBusy(way)
@@ -68,12 +71,13 @@ export function DataTroubleScreen(props: { trouble: DataTrouble }) {
         </div>
       </div>
       <Panel title={t('shell.dataTrouble.ways')} flush>
+        <Show when={isNewer() && desktop.state()}>{(state) => <UpdateRow updates={state().updates} />}</Show>
         <For each={WAYS_OUT[props.trouble.code]}>
           {(way, at) => (
             <Row label={t(`shell.dataTrouble.${way}.label`)} hint={t(`shell.dataTrouble.${way}.hint`, { folder: props.trouble.dataDir })}>
               <Button
                 size="sm"
-                variant={at() === 0 ? 'primary' : 'secondary'}
+                variant={at() === 0 && !isNewer() ? 'primary' : 'secondary'}
                 busy={busy() === way}
                 disabled={busy() !== null}
                 onClick={() => void take(way)}

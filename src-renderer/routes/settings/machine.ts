@@ -1,5 +1,4 @@
 import type { MachineSettings } from '../../../src-main/contract/desktop-api.ts'
-import type { UpdateAction } from '../../../src-main/contract/updates.ts'
 import type { Replacement } from '../../../src-runner/contract/port.ts'
 import { useDesktop } from '../../platform/DesktopProvider.tsx'
 import { toast } from '../../ui/Toasts.tsx'
@@ -14,7 +13,6 @@ export function useMachine() {
     show: (folder: 'data' | 'logs' | 'backups') => void desktop.api?.showFolder(folder).catch(tell),
     /** The desktop asks first. */
     replaceDatabase: (replacement: Replacement) => void desktop.api?.replaceDatabase(replacement).catch(tell),
-    update: (action: UpdateAction) => void desktop.api?.update(action).catch(tell),
     restart: (safeMode: boolean) => void desktop.api?.restartRunner({ safeMode }).catch(tell),
   }
 }
