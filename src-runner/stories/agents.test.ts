@@ -1,7 +1,13 @@
+import { randomUUID } from 'node:crypto'
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS } from '../contract/agents.ts'
+import { ROLE_HEADER } from '../contract/routes/route.ts'
+import { insertChannel } from '../domain/channels/channels.ts'
+import { insertCredential } from '../domain/credentials/credentials.ts'
+import { systemClock } from '../lib/clock.ts'
+import { createMessage } from '../lib/messages.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
 
 describe('agents', () => {
@@ -36,6 +42,42 @@ describe('agents', () => {
     await client.ok('deleteAgent', { params })
     expect(await client.ask('getAgent', { params })).toMatchObject({ status: 404, body: { error: 'agent_not_found' } })
     expect((await client.ok('listAgents')).agents).toHaveLength(2)
+  })
+
+  it('are deleted by members of the dashboard only if no owner gave them anything', async () => {
+    runner = await createTestRunner()
+    const { client } = runner
+    const deleteAsMember = async (agentId: string) => {
+      const answer = await fetch(`${runner.url}/api/agents/${agentId}`, { method: 'DELETE', headers: { [ROLE_HEADER]: 'member' } })
+      return { status: answer.status, body: await answer.json() }
+    }
+    const give: Record<string, (agentId: string, entityId: string) => unknown> = {
+      folder: (agentId) => client.ok('updateAgent', { params: { agentId }, body: { folders: [runner.makeFolder()] } }),
+      rule: (agentId) => client.ok('createRule', { body: { effect: 'deny', tool: 'send', agentId } }),
+      server: (agentId) =>
+        client.ok('createMcpServer', { body: { name: 'Notes', transport: { kind: 'stdio', command: 'x' }, agents: [{ agentId }] } }),
+      channel: (agentId) =>
+        runner.write((tx) => {
+          const account = { accountId: '7', name: '@ada', link: null }
+          insertChannel(tx, { clock: systemClock }, { id: randomUUID(), agentId, kind: 'telegram', account, baseUrl: null })
+        }),
+      connection: (agentId, entityId) =>
+        runner.write((tx) => {
+          const account = { id: randomUUID(), entityId, connector: 'shop', kind: 'api_key', name: 'Shop', accountName: null } as const
+          const agents = [{ agentId, access: 'read' as const }]
+          insertCredential(tx, { clock: systemClock }, { ...account, hosts: ['shop.example'], scopes: [], agents })
+        }),
+    }
+    for (const [what, giveIt] of Object.entries(give)) {
+      const { id, entityId } = (await client.ok('createAgent', { body: { name: what } })).agent
+      await giveIt(id, entityId)
+      const refused = { status: 403, body: { error: 'owner_only', detail: createMessage('agent_by_owner') } }
+      expect([what, await deleteAsMember(id)]).toMatchObject([what, refused])
+      await client.ok('deleteAgent', { params: { agentId: id } })
+    }
+    const bare = (await client.ok('createAgent', { body: { name: 'Bare' } })).agent
+    expect((await deleteAsMember(bare.id)).status).toBe(200)
+    expect((await deleteAsMember(bare.id)).status).toBe(404)
   })
 
   it('accept only folders that exist, are absolute, and are not our own', async () => {

@@ -7,6 +7,9 @@ import { AppError } from '../../../lib/errors.ts'
 import { createMessage } from '../../../lib/messages.ts'
 import { channelTokenKey } from '../../../lib/vault.ts'
 import { listChannels } from '../../../domain/channels/channels.ts'
+import { listCredentials } from '../../../domain/credentials/credentials.ts'
+import { listMcpServers } from '../../../domain/mcp/mcp-servers.ts'
+import { listAllRules } from '../../../domain/rules/rules.ts'
 import { mayOpenMachine, type Caller } from '../caller.ts'
 import type { Handlers } from '../handler.ts'
 import { unpricedModels } from '../unpriced-models.ts'
@@ -18,6 +21,12 @@ export function agentHandlers({ db, jobs, clock, ids, dataDir, models, vault }: 
   /** AppError provider_not_found. */
   function requireProviders(named: { model?: ModelRef | null; fallbacks?: ModelRef[] }): void {
     for (const ref of [named.model ?? null, ...(named.fallbacks ?? [])]) if (ref !== null) getProvider(db, ref.providerId)
+  }
+
+  /** It would be gone with the agent. Throws AppError agent_not_found. */
+  function hasWhatOwnersGive(agentId: string): boolean {
+    if (getAgent(db, agentId).folders.length > 0 || listAllRules(db).some((rule) => rule.agentId === agentId)) return true
+    return [listChannels, listCredentials, listMcpServers].some((list) => list(db, { agentId }).length > 0)
   }
 
   const ownFolders = () => ({ dataDir, backupFolder: readSettings(db).backupFolder })
@@ -42,7 +51,8 @@ export function agentHandlers({ db, jobs, clock, ids, dataDir, models, vault }: 
       return withUnpriced(transact(db, (tx) => updateAgent(tx, { clock }, params.agentId, body)))
     },
 
-    async deleteAgent({ params }) {
+    async deleteAgent({ params }, { caller }) {
+      if (!mayOpenMachine(caller) && hasWhatOwnersGive(params.agentId)) throw new AppError('owner_only', createMessage('agent_by_owner'))
       // Fails if the keychain is locked: it would keep tokens that nobody can find again.
       for (const { id } of listChannels(db, { agentId: params.agentId })) await vault.get(channelTokenKey(id))
       transact(db, (tx) => deleteAgent(tx, { clock, jobs }, params.agentId))
