@@ -129,6 +129,7 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
     quit: () => app.quit(),
     quitWith: (install) => quit.with(install),
   })
+  const didInstallFail = updates.record.begin(app.getVersion())
   const quit = createQuit(app, host, () => abilities, speech, updates.prepareQuit)
   async function reset(options: { keepsBackups: boolean }): Promise<void> {
     await requestReset(dataDir, options)
@@ -154,7 +155,6 @@ async function start({ spawn, links: early }: MainDeps): Promise<void> {
   handleDesktopCalls({ host, abilities, state: state.get, speech, openLink, updates, reset })
   state.onChange(window.sendState)
   if (app.isPackaged && settings.current().startAtLogin) renewLogin(log)
-  const didInstallFail = updates.record.begin(app.getVersion())
   void supervisor.start().then(async ({ state }) => {
     if (state !== 'failed') updates.record.markStarted()
     await assets?.readAll().catch((error: unknown) => log.error({ error: messageOf(error) }, 'the page cannot be read'))

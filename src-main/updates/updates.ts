@@ -29,6 +29,8 @@ export type UpdatesDeps = {
   record: UpdateRecord
   settings: () => UpdateSettings
   onSettings: (listener: () => void) => void
+  /** Whether the runner cannot start, or keeps crashing. */
+  hasFailed: () => boolean
   /** How many jobs are running now. */
   runningJobs: () => number
   onRunning: (listener: () => void) => void
@@ -184,7 +186,8 @@ export function createUpdates(deps: UpdatesDeps): Updates {
       else if (state.state === 'waiting') become({ state: 'downloaded', offer: state.offer })
     },
     async prepareQuit() {
-      record.markStarted()
+      // Somebody who quits soon after a start did not see it crash, unless they quit because it did.
+      if (!deps.hasFailed()) record.markStarted()
       if (source === null || state.state !== 'downloaded' || !settings().updateOnQuit) return null
       const { offer } = state
       if (offer.crashed || !(await makeBackup(offer, QUIT_BACKUP_LIMIT_MS))) return null
