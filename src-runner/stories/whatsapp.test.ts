@@ -293,6 +293,26 @@ describe('WhatsApp', () => {
     return { state, vault, inner }
   }
 
+  it('leaves no key of an agent that was deleted while the vault was asked for a pairing', async () => {
+    const inner = createMemoryVault()
+    const [asked, released] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()]
+    const set: Vault['set'] = async (key, value) => {
+      if (key.startsWith('channel:')) {
+        asked.resolve(key)
+        await released.promise
+      }
+      return inner.set(key, value)
+    }
+    const { id: agentId } = await begin({ vault: { ...inner, set } })
+    const started = rig.runner.client.ask('startPairing', { body: { agentId } })
+    const key = await asked.promise
+    await rig.runner.client.ok('deleteAgent', { params: { agentId } })
+    released.resolve()
+    expect(await started).toMatchObject({ status: 404, body: { error: 'agent_not_found' } })
+    expect(await inner.get(key)).toBeNull()
+    expect(states()).toEqual([])
+  })
+
   it('is not deleted while the vault is locked, neither with its agent', async () => {
     const { state, vault } = createLockableVault()
     const { id: agentId } = await begin({ vault })

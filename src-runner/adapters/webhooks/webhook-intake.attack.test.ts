@@ -70,10 +70,12 @@ function chunked(body: Buffer, size = 50_000): Buffer {
   return Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')])
 }
 
-async function postChunked(target: string, body: Buffer): Promise<RawAnswer> {
+function chunkedHead(target: string): Buffer {
   const head = bytesOf(target, { body: '', headers: [['Transfer-Encoding', 'chunked']] }).toString('latin1')
-  return sendRaw(test.port, Buffer.concat([Buffer.from(head.replace(/Content-Length: \d+\r\n/, '')), chunked(body)]))
+  return Buffer.from(head.replace(/Content-Length: \d+\r\n/, ''))
 }
+
+const postChunked = (target: string, body: Buffer) => sendRaw(test.port, Buffer.concat([chunkedHead(target), chunked(body)]))
 
 const errorOf = (answer: RawAnswer) => (JSON.parse(answer.body) as { error?: string }).error
 
@@ -103,7 +105,7 @@ async function taskOf(answer: RawAnswer): Promise<string> {
   return job.task
 }
 
-const withoutDate = ({ text }: RawAnswer) => text.replace(/^date: .*\r\n/im, '')
+const withoutDate = ({ text }: Pick<RawAnswer, 'text'>) => text.replace(/^date: .*\r\n/im, '')
 
 describe('a wrong address', () => {
   let good: Hook
@@ -410,8 +412,7 @@ describe('a sender that writes the whole body before it reads', () => {
       'a body of chunks that is too large',
       413,
       async () => {
-        const head = bytesOf((await addHook()).path, { body: '', headers: [['Transfer-Encoding', 'chunked']] }).toString('latin1')
-        return Buffer.concat([Buffer.from(head.replace(/Content-Length: \d+\r\n/, '')), chunked(body)])
+        return Buffer.concat([chunkedHead((await addHook()).path), chunked(body)])
       },
     ],
     ['a packed body', 415, async () => bytesOf((await addHook()).path, { body, headers: [['Content-Encoding', 'gzip']] })],
@@ -568,21 +569,33 @@ describe('the hourly limit', () => {
   })
 })
 
-it('a delivery gets the response of a wrong address when its webhook changed while the body arrived', async () => {
-  for (const change of ['rotateTriggerSecret', 'pauseTrigger', 'deleteTrigger'] as const) {
-    const hook = await addHook()
-    const body = '{"a":1}'
-    const sender = await openSlowly(bytesOf(hook.path, { body }).subarray(0, -body.length))
-    // Once this delivery has its response, the head of the first one was read.
-    expect((await post(hook.path)).status).toBe(202)
-    const answer = await test.client.ask(change, { params: { triggerId: hook.trigger.id } })
-    expect(answer.status).toBeLessThan(300)
-    if (change === 'rotateTriggerSecret') hookOf(hook.trigger, (answer.body as { url: string }).url)
-    sender.socket.write(body)
-    const text = await sender.closed
-    expect(`${change}: ${text.slice(9, 12)} ${text.slice(-NOT_FOUND.length)}`).toBe(`${change}: 404 ${NOT_FOUND}`)
-    expect(jobCount(hook.trigger.id)).toBe(1)
-  }
+describe('a delivery gets the response of a wrong address when its webhook changed while the body arrived', () => {
+  const KEY: [string, string] = ['Idempotency-Key', 'one']
+  const large = chunked(Buffer.alloc(1_000_001, ' '))
+
+  it.each<[what: string, Post | 'chunked']>([
+    ['which is valid', {}],
+    ['which is no JSON', { body: '{"a":1' }],
+    ['which is too large', 'chunked'],
+    ['of a ping', { headers: [['X-GitHub-Event', 'ping']] }],
+    ['of a repeat', { headers: [KEY] }],
+  ])('%s', async (_, given) => {
+    const wrong = withoutDate(await post('/webhooks/no-such-slug/secret'))
+    for (const change of ['rotateTriggerSecret', 'pauseTrigger', 'deleteTrigger'] as const) {
+      const hook = await addHook({ dedupe: true })
+      const { body = '{"a":1}' } = given === 'chunked' ? {} : given
+      const head = given === 'chunked' ? chunkedHead(hook.path) : bytesOf(hook.path, { ...given, body }).subarray(0, -body.length)
+      const sender = await openSlowly(head)
+      // Once this delivery has its response, the head of the first one was read.
+      expect((await post(hook.path, { headers: [KEY] })).status).toBe(202)
+      const answer = await test.client.ask(change, { params: { triggerId: hook.trigger.id } })
+      expect(answer.status).toBeLessThan(300)
+      if (change === 'rotateTriggerSecret') hookOf(hook.trigger, (answer.body as { url: string }).url)
+      sender.socket.write(given === 'chunked' ? large : body)
+      expect([change, withoutDate({ text: await sender.closed })]).toEqual([change, wrong])
+      expect(jobCount(hook.trigger.id)).toBe(1)
+    }
+  })
 })
 
 describe('slow senders', () => {

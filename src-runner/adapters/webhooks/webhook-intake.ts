@@ -62,9 +62,8 @@ export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookIntake {
 
   async function receive(req: IncomingMessage, res: ServerResponse, { slug, secret }: Address): Promise<void> {
     if (slug === PROBE_SLUG && probe(secret)) return respondOk(res, 200)
-    const trigger = index.find(slug)
-    const isRight = isSecretOf(trigger, secret)
-    if (!isRight || trigger === undefined || !trigger.active) return turnAway(res, trigger, isRight ? 'paused' : 'wrong_secret')
+    const trigger = findOrTurnAway(res, { slug, secret })
+    if (trigger === null) return
     const { headers } = req
     const waitMs = deliveries.waitFor(trigger)
     if (waitMs > 0 && !isPing(headers)) {
@@ -76,11 +75,23 @@ export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookIntake {
     if (!isPlain(headers)) return turnAway(res, trigger, 'unsupported_encoding')
     const { body, release } = await readBody(req, { maxBytes: MAX_WEBHOOK_BYTES, memory, webhook: trigger.seq })
     try {
-      if (typeof body === 'string') return turnAway(res, trigger, body, {}, NO_ROOM_WAIT_MS)
-      respond(res, trigger, body.length, await deliveries.take(trigger, { secret, headers, body }))
+      // It may have changed while the body arrived.
+      const now = findOrTurnAway(res, { slug, secret })
+      if (now === null) return
+      if (typeof body === 'string') return turnAway(res, now, body, {}, NO_ROOM_WAIT_MS)
+      respond(res, now, body.length, await deliveries.take(now, { secret, headers, body }))
     } finally {
       release()
     }
+  }
+
+  /** The active webhook of an address. null: there is none, and the sender got the response. */
+  function findOrTurnAway(res: ServerResponse, { slug, secret }: Address): IndexedTrigger | null {
+    const trigger = index.find(slug)
+    const isRight = isSecretOf(trigger, secret)
+    if (isRight && trigger?.active === true) return trigger
+    turnAway(res, trigger, isRight ? 'paused' : 'wrong_secret')
+    return null
   }
 
   function respond(res: ServerResponse, trigger: IndexedTrigger, bytes: number, { taken, read }: Outcome): void {

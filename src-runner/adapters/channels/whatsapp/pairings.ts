@@ -46,13 +46,16 @@ export function createPairings(deps: PairingDeps) {
     try {
       await vault.set(channelTokenKey(channelId), key)
       const state = createLinkState(linkStateFile(dataDir, channelId), key)
+      // It may have been deleted meanwhile.
+      getAgent(db, agentId)
       state.write([[AGENT, agentId]])
       begun.run(state)
     } catch (error) {
       live.delete(agentId)
       throw error
+      if (findAgent(db, agentId) === null) await discardPairing(deps, channelId)
     }
-    return live.get(agentId)!.view()
+    return begun.view()
   }
 
   /** Registers the pairing at once, so that a second call finds it. */
