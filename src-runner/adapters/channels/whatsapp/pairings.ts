@@ -45,15 +45,15 @@ export function createPairings(deps: PairingDeps) {
     await present?.stop()
     try {
       await vault.set(channelTokenKey(channelId), key)
-      const state = createLinkState(linkStateFile(dataDir, channelId), key)
       // It may have been deleted meanwhile.
       getAgent(db, agentId)
+      const state = createLinkState(linkStateFile(dataDir, channelId), key)
       state.write([[AGENT, agentId]])
       begun.run(state)
     } catch (error) {
       live.delete(agentId)
-      throw error
       if (findAgent(db, agentId) === null) await discardPairing(deps, channelId)
+      throw error
     }
     return begun.view()
   }
