@@ -415,7 +415,7 @@ describe('a spent budget', () => {
     expect(rig.read(schedule)).toMatchObject({ status: 'budget_exhausted', lastStatus: 'budget_exhausted' })
   })
 
-  it('stays visible when an earlier run ends', () => {
+  it('stays visible when an earlier run ends, whether or not its owner could be notified', () => {
     const schedule = rig.create({ dailyBudgetUsd: 1 })
     goTo('2026-11-20T10:00:00Z')
     const jobId = fired(schedule)
@@ -424,6 +424,8 @@ describe('a spent budget', () => {
     expect(rig.look()).toBe(0)
     rig.end(jobId)
     expect(rig.read(schedule)).toMatchObject({ status: 'budget_exhausted', lastStatus: 'budget_exhausted' })
+    rig.write((tx) => rig.schedules.markNotifyUnreachable(tx, schedule.id))
+    expect(rig.read(schedule).lastStatus).toBe('budget_exhausted')
   })
 })
 

@@ -27,6 +27,8 @@ import { listUpcoming } from './upcoming-runs.ts'
 export type ScheduleStore = ReturnType<typeof createScheduleStore>
 
 const LAST_STATUS_OF: Record<TerminalStatus, ScheduleLastStatus> = { completed: 'success', failed: 'failed', cancelled: 'cancelled' }
+/** How a run ended does not hide that the budget is spent. */
+const MAY_REPLACE_LAST_STATUS = sql`NOT (status = 'budget_exhausted' AND last_status IS 'budget_exhausted')`
 
 /**
  * Schedules and their run history. Functions that write take the transaction they are part of. There is no timer here: the
@@ -123,14 +125,13 @@ export function createScheduleStore({
       prunedUpTo = pruneRunHistory(tx, { afterSeq: prunedUpTo, now: age.now() })
     },
 
-    /** A hook of the job store. A run that ends does not hide that the budget is spent. */
+    /** A hook of the job store. */
     jobEnded(tx: Tx, job: MovedJob): void {
       const { scheduleId } = job
       if (scheduleId === null) return
-      const isReplaced = sql`NOT (status = 'budget_exhausted' AND last_status IS 'budget_exhausted')`
       tx.update(schedules)
         .set({ lastStatus: LAST_STATUS_OF[job.status as TerminalStatus] })
-        .where(and(eq(schedules.id, scheduleId), isReplaced))
+        .where(and(eq(schedules.id, scheduleId), MAY_REPLACE_LAST_STATUS))
         .run()
       tx.afterCommit(deps.changed)
     },
@@ -146,7 +147,11 @@ export function createScheduleStore({
     },
     /** A run succeeded, but its owner has no address for the confirmation. */
     markNotifyUnreachable(tx: Tx, scheduleId: string): void {
-      const { changes } = tx.update(schedules).set({ lastStatus: 'notify_unreachable' }).where(eq(schedules.id, scheduleId)).run()
+      const { changes } = tx
+        .update(schedules)
+        .set({ lastStatus: 'notify_unreachable' })
+        .where(and(eq(schedules.id, scheduleId), MAY_REPLACE_LAST_STATUS))
+        .run()
       if (changes > 0) tx.emit({ type: 'schedule.changed', payload: { scheduleId } })
     },
 
