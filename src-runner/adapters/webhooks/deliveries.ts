@@ -83,7 +83,7 @@ export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliv
 
   /** The job of the delivery that this one repeats, from its headers alone; null: none, or the headers do not say. */
   function findRepeated(trigger: IndexedTrigger, headers: IncomingHttpHeaders): string | null {
-    const senderId = trigger.dedupe ? senderIdOf(headers, null) : null
+    const senderId = trigger.dedupe ? senderIdOf(headers, null, trigger.signature) : null
     return senderId === null ? null : findJobOfSender(db, trigger.seq, senderId)
   }
 
@@ -96,7 +96,7 @@ export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliv
     if (challenge !== null) return { taken: { outcome: 'ping', challenge }, read }
     const waitMs = await queue.enter(trigger, body.length)
     if (waitMs > 0) {
-      Object.assign(read, describeDelivery(headers))
+      Object.assign(read, describeDelivery(trigger, headers))
       if (isPing(headers)) return { taken: { outcome: 'ping', challenge: null }, read }
       const jobId = findRepeated(trigger, headers)
       return { taken: jobId === null ? { outcome: 'rate_limited', waitMs } : { outcome: 'duplicate', jobId }, read }
@@ -120,7 +120,7 @@ export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliv
   ): Promise<Outcome['taken']> {
     const payload = withoutSecret(body, secret)
     const parsed = parseBody(payload)
-    Object.assign(read, { payload, ...describeDelivery(headers, parsed?.payload) })
+    Object.assign(read, { payload, ...describeDelivery(trigger, headers, parsed?.payload) })
     if (parsed === null) return { outcome: 'invalid_json' }
     if (isPing(headers)) return { outcome: 'ping', challenge: null }
     if (trigger.agentId === null) return { outcome: 'no_agent' }
@@ -143,7 +143,7 @@ export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliv
     if (parsed === null) throw new AppError('invalid_request', NOT_JSON)
     const delivery: ManualDelivery = {
       ...sent,
-      ...describeDelivery(headers, parsed.payload),
+      ...describeDelivery(trigger, headers, parsed.payload),
       ...taskFor(trigger.taskTemplate, parsed.payload),
       receivedAt: clock.now(),
     }
@@ -232,6 +232,6 @@ function findChallenge(trigger: IndexedTrigger, { secret, headers, body }: Recei
   const payload = withoutSecret(body, secret)
   const parsed = parseBody(payload)
   const challenge = challengeOf(parsed?.payload)
-  if (challenge !== null) Object.assign(read, { payload, ...describeDelivery(headers, parsed!.payload) })
+  if (challenge !== null) Object.assign(read, { payload, ...describeDelivery(trigger, headers, parsed!.payload) })
   return challenge
 }

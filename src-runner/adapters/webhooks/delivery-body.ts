@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { parsePayload } from '../../domain/triggers/parse-payload.ts'
 import { eventNameOf, senderIdOf, type ReceivedHeaders } from '../../domain/triggers/sender.ts'
+import type { IndexedTrigger } from '../../domain/triggers/trigger-index.ts'
 import type { BodyMemory } from './body-memory.ts'
 
 export function isPlain({ 'content-encoding': encoding }: IncomingHttpHeaders): boolean {
@@ -82,15 +83,18 @@ export function parseBody(body: Buffer): { payload: unknown } | null {
   }
 }
 
+type Signed = Pick<IndexedTrigger, 'signature'>
+
 /** What is recorded of a delivery besides its body. Without a payload, only what the headers say. */
-export function describeDelivery(headers: ReceivedHeaders, payload: unknown = null) {
-  return { headers: keptHeadersOf(headers), senderId: senderIdOf(headers, payload), eventName: eventNameOf(headers, payload) }
+export function describeDelivery({ signature }: Signed, headers: ReceivedHeaders, payload: unknown = null) {
+  const [senderId, eventName] = [senderIdOf(headers, payload, signature), eventNameOf(headers, payload)]
+  return { headers: keptHeadersOf(headers), senderId, eventName }
 }
 
 /** As `describeDelivery`, of a delivery whose body is not read. */
-export function describeUnread(headers: IncomingHttpHeaders) {
+export function describeUnread(trigger: Signed, headers: IncomingHttpHeaders) {
   const length = headers['content-length'] ?? ''
-  return { ...describeDelivery(headers), bytes: /^\d{1,15}$/.test(length) ? Number(length) : 0 }
+  return { ...describeDelivery(trigger, headers), bytes: /^\d{1,15}$/.test(length) ? Number(length) : 0 }
 }
 
 /** Headers about the event or the sender. Any other may be a secret: cookies, signatures, tokens. */

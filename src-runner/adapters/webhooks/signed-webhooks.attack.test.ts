@@ -204,6 +204,34 @@ describe('a repeated delivery when the limit is reached', () => {
   })
 })
 
+describe('a captured delivery', () => {
+  const svix = (headers: Headers): Headers => headers.map(([name, value]) => [name.replace('webhook-', 'svix-'), value])
+
+  it.each<[SignatureScheme, as: string, body: string, change?: (headers: Headers) => Headers]>([
+    ['stripe', 'Stripe', '{"id":"evt_1","object":"event","a":1}'],
+    ['slack', 'Slack', '{"type":"event_callback","event_id":"Ev1","a":1}'],
+    ['standard_webhooks', 'Standard Webhooks', BODY],
+    ['standard_webhooks', 'Svix', BODY, svix],
+  ])(
+    'starts no second job with another id in a header that is not signed (%s, %s)',
+    async (scheme, _, body, change = (signed) => signed) => {
+      const { trigger, url } = await test.client.ok('createTrigger', {
+        body: { name: 'Captured', agentId, taskTemplate: 'Look at {a}', dedupe: true, signature: { scheme, secret: SECRETS[scheme] } },
+      })
+      const captured = change(await SIGNERS[scheme](SECRETS[scheme], body, new Date()))
+      const isSigned = (name: string) => captured.some(([taken]) => taken.toLowerCase() === name)
+      const send = (added: Headers) => post(new URL(url).pathname, [...captured, ...added], body)
+      const first = await send([])
+      expect(first.status).toBe(202)
+      for (const name of ['webhook-id', 'svix-id', 'x-github-delivery', 'idempotency-key'].filter((name) => !isSigned(name))) {
+        const again = await send([[name, 'another']])
+        expect([name, again.status, again.body]).toEqual([name, 202, first.body])
+      }
+      await test.client.ok('deleteTrigger', { params: { triggerId: trigger.id } })
+    },
+  )
+})
+
 it('stores signing keys only in the vault', async () => {
   const { triggers } = await test.client.ok('listTriggers')
   const places = readdirSync(test.dataDir, { recursive: true, withFileTypes: true })

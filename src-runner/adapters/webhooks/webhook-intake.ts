@@ -69,8 +69,8 @@ export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookIntake {
     if (waitMs > 0 && !isPing(headers)) {
       const jobId = deliveries.findRepeated(trigger, headers)
       if (jobId === null && !mayBeChallenge(trigger, headers))
-        return turnAway(res, trigger, 'rate_limited', describeUnread(headers), waitMs)
-      if (jobId !== null && trigger.signature === null) return repeat(res, trigger, { jobId, ...describeUnread(headers) })
+        return turnAway(res, trigger, 'rate_limited', describeUnread(trigger, headers), waitMs)
+      if (jobId !== null && trigger.signature === null) return repeat(res, trigger, { jobId, ...describeUnread(trigger, headers) })
     }
     if (!isPlain(headers)) return turnAway(res, trigger, 'unsupported_encoding')
     const { body, release } = await readBody(req, { maxBytes: MAX_WEBHOOK_BYTES, memory, webhook: trigger.seq })

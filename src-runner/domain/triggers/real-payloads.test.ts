@@ -68,7 +68,7 @@ describe('payloads of Stripe', () => {
   it.each(STRIPE_EVENTS.map((event) => [event.type, event] as const))('have every value at its path: %s', (type, event) => {
     const payload: unknown = JSON.parse(JSON.stringify(event))
     expectNoSurprise(payload)
-    expect(senderIdOf({}, payload)).toBe(event.id)
+    expect(senderIdOf({}, payload, 'stripe')).toBe(event.id)
     expect(eventNameOf({}, payload)).toBe(type)
   })
 

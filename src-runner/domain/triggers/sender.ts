@@ -1,3 +1,5 @@
+import type { SignatureScheme } from '../../contract/triggers.ts'
+
 /** By lower-case name, as Node has them: a repeated header is a list or joined by commas. */
 export type ReceivedHeaders = Readonly<Record<string, string | string[] | undefined>>
 
@@ -37,14 +39,29 @@ const EVENT_HEADERS = [
 ]
 
 /** The sender's own id of the delivery, by which duplicates are found. null: none, or not a plausible one. */
-export function senderIdOf(headers: ReceivedHeaders, payload: unknown): string | null {
-  for (const name of ID_HEADERS) {
+export function senderIdOf(headers: ReceivedHeaders, payload: unknown, signature: SignatureScheme | null): string | null {
+  for (const name of idHeadersOf(headers, signature)) {
     const id = printable(ownOf(headers, name), MAX_ID_CHARS)
     if (id !== null) return id
   }
   if (isStripeEvent(payload)) return printable(ownOf(payload, 'id'), MAX_ID_CHARS)
   if (isSlackEvent(payload)) return printable(ownOf(payload, 'event_id'), MAX_ID_CHARS)
   return null
+}
+
+/**
+ * If the signature covers an id, no other counts. Otherwise a captured delivery could be sent again with another id, and start
+ * another job.
+ */
+function idHeadersOf(headers: ReceivedHeaders, signature: SignatureScheme | null): readonly string[] {
+  // Their ids are in the body.
+  if (signature === 'stripe' || signature === 'slack') return []
+  return signature === 'standard_webhooks' ? [`${standardPrefixOf(headers)}-id`] : ID_HEADERS
+}
+
+/** Svix, through which many services send, has its own names for the headers of Standard Webhooks. */
+export function standardPrefixOf(headers: ReceivedHeaders): 'webhook' | 'svix' {
+  return Object.hasOwn(headers, 'webhook-signature') ? 'webhook' : 'svix'
 }
 
 /** The name of the event, like `push`, `issues.opened` or `charge.succeeded`. null: unknown. */
@@ -82,9 +99,10 @@ export function challengeOf(payload: unknown): string | null {
   return typeof challenge === 'string' ? challenge : null
 }
 
-/** https://docs.stripe.com/api/events/object */
+/** https://docs.stripe.com/api/events/object and, for thin events, https://docs.stripe.com/api/v2/core/events/object */
 function isStripeEvent(payload: unknown): boolean {
-  return ownOf(payload, 'object') === 'event'
+  const object = ownOf(payload, 'object')
+  return object === 'event' || object === 'v2.core.event'
 }
 
 /** https://docs.slack.dev/apis/events-api/#the-events-api-request-wrapper */

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual, type BinaryLike } from 'node:crypto'
 import type { SignatureScheme } from '../../../contract/triggers.ts'
-import type { ReceivedHeaders } from '../sender.ts'
+import { standardPrefixOf, type ReceivedHeaders } from '../sender.ts'
 
 export type SignedRequest = {
   /** As shown in the sender's settings. */
@@ -29,7 +29,7 @@ const VERIFIERS: Record<SignatureScheme, (request: SignedRequest) => boolean> = 
    * Svix, where the standard comes from and through which many services send, has its own names for the same headers.
    */
   standard_webhooks({ secret, headers, rawBody, nowMs }) {
-    const prefix = Object.hasOwn(headers, 'webhook-signature') ? 'webhook' : 'svix'
+    const prefix = standardPrefixOf(headers)
     const id = headerOf(headers, `${prefix}-id`)
     const timestamp = headerOf(headers, `${prefix}-timestamp`)
     const signatures = headerOf(headers, `${prefix}-signature`)
