@@ -145,6 +145,9 @@ describe('a delivery', () => {
     expect((await detailOf(refused!.id)).payload).toBe('{"build":{}}')
     expect((await triggerNow(trigger.id)).triggerCount).toBe(0)
     expect((await postWebhook(url, { body: { build: { name: '' } } })).status).toBe(202)
+    const sendTest = (payload: string) => runner.client.ask('testTrigger', { params: { triggerId: trigger.id }, body: { payload } })
+    expect(await sendTest('{"build":{}}')).toMatchObject({ status: 400, body: { error: 'placeholder_missing' } })
+    expect((await sendTest('{"build":{"name":"x"}}')).status).toBe(202)
     expect((await runner.client.ask('replayDelivery', { params: { deliveryId: refused!.id } })).status).toBe(202)
   })
 

@@ -147,6 +147,8 @@ export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliv
       ...taskFor(trigger.taskTemplate, parsed.payload),
       receivedAt: clock.now(),
     }
+    // A replay is the person's decision to run it anyway.
+    if (sent.kind === 'test' && trigger.requirePlaceholders && delivery.missing.length > 0) throw new AppError('placeholder_missing')
     const taken = await commitSoon(db, (tx) => acceptManualDelivery(tx, accepting, trigger, delivery)).catch((error: unknown) => {
       if (error instanceof AppError && error.code !== 'agent_not_found') throw error
       throw new AppError('job_creation_failed', undefined, { cause: error })
@@ -168,12 +170,12 @@ export function createDeliveries({ db, jobs, vault, clock, ids, log, time, deliv
     take,
     findRepeated,
     /**
-     * Throws AppError trigger_not_found, trigger_is_paused, trigger_has_no_agent, invalid_request, payload_too_large or
-     * job_creation_failed.
+     * Throws AppError trigger_not_found, trigger_is_paused, trigger_has_no_agent, invalid_request, payload_too_large,
+     * placeholder_missing or job_creation_failed.
      */
     test: (triggerId: string, payload: string) =>
       takeManual(triggerId, { kind: 'test', replayOfId: null, payload: Buffer.from(payload) }, {}),
-    /** Throws AppError delivery_not_found, delivery_has_no_payload, and what `test` throws. */
+    /** Throws AppError delivery_not_found, delivery_has_no_payload, and what `test` throws, except placeholder_missing. */
     async replay(deliveryId: string) {
       const { triggerId, payload, headers } = getReplayable(db, deliveryId)
       return takeManual(triggerId, { kind: 'replay', replayOfId: deliveryId, payload }, headers)

@@ -71,7 +71,7 @@ export const triggerRoutes = {
     body: z.object({ payload: z.string().max(MAX_WEBHOOK_BYTES) }),
     status: 202,
     answer: z.object({ jobId: Id, delivery: Delivery }),
-    errors: ['trigger_not_found', 'trigger_is_paused', 'trigger_has_no_agent', 'job_creation_failed'],
+    errors: ['trigger_not_found', 'trigger_is_paused', 'trigger_has_no_agent', 'placeholder_missing', 'job_creation_failed'],
   }),
   listDeliveries: get('/api/triggers/:triggerId/deliveries', {
     reach: 'workspace',
