@@ -85,6 +85,8 @@ export const ERROR_STATUS = {
   /** Only skills that were written in Deckhand can be edited. */
   skill_not_own: 409,
   trigger_is_paused: 409,
+  /** It was imported, or restored on another computer. */
+  trigger_has_no_signing_secret: 409,
   delivery_has_no_payload: 409,
   schedule_is_running: 409,
   channel_exists: 409,

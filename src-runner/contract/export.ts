@@ -56,7 +56,7 @@ export const Setup = z.strictObject({
       z.strictObject({
         ...CreateTrigger.omit({ agentId: true, signature: true }).required().shape,
         agent: AgentRef.nullable(),
-        /** Without its secret, so every delivery is refused until a new webhook replaces this one. */
+        /** Without its secret, so a new webhook has to replace this one. */
         signature: SignatureScheme.nullable(),
       }),
     )
@@ -133,6 +133,8 @@ export const ImportResult = z.object({
   foldersLeftOut: z.array(z.string()),
   /** Paused. */
   triggers: z.array(z.string()),
+  /** Those of them that check signatures. Their signing secrets are not in the file, so they cannot be resumed. */
+  signedTriggers: z.array(z.string()),
   /** Paused. */
   schedules: z.array(z.string()),
   /** Each has to be signed in again. */

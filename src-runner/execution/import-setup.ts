@@ -126,6 +126,7 @@ function makeSetup(tx: Tx, deps: ImportDeps, { setup, foldersLeftOut }: Importab
     folders: foldersOf(setup),
     foldersLeftOut,
     triggers: setup.triggers.map(({ name }) => name),
+    signedTriggers: setup.triggers.filter(({ signature }) => signature !== null).map(({ name }) => name),
     schedules: setup.schedules.map(({ name }) => name),
     connections: connections.map(({ name }) => name),
     connectionHosts: [...new Set(connections.flatMap(({ hosts }) => hosts))],

@@ -66,6 +66,7 @@ describe('an export', () => {
         result: {
           agents: ['Ada', 'Ben'],
           triggers: ['Orders', 'Nobody'],
+          signedTriggers: ['Orders'],
           schedules: ['Plants'],
           rules: 2,
           allowRules: 1,
@@ -149,7 +150,13 @@ describe('an export', () => {
     expect(triggers.map(({ status }) => status)).toEqual(['paused', 'paused'])
     expect((await fresh.client.ok('listSchedules')).schedules.map(({ status }) => status)).toEqual(['paused'])
     const old404 = await postWebhook(new URL(new URL(made.address).pathname, fresh.url).href)
-    await fresh.client.ok('resumeTrigger', { params: { triggerId: triggers.find(({ name }) => name === 'Orders')!.id } })
+    const resume = (wanted: string) =>
+      fresh.client.ask('resumeTrigger', { params: { triggerId: triggers.find(({ name }) => name === wanted)!.id } })
+    expect(await resume('Orders'), 'its signing secret is missing').toMatchObject({
+      status: 409,
+      body: { error: 'trigger_has_no_signing_secret' },
+    })
+    expect(await resume('Nobody')).toMatchObject({ status: 200, body: { trigger: { status: 'active' } } })
     expect([old404.status, (await postWebhook(new URL(new URL(made.address).pathname, fresh.url).href)).status]).toEqual([404, 404])
   })
 

@@ -21,6 +21,7 @@ const HEAD = { deckhand: 'export' as const, version: 1, at: Date.UTC(2026, 10, 2
 const RESULT: ImportResult = {
   agents: ['Ada'],
   triggers: ['Orders'],
+  signedTriggers: ['Orders'],
   schedules: [],
   connections: ['GitHub'],
   connectionHosts: ['api.github.com'],
@@ -70,6 +71,7 @@ it('shows what an import would make, and makes it after a confirmation', async (
   expect(screen.getByText('1 agent works without asking you: Ada.')).toBeInTheDocument()
   expect(screen.getByText('The agents can access these folders: /home/ada/notes, /home/ada/work.')).toBeInTheDocument()
   expect(screen.getByText('1 connection must be signed in again. It sends its credentials to: api.github.com.')).toBeInTheDocument()
+  expect(screen.getByText(/^Webhooks that check signatures .* secret: Orders\./)).toBeInTheDocument()
   expect(screen.getByText(/without these folders.*: \/mnt\/old\./)).toBeInTheDocument()
   expect(screen.getByText(/3 rules for all agents/)).toBeInTheDocument()
   expect(runner.callsOf('importSetup').map(({ body }) => body.dryRun)).toEqual([true])

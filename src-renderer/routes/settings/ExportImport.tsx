@@ -246,6 +246,11 @@ function Preview(props: { result: ImportResult }) {
           })}
         </p>
       </Show>
+      <Show when={props.result.signedTriggers.length > 0}>
+        <p class="text-ink-2 wrap-anywhere">
+          {t('settings.export.signedTriggers', { names: visibleText(props.result.signedTriggers.join(', ')) })}
+        </p>
+      </Show>
       <Show when={props.result.skills.length > 0}>
         <p class="text-ink-2">{t('settings.export.skills', { count: props.result.skills.length })}</p>
       </Show>

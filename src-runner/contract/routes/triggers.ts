@@ -55,7 +55,7 @@ export const triggerRoutes = {
     summary: 'Resume a paused webhook trigger, with the same secret and counters.',
     params: triggerParams,
     answer: z.object({ trigger: Trigger }),
-    errors: ['trigger_not_found'],
+    errors: ['trigger_not_found', 'trigger_has_no_signing_secret', 'vault_unavailable'],
   }),
   rotateTriggerSecret: post('/api/triggers/:triggerId/rotate-secret', {
     reach: 'workspace',

@@ -65,7 +65,14 @@ export function triggerHandlers({ db, clock, ids, vault, webhooks, webhookBase, 
     },
 
     pauseTrigger: ({ params }) => ({ trigger: transact(db, (tx) => setTriggerStatus(tx, time, params.triggerId, 'paused')) }),
-    resumeTrigger: ({ params }) => ({ trigger: transact(db, (tx) => setTriggerStatus(tx, time, params.triggerId, 'active')) }),
+
+    async resumeTrigger({ params: { triggerId } }) {
+      const { signature } = getTrigger(db, time, triggerId)
+      // An import brings no secrets, and without one every delivery would be refused.
+      const lacksSecret = signature !== null && (await vault.get(triggerSignatureKey(triggerId))) === null
+      if (lacksSecret) throw new AppError('trigger_has_no_signing_secret')
+      return { trigger: transact(db, (tx) => setTriggerStatus(tx, time, triggerId, 'active')) }
+    },
 
     rotateTriggerSecret({ params }) {
       const { trigger, secret } = transact(db, (tx) => rotateSecret(tx, time, params.triggerId))
