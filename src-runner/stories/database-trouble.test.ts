@@ -1,3 +1,5 @@
+import { renameSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ROUTES, type Route, type RouteName } from '../contract/routes.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
@@ -87,6 +89,21 @@ describe('a database in trouble', () => {
     expect(refused).toEqual([])
     expect((await runner.client.ok('listJobs', { query: { q: 'hel' } })).jobs).toMatchObject([{ id: jobId }])
     expect(await runner.client.ok('getJob', { params: { jobId } })).toMatchObject({ job: { id: jobId } })
+  })
+
+  it('takes no work while its file is moved away, and goes on a second after it is back', async () => {
+    const agent = await runner.addAgent()
+    const file = join(runner.dataDir, 'deckhand.db')
+    renameSync(file, `${file}.away`)
+    expect(await health()).toEqual([503, 'unavailable'])
+    const body = { task: 'x', agentId: agent.id }
+    expect(await runner.client.ask('submitTask', { body })).toMatchObject({ status: 503, body: { error: 'database_unavailable' } })
+    expect(runner.notifications).toMatchObject([{ kind: 'database_trouble' }])
+    renameSync(`${file}.away`, file)
+    clock.advance(1000)
+    expect(await health()).toEqual([200, 'ok'])
+    expect((await runner.client.ok('listJobs')).jobs).toEqual([])
+    expect((await runner.client.ask('submitTask', { body })).status).toBe(202)
   })
 
   it('reports a read-only file in health, keeps reading, and recovers a second after it is writable', async () => {

@@ -1,15 +1,19 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { silentLog } from '../../lib/log.ts'
 import { createHandClock } from '../../testing/hand-clock.ts'
 import { createCheckpoints } from './checkpoints.ts'
 import { transact, type Database } from './database.ts'
+import { placeOf } from './file-place.ts'
 import { openDatabase } from './open-database.ts'
-import { readFrames } from './wal-frames.ts'
+import { threadFile } from './threads.ts'
+import { readFrames, type CheckpointThreadData } from './wal-frames.ts'
 
 let folder: string
 let file: string
@@ -99,6 +103,24 @@ test('the thread copies the rest once another program no longer reads the file',
   expect(warnings).toEqual([])
 })
 
+test('the log is not copied into a file that was put in the place of the database', async () => {
+  write(20)
+  const place = placeOf(file)
+  const other = new Sqlite(join(folder, 'other.db'))
+  other.exec('CREATE TABLE notes (text)')
+  other.close()
+  renameSync(join(folder, 'other.db'), file)
+  const bytes = readFileSync(file)
+  const state = new Int32Array(new SharedArrayBuffer(4))
+  const thread = new Worker(threadFile('checkpoint-thread'), { workerData: { file, place, state } satisfies CheckpointThreadData })
+  thread.postMessage(null)
+  expect(await once(thread, 'message')).toEqual([{ problem: 'another file is in its place' }])
+  await thread.terminate()
+  expect(readFileSync(file).equals(bytes)).toBe(true)
+  expect(() => write(1)).toThrow(expect.objectContaining({ code: 'database_unavailable' }))
+  expect(db.trouble()).toBe('unavailable')
+})
+
 test('closing during a copy leaves a sound file and no log', async () => {
   write(64)
   db.close()
@@ -112,6 +134,7 @@ test('SQLite copies the log itself when the thread cannot start, which is logged
   const checkpoints = createCheckpoints({
     connection: db.connection,
     file,
+    place: placeOf(file),
     log: db.log,
     thread: pathToFileURL(join(folder, 'missing.js')),
   })

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type Sqlite from 'better-sqlite3'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
+import { isInPlace, type FilePlace } from './file-place.ts'
 import { threadFile } from './threads.ts'
 import { CHECKPOINT_STATES, readFrames, type CheckpointAnswer, type CheckpointThreadData } from './wal-frames.ts'
 
@@ -31,11 +32,13 @@ const WAIT_FOR_THREAD_MS = 5000
 export function createCheckpoints({
   connection,
   file,
+  place,
   log,
   thread: threadUrl = threadFile('checkpoint-thread'),
 }: {
   connection: Sqlite.Database
   file: string
+  place: FilePlace
   log: Log
   thread?: URL
 }): Checkpoints {
@@ -52,7 +55,7 @@ export function createCheckpoints({
 
   /** Never throws, because the commit before it has succeeded. */
   function look(): void {
-    if (isBusy || isThreadGone || !connection.open) return
+    if (isBusy || isThreadGone || !connection.open || !isInPlace(file, place)) return
     try {
       const { all, waiting } = readFrames(connection)
       if (isEmptying && waiting <= FEW_FRAMES) return copyRest()
@@ -67,7 +70,7 @@ export function createCheckpoints({
   }
 
   function startThread(): Worker {
-    const started = new Worker(threadUrl, { workerData: { file, state } satisfies CheckpointThreadData })
+    const started = new Worker(threadUrl, { workerData: { file, place, state } satisfies CheckpointThreadData })
     // The process may end without it, because the log is safe as it is.
     started.unref()
     started.on('message', onAnswer)

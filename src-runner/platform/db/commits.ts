@@ -25,16 +25,19 @@ type CommitsDeps = {
   statements: Statements
   clock: Clock
   log: Log
+  /** Throws if what is written now would be lost. */
+  requireFile: () => void
   onCommitted: () => void
   /** The write lock was not available in time. */
   onLockedOut: () => void
 }
 
 /** The only place where transactions begin and end. */
-export function createCommits({ connection, statements, clock, log, onCommitted, onLockedOut }: CommitsDeps): Commits {
+export function createCommits(deps: CommitsDeps): Commits {
+  const { connection, statements, clock, log, onCommitted, onLockedOut } = deps
   const { prepare } = statements
   const effects = createEffects(log)
-  const transactions = createTransactions(connection, statements, clock, effects.publish)
+  const transactions = createTransactions(deps, effects.publish)
   const queue: Member[] = []
   let isWaitingForLock = false
 
@@ -157,12 +160,7 @@ export function createCommits({ connection, statements, clock, log, onCommitted,
   }
 }
 
-function createTransactions(
-  connection: Sqlite.Database,
-  statements: Statements,
-  clock: Pick<Clock, 'now' | 'monotonic'>,
-  publish: (event: StoredEvent) => void,
-) {
+function createTransactions({ connection, statements, clock, requireFile }: CommitsDeps, publish: (event: StoredEvent) => void) {
   /** Since when another program has the write lock. */
   let lockedSince: number | null = null
 
@@ -170,6 +168,7 @@ function createTransactions(
     begin(): void {
       if (!connection.open) throw closedError()
       if (connection.inTransaction) throw new Error('a transaction is already under way: pass its tx on instead of starting another one')
+      requireFile()
       try {
         statements.prepare('BEGIN IMMEDIATE').run()
         lockedSince = null

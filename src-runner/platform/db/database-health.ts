@@ -10,6 +10,8 @@ export type Condition = {
   /** A statement failed. Errors that do not concern the file are ignored. */
   failed(error: unknown): void
   foundDamage(messages: readonly string[]): void
+  /** The name leads to another file than the open one, or to none. */
+  misplaced(): void
   /** The write lock was not available in time. */
   lockedOut(): void
   committed(): void
@@ -67,6 +69,7 @@ export function createCondition({ clock, log, probe }: { clock: Clock; log: Log;
       if (found !== null) become(found, messageOf(error))
     },
     foundDamage: (messages) => become('damaged', messages.slice(0, 3).join('; ')),
+    misplaced: () => become('unavailable', 'its file was moved, removed or replaced'),
     lockedOut: () => become('locked', 'another program holds the write lock'),
     committed() {
       // The transaction had the lock. It may have written nothing, so only the probe ends other trouble.

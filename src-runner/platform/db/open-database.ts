@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3'
 import type { Message } from '../../contract/messages.ts'
 import type { Replacement } from '../../contract/port.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { messageOf } from '../../lib/errors.ts'
+import { AppError, messageOf } from '../../lib/errors.ts'
 import { createIds, type Ids } from '../../lib/ids.ts'
 import { silentLog, type Log } from '../../lib/log.ts'
 import { createMessage } from '../../lib/messages.ts'
@@ -14,6 +14,7 @@ import { createCommits } from './commits.ts'
 import type { Database } from './database.ts'
 import { createCondition } from './database-health.ts'
 import { DatabaseRefused, isForbidden, sqliteCodeOf, troubleOf } from './database-errors.ts'
+import { isInPlace, placeOf } from './file-place.ts'
 import { syncFolder } from './sync-files.ts'
 import { APPLICATION_ID, damageOf, listTables } from './integrity.ts'
 import { holdLock } from './lock.ts'
@@ -259,6 +260,7 @@ function connect(file: string, { clock, ids }: Pick<Opening, 'clock' | 'ids'>): 
 
 function wrap(connection: Sqlite.Database, opening: Opening, isWhollyChecked: boolean): Database {
   const { file, clock, log } = opening
+  const place = placeOf(file)
   /** Every statement runs through this, which notes each error of the file. */
   const watch = <T>(work: () => T): T => {
     try {
@@ -279,7 +281,7 @@ function wrap(connection: Sqlite.Database, opening: Opening, isWhollyChecked: bo
     commits.runNow(() => void connection.pragma(`user_version = ${version}`))
   }
   const condition = createCondition({ clock, log, probe })
-  const checkpoints = createCheckpoints({ connection, file, log })
+  const checkpoints = createCheckpoints({ connection, file, place, log })
   const damageChecks = createThreads()
   condition.onChange((trouble) => {
     if (trouble === 'disk_full' && releaseBallast(file)) log.warn({}, 'the room that was reserved for a full disk was released')
@@ -296,7 +298,12 @@ function wrap(connection: Sqlite.Database, opening: Opening, isWhollyChecked: bo
     checkpoints.committed()
     condition.committed()
   }
-  const commits = createCommits({ connection, statements, clock, log, onCommitted, onLockedOut: condition.lockedOut })
+  const requireFile = () => {
+    if (isInPlace(file, place)) return
+    condition.misplaced()
+    throw new AppError('database_unavailable')
+  }
+  const commits = createCommits({ connection, statements, clock, log, requireFile, onCommitted, onLockedOut: condition.lockedOut })
   // From here on SQLite does not wait for locks, because that would block the event loop.
   connection.pragma('busy_timeout = 0')
   return {
@@ -318,6 +325,7 @@ function wrap(connection: Sqlite.Database, opening: Opening, isWhollyChecked: bo
       } catch {
         return condition.trouble() ?? 'unavailable'
       }
+      if (condition.trouble() === null && !isInPlace(file, place)) return 'unavailable'
       return condition.trouble() ?? (mayWrite(file) ? null : 'read_only')
     },
     async findDamage() {

@@ -1,7 +1,8 @@
 import type Sqlite from 'better-sqlite3'
+import type { FilePlace } from './file-place.ts'
 
 /** `state` holds one of CHECKPOINT_STATES. */
-export type CheckpointThreadData = { file: string; state: Int32Array<SharedArrayBuffer> }
+export type CheckpointThreadData = { file: string; place: FilePlace; state: Int32Array<SharedArrayBuffer> }
 /** What the thread posts after each copy. */
 export type CheckpointAnswer = { problem: string | null }
 
