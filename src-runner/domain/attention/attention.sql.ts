@@ -42,7 +42,14 @@ export function listMissed(db: Db, from: number, to: number): MissedRow[] {
     .all(from, to)
 }
 
-type SenderOutcome = 'rate_limited' | 'payload_too_large' | 'invalid_json' | 'no_agent' | 'job_creation_failed'
+type SenderOutcome =
+  | 'rate_limited'
+  | 'unsupported_encoding'
+  | 'payload_too_large'
+  | 'invalid_json'
+  | 'no_agent'
+  | 'placeholder_missing'
+  | 'job_creation_failed'
 type RefusedRow = Pick<typeof triggers.$inferSelect, 'id' | 'name'> &
   Pick<typeof refusals.$inferSelect, 'times'> & { outcome: SenderOutcome } & At
 
@@ -51,7 +58,8 @@ export function listRefused(db: Db, since: number): RefusedRow[] {
     .prepare<RefusedRow>(
       `SELECT origin.id, origin.name, sum(refused.times) AS times, refused.outcome, max(refused.received_at) AS at
        FROM webhook_refusals AS refused JOIN webhook_triggers AS origin ON origin.seq = refused.trigger_seq
-       WHERE refused.outcome IN ('rate_limited', 'payload_too_large', 'invalid_json', 'no_agent', 'job_creation_failed')
+       WHERE refused.outcome IN
+           ('rate_limited', 'unsupported_encoding', 'payload_too_large', 'invalid_json', 'no_agent', 'placeholder_missing', 'job_creation_failed')
          AND refused.received_at > ? AND origin.status = 'active'
        GROUP BY origin.id`,
     )

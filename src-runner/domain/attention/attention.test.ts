@@ -117,13 +117,15 @@ describe('the attention list', () => {
     expect(list()).toEqual([])
     orders.refuse('rate_limited', 12)
     rig.clock.advance(MINUTE)
-    orders.refuse('invalid_json')
+    orders.refuse('unsupported_encoding')
+    rig.clock.advance(MINUTE)
+    orders.refuse('placeholder_missing')
     expect(list()).toEqual([
       {
         kind: 'delivery_refused',
         subjectId: orders.id,
-        title: createMessage('attention_delivery_refused', { trigger: 'Orders', times: 13 }),
-        detail: createMessage('refused_invalid_json'),
+        title: createMessage('attention_delivery_refused', { trigger: 'Orders', times: 14 }),
+        detail: createMessage('refused_placeholder_missing'),
         path: `/automations/webhooks/${orders.id}`,
         at: rig.clock.now(),
       },

@@ -89,7 +89,7 @@ export const refusals = sqliteTable(
     indexWhere(
       'webhook_refusals_of_senders',
       [t.receivedAt],
-      "outcome IN ('rate_limited', 'payload_too_large', 'invalid_json', 'no_agent', 'job_creation_failed')",
+      "outcome IN ('rate_limited', 'unsupported_encoding', 'payload_too_large', 'invalid_json', 'no_agent', 'placeholder_missing', 'job_creation_failed')",
     ),
   ],
 )

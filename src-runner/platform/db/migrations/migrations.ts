@@ -14,6 +14,7 @@ import { SQL as SQL_13 } from './0013-import-skills.ts'
 import { SQL as SQL_14 } from './0014-ask-model-for-servers.ts'
 import { SQL as SQL_15 } from './0015-drop-index-of-jobs-by-workspace.ts'
 import { SQL as SQL_16 } from './0016-note-why-jobs-are-postponed.ts'
+import { SQL as SQL_17 } from './0017-list-more-refused-deliveries.ts'
 
 /** SQL in the state of the schema before it, run as one transaction. `new_id()` and `now_ms()` may be called. */
 export type Migration = { version: number; sql: string }
@@ -36,6 +37,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 14, sql: SQL_14 },
   { version: 15, sql: SQL_15 },
   { version: 16, sql: SQL_16 },
+  { version: 17, sql: SQL_17 },
 ]
 
 export const LATEST_VERSION = MIGRATIONS.length
