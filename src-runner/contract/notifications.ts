@@ -66,6 +66,7 @@ export const AttentionItem = z.object({
     'mcp_server_failing',
     'mcp_tool_changed',
     'public_address_unreachable',
+    'public_address_changed',
     'skill_changed',
     'database_trouble',
   ]),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { BudgetUsd, ModelRef } from './agents.ts'
 import { DEFAULT_NOTIFICATIONS, NotificationSettings } from './notifications.ts'
+import { Moment } from './primitives.ts'
 import { TunnelProgram } from './public-address.ts'
 import { DEFAULT_RETENTION, Retention } from './retention.ts'
 
@@ -55,6 +56,8 @@ export const Settings = z.object({
   ingressPort: z.number().int().nullable(),
   /** The tunnel that starts with the app. */
   tunnel: TunnelProgram.nullable(),
+  /** The last address of a tunnel, since when it has it, and the one before it. null: no tunnel ran yet. */
+  tunnelAddress: z.object({ url: z.string(), since: Moment, before: z.string().nullable() }).nullable(),
   /** A second place for backups, such as an external disk; null: none. */
   backupFolder: z.string().trim().min(1).max(4096).nullable(),
   retention: Retention,
@@ -75,6 +78,7 @@ export const DEFAULT_SETTINGS: Settings = {
   publicUrl: null,
   ingressPort: null,
   tunnel: null,
+  tunnelAddress: null,
   backupFolder: null,
   retention: DEFAULT_RETENTION,
 }
@@ -84,5 +88,11 @@ export const McpEndpoint = z.object({ url: z.string(), bearer: z.enum(['none', '
 export type McpEndpoint = z.infer<typeof McpEndpoint>
 
 /** The omitted settings have routes of their own. */
-export const UpdateSettings = Settings.omit({ webSearch: true, publicUrl: true, ingressPort: true, tunnel: true }).partial()
+export const UpdateSettings = Settings.omit({
+  webSearch: true,
+  publicUrl: true,
+  ingressPort: true,
+  tunnel: true,
+  tunnelAddress: true,
+}).partial()
 export type UpdateSettings = z.infer<typeof UpdateSettings>

@@ -580,12 +580,21 @@ describe('a tunnel', () => {
     await startTunnel('cloudflared')
     await expect.poll(tunnelState).toBe('running')
     const { url: first, ingressPort } = await read()
+    const { path } = await addTrigger()
+    const changes = async () =>
+      (await runner.client.ok('listAttention')).items.filter(({ kind }) => kind === 'public_address_changed').map(({ detail }) => detail)
+    expect(await changes()).toEqual([])
     process.kill(standIns.starts('cloudflared')[0]!.pid, 'SIGKILL')
     await expect.poll(async () => (await read()).url).not.toBe(first)
     await expect.poll(tunnelState).toBe('running')
     await expect.poll(stateOfCheck).toBe('reachable')
     // It leads to the same port; only the address has changed.
     expect([(await read()).ingressPort, standIns.starts('cloudflared').length]).toEqual([ingressPort, 2])
+    // Senders still have the old one.
+    const { url: second } = await read()
+    expect(await changes()).toEqual([createMessage('attention_address_changed_detail', { before: first!, url: second! })])
+    expect(await post(`${second}${path}`)).toBe(202)
+    await expect.poll(changes).toEqual([])
   })
 
   it('is given up after several restarts, with the reason and one notification', async () => {

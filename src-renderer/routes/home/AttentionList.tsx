@@ -118,6 +118,7 @@ const ITEM_ICONS: Record<AttentionItem['kind'], Icon> = {
   mcp_server_failing: Unplug,
   mcp_tool_changed: Wrench,
   public_address_unreachable: CloudOff,
+  public_address_changed: CloudOff,
   skill_changed: ShieldAlert,
   database_trouble: Database,
 }

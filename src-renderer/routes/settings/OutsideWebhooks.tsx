@@ -230,14 +230,15 @@ function TunnelRow(props: { address: PublicAddress }): JSX.Element {
   const installed = () => props.address.programs.filter((one) => one.installed)
   const tunnel = () => props.address.tunnel
   const isUp = () => tunnel()?.state === 'running' || tunnel()?.state === 'starting'
+  const isQuick = () => (isUp() ? tunnel()?.program === 'cloudflared' : installed().some(({ program }) => program === 'cloudflared'))
+  const hint = () => {
+    if (installed().length === 0 && !isUp()) return t('settings.outside.tunnelNone')
+    return isQuick() ? `${t('settings.outside.tunnelHint')} ${t('settings.outside.quickTunnel')}` : t('settings.outside.tunnelHint')
+  }
   const begin = (program: TunnelProgram) => void start.run({ body: { program } }).catch(toastError)
   return (
     <>
-      <Row
-        id="tunnel"
-        label={t('settings.outside.tunnel')}
-        hint={installed().length === 0 && !isUp() ? t('settings.outside.tunnelNone') : t('settings.outside.tunnelHint')}
-      >
+      <Row id="tunnel" label={t('settings.outside.tunnel')} hint={hint()}>
         <div class="flex flex-wrap items-center justify-end gap-2">
           <Show when={tunnel()}>
             {(one) => (

@@ -418,6 +418,7 @@ it('shows the public address and its problem', async () => {
   expect(screen.getByText('http://127.0.0.1:3002')).toBeVisible()
   expect(screen.getByRole('button', { name: 'Start cloudflared' })).toBeVisible()
   expect(screen.queryByRole('button', { name: 'Start ngrok' })).toBeNull()
+  expect(screen.getByText(/cloudflared gets a new address each time it starts/)).toBeVisible()
   const field = screen.getByLabelText('Public address')
   await user.clear(field)
   await user.type(field, 'https://nowhere{Enter}')

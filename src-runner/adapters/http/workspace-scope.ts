@@ -86,6 +86,7 @@ const NOUN_OF_ITEM: Record<AttentionItem['kind'], Noun | null> = {
   mcp_server_failing: 'mcpServer',
   mcp_tool_changed: 'mcpServer',
   public_address_unreachable: null,
+  public_address_changed: null,
   skill_changed: 'skill',
   database_trouble: null,
 }

@@ -197,8 +197,22 @@ function createParts(deps: PublicAddressDeps) {
     check.watch(url, source === 'tunnel' ? timings.freshChecksAfterMs : [0])
     const { state, problem } = tunnel.state() ?? {}
     if (state === 'running' || state === 'stopped') parts.isTunnelMissed = state === 'running'
+    if (source === 'tunnel' && url !== null) rememberTunnel(url)
     if (url === null && (state === 'stopped' || (state === 'failed' && parts.isTunnelMissed))) check.setMissing(problem ?? null)
     report()
+  }
+
+  /** Senders keep the address that they were given, and a tunnel may get another one. */
+  function rememberTunnel(url: string): void {
+    try {
+      transact(db, (tx) => {
+        const last = readSettings(tx).tunnelAddress
+        if (last?.url === url) return
+        changeSettings(tx, { clock }, { tunnelAddress: { url, since: clock.now(), before: last?.url ?? null } })
+      })
+    } catch (error) {
+      log.warn({ error }, 'could not store the address of the tunnel')
+    }
   }
 
   function report(): void {

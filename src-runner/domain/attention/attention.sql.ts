@@ -66,6 +66,12 @@ export function listRefused(db: Db, since: number): RefusedRow[] {
     .all(since)
 }
 
+/** Whether an active webhook from before that moment has accepted no delivery since then. */
+export function isWebhookSilent(db: Db, since: number): boolean {
+  const silent = `SELECT 1 FROM webhook_triggers WHERE status = 'active' AND created_at < ? AND ifnull(last_triggered_at, 0) < ? LIMIT 1`
+  return db.prepare(silent).get(since, since) !== undefined
+}
+
 type UndeliverableRow = Pick<typeof outbox.$inferSelect, 'id' | 'problem'> & OfAgent & At
 
 export function listUndeliverable(db: Db, since: number, limit: number): UndeliverableRow[] {

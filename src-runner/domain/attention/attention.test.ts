@@ -11,6 +11,7 @@ import { addRequest, setPersonRole } from '../channels/people.ts'
 import { insertCredential, reconnectCredential, requireSignIn } from '../credentials/credentials.ts'
 import { beginTry, recordTry } from '../outbox/send-message.ts'
 import { writeOutbound } from '../outbox/write-message.ts'
+import { changeSettings } from '../settings/settings.ts'
 import { listAttention } from './attention.ts'
 
 const MINUTE = 60_000
@@ -216,6 +217,48 @@ describe('the attention list', () => {
       { kind: 'public_address_unreachable', subjectId: null, detail: quote('Nothing came in.'), at: rig.clock.now() },
     ])
     for (const state of ['reachable', 'unknown', 'checking'] as const) expect(list(address(state))).toEqual([])
+  })
+
+  it('lists a new address of the tunnel, as long as a webhook from before it gets no delivery', () => {
+    const [before, url] = ['https://old.trycloudflare.com', 'https://new.trycloudflare.com']
+    const tunnel: PublicAddress = {
+      url,
+      source: 'tunnel',
+      localUrl: '',
+      ingressPort: 3002,
+      programs: [],
+      tunnel: null,
+      check: { state: 'reachable', checkedAt: rig.clock.now(), problem: null },
+    }
+    const remember = (of: string | null) =>
+      write((tx) => changeSettings(tx, rig, { tunnelAddress: { url, since: rig.clock.now(), before: of } }))
+    remember(before)
+    expect(list(tunnel), 'there is no webhook').toEqual([])
+    const { id } = addTrigger()
+    expect(list(tunnel)).toEqual([
+      {
+        kind: 'public_address_changed',
+        subjectId: null,
+        title: createMessage('attention_address_changed'),
+        detail: createMessage('attention_address_changed_detail', { before, url }),
+        path: '/settings/webhooks',
+        at: rig.clock.now(),
+      },
+    ])
+    expect(list({ ...tunnel, url: 'https://hooks.example', source: 'setting' })).toEqual([])
+    rig.clock.advance(7 * DAY)
+    expect(list(tunnel), 'it is a week old').toEqual([])
+    remember(null)
+    expect(list(tunnel), 'it is the first address').toEqual([])
+    remember(before)
+    expect(list(tunnel)).toHaveLength(1)
+    rig.domain.db
+      .prepare(
+        `UPDATE webhook_triggers SET trigger_count = 1, last_triggered_at = ?, fires = zeroblob(240), fires_boot = 'b', fires_gap = 0
+         WHERE id = ?`,
+      )
+      .run(rig.clock.now(), id)
+    expect(list(tunnel), 'a delivery came in').toEqual([])
   })
 
   it('lists the newest first', () => {

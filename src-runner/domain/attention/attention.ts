@@ -7,7 +7,9 @@ import { createMessage, readMessage } from '../../lib/messages.ts'
 import { toUsd } from '../../lib/micros.ts'
 import { listFailingServers } from '../mcp/mcp-servers.ts'
 import { listServersWithChangedTools } from '../mcp/mcp-tools.ts'
+import { readSettings } from '../settings/settings.ts'
 import {
+  isWebhookSilent,
   listBroken,
   listChangedSkills,
   listExhausted,
@@ -48,6 +50,7 @@ export function listAttention(
     ...changedMcpTools(db),
     ...changedSkills(db),
     ...unreachableAddress(publicAddress),
+    ...changedAddress(db, publicAddress, now),
   ].sort((a, b) => b.at - a.at)
 }
 
@@ -174,6 +177,17 @@ function unreachableAddress(address: PublicAddressState | null): AttentionItem[]
   const { problem: detail, checkedAt } = address.check
   const about = { kind: 'public_address_unreachable', subjectId: null, path: '/settings/webhooks', at: checkedAt ?? 0 } as const
   return [{ ...about, title: createMessage(`address_${state}`), detail }]
+}
+
+/** Senders that use the address before it reach nothing. Shown for a week, as long as a webhook from that time gets no delivery. */
+function changedAddress(db: Db, address: PublicAddressState | null, now: number): AttentionItem[] {
+  const tunnel = address?.source === 'tunnel' ? readSettings(db).tunnelAddress : null
+  if (tunnel === null || tunnel.before === null || tunnel.url !== address?.url) return []
+  const { url, since, before } = tunnel
+  if (since <= now - 7 * DAY_MS || !isWebhookSilent(db, since)) return []
+  const detail = createMessage('attention_address_changed_detail', { before, url })
+  const about = { kind: 'public_address_changed', subjectId: null, path: '/settings/webhooks', at: since } as const
+  return [{ ...about, title: createMessage('attention_address_changed'), detail }]
 }
 
 function databaseTrouble(trouble: DatabaseTrouble, now: number): AttentionItem {
