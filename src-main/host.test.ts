@@ -153,9 +153,12 @@ describe.runIf(process.platform === 'linux')('sharing on the network', () => {
       tick()
       expect(told).toEqual([])
 
+      const setOrigins = vi.spyOn(host.supervisor, 'setOrigins')
       address = '10.20.30.40'
       tick()
       tick()
+      // For the links that it sends to chats.
+      expect(setOrigins.mock.calls).toEqual([[expect.arrayContaining(urlsOf('10.20.30.40')) as string[]]])
       expect(told).toEqual([urlsOf('10.20.30.40')])
       expect(await askDashboard('10.20.30.40')).toEqual({ status: 200, isReused: true })
       expect(await askDashboard('127.0.0.1')).toEqual({ status: 200, isReused: true })
@@ -277,7 +280,11 @@ describe.runIf(process.platform === 'linux')('sharing on the network', () => {
       const plain = new Agent({ keepAlive: true, maxSockets: 1 })
       const old = await host.workerSecret()
       expect(await ask(ports().runner, { secret: old, agent: plain })).toMatchObject({ status: 200, isReused: false })
+      const accounts = await host.signIn.accounts()
+      const signedInBefore = await accounts.signIn(OWNER.name, OWNER.password, { address: LAN!, userAgent: 'test', cookie: undefined })
       await host.encryptSharing(true)
+      // A neighbour may have read it.
+      expect(await host.signIn.resolveSession((signedInBefore as { token: string }).token)).toBeNull()
       const { runner, dashboard } = ports()
       const shown = host.sharing()
       expect([shown.isOn, shown.isEncrypted, shown.problem]).toEqual([true, true, null])

@@ -152,6 +152,7 @@ export function createHost({ appVersion, environment, spawn, preferredLanguages,
     output: (line) => process.stderr.write(`${line}\n`),
   })
   settings.onChange(() => supervisor.setLanguage(language()))
+  keepOrigins(sharing, { serving, supervisor })
   takeRestoredAccounts({ supervisor, signIn, log })
   keepLinkFile(dataDir, linkKey, { serving, supervisor, log })
   const dashboard = createDashboard({
@@ -291,6 +292,14 @@ function takeRestoredAccounts({ supervisor, signIn, log }: Pick<Host, 'superviso
   supervisor.onState(({ state }) => {
     if (state !== 'ready') return
     signIn.reloadRestored().catch((error: unknown) => log.error({ error: messageOf(error) }, 'the restored accounts cannot be used'))
+  })
+}
+
+/** The runner writes the dashboard's address into messages to chats. */
+function keepOrigins(sharing: NetworkSharing, { serving, supervisor }: Pick<LinkParts, 'serving' | 'supervisor'>): void {
+  sharing.onChange(() => {
+    const server = serving.server()
+    if (server !== null) supervisor.setOrigins([...server.origins()])
   })
 }
 

@@ -110,6 +110,8 @@ function runUnderHost(host: HostChannel): void {
       case 'set_access':
         if (started !== null) void changeAccess(started, message.access)
         return
+      case 'set_origins':
+        return started?.runner.changeOrigins(message.origins)
       case 'vault.answer':
         return vault.answer(message)
       case 'user.answer':

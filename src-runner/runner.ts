@@ -27,6 +27,8 @@ export type Runner = HostCommands & {
    * ListenerLost if the runner must end, because it listens nowhere any more.
    */
   changeAccess(access: Access): Promise<void>
+  /** The dashboard's, for links in messages to chats. */
+  changeOrigins(origins: string[]): void
   /** The language of agents' messages to chats. */
   changeLanguage(language: Language): void
   /** The machine was asleep until now. */
@@ -133,6 +135,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     setPauseAll: (on) => parts?.commands.setPauseAll(on),
     setTunnel: (change) => parts?.commands.setTunnel(change),
     changeAccess,
+    changeOrigins: (origins) => void (core.access.origins = origins),
     changeLanguage: (language) => void core.changeLanguage(language),
     woke() {
       parts?.scheduler.woke()

@@ -34,7 +34,7 @@ export type NetworkSharing = {
   prepare(): Promise<void>
   /** Shares after all if `prepare` could not, such as because the keychain was locked. */
   resume(): Promise<void>
-  /** Calls `listener` when the addresses of this machine have changed, while it is shared. */
+  /** Calls `listener` when the addresses of this machine have changed, while it is or may be shared. */
   onChange(listener: () => void): () => void
 }
 
@@ -145,7 +145,7 @@ export function createSharing({
 
   let seen = addresses().join()
   every(LOOK_EVERY_MS, () => {
-    const now = isOpen ? addresses().join() : seen
+    const now = isOpen || fixedBy !== null ? addresses().join() : seen
     if (now !== seen) listeners.tell()
     seen = now
   })

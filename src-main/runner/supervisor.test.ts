@@ -215,13 +215,15 @@ describe('a message to the runner', () => {
     supervisor.setPauseAll(true)
     supervisor.setTunnel('ngrok', false)
     supervisor.setLanguage('de')
+    supervisor.setOrigins(['http://192.168.1.9:3000'])
     supervisor.reportWake()
-    await expect.poll(() => notifications).toHaveLength(5)
+    await expect.poll(() => notifications).toHaveLength(6)
     expect(notifications.map((text) => JSON.parse(text) as object)).toEqual([
       { type: 'answer_approval', ...answer },
       { type: 'set_pause_all', on: true },
       { type: 'set_tunnel', program: 'ngrok', on: false },
       { type: 'set_language', language: 'de' },
+      { type: 'set_origins', origins: ['http://192.168.1.9:3000'] },
       { type: 'woke' },
     ])
   })

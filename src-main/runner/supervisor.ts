@@ -43,6 +43,8 @@ export type Supervisor = {
   setPauseAll(on: boolean): void
   setTunnel(program: TunnelProgram, on: boolean): void
   setLanguage(language: Language): void
+  /** The dashboard's, after the addresses of this machine have changed. */
+  setOrigins(origins: string[]): void
   /** The machine woke from sleep. */
   reportWake(): void
   isSafeMode(): boolean
@@ -228,6 +230,7 @@ function commandsOf(send: (message: ToRunner) => void) {
     setPauseAll: (on) => send({ type: 'set_pause_all', on }),
     setTunnel: (program, on) => send({ type: 'set_tunnel', program, on }),
     setLanguage: (language) => send({ type: 'set_language', language }),
+    setOrigins: (origins) => send({ type: 'set_origins', origins }),
     reportWake: () => send({ type: 'woke' }),
   } satisfies Partial<Supervisor>
 }

@@ -42,7 +42,7 @@ process.on('message', (raw) => {
   }
   if (message.type === 'vault.answer' || message.type === 'trash.answer') return notification(JSON.stringify(message))
   if (message.type === 'cancel_job') return notification(`cancel ${message.jobId}`)
-  if (['answer_approval', 'set_pause_all', 'set_tunnel', 'set_language', 'woke'].includes(message.type))
+  if (['answer_approval', 'set_pause_all', 'set_tunnel', 'set_language', 'set_origins', 'woke'].includes(message.type))
     return notification(JSON.stringify(message))
   if (message.type === 'stop' && !fixture.ignoreStop) {
     say({ type: 'stopped' })

@@ -4,7 +4,7 @@ import { createEventHub } from '../platform/events/event-hub.ts'
 import { createLiveJobStreams } from '../platform/events/live-job-streams.ts'
 import { createMachineTime } from '../platform/time/machine-time.ts'
 import { createTrustedClock } from '../platform/time/trusted-clock.ts'
-import type { RunnerConfig } from '../contract/port.ts'
+import type { Access } from '../contract/port.ts'
 import { createMachineTimezone } from '../lib/timezone.ts'
 import { createApprovals } from '../domain/approvals/approvals.ts'
 import { withdrawApprovals } from '../domain/approvals/answer-approval.ts'
@@ -21,7 +21,7 @@ import type { Core } from './core.ts'
 export type Storage = ReturnType<typeof createStorage>
 
 /** The database's stores and what they need. */
-export function createStorage({ config, machine, clock, ids, log, speech, bootId, safeMode, disposables }: Core, db: Database) {
+export function createStorage({ access, dataDir, machine, clock, ids, log, speech, bootId, safeMode, disposables }: Core, db: Database) {
   const hub = createEventHub({ db, log })
   const liveStreams = createLiveJobStreams({ log })
   const time = createMachineTime(clock, machine)
@@ -49,7 +49,7 @@ export function createStorage({ config, machine, clock, ids, log, speech, bootId
     ids,
     log,
     speech,
-    dashboardUrl: () => dashboardUrlOf(config),
+    dashboardUrl: () => dashboardUrlOf(access),
     markNotifyUnreachable: (tx, scheduleId) => schedules.markNotifyUnreachable(tx, scheduleId),
   })
   const schedules: ScheduleStore = createScheduleStore({
@@ -67,8 +67,8 @@ export function createStorage({ config, machine, clock, ids, log, speech, bootId
   const settings = createSettingsBook(db)
   const timezone = createMachineTimezone(clock)
   const reservations = createReservations({ db, money, timezone })
-  const blobs = createBlobs(join(config.dataDir, 'files'))
-  const skillFolders = createSkillFolders(join(config.dataDir, 'skills'))
+  const blobs = createBlobs(join(dataDir, 'files'))
+  const skillFolders = createSkillFolders(join(dataDir, 'skills'))
   disposables.add(rules.close, settings.close)
   return {
     db,
@@ -91,7 +91,7 @@ export function createStorage({ config, machine, clock, ids, log, speech, bootId
 }
 
 /** The dashboard's address for other machines. null: none. */
-function dashboardUrlOf({ origins }: RunnerConfig): string | null {
+function dashboardUrlOf({ origins }: Access): string | null {
   const isElsewhere = (url: URL) => /^https?:$/.test(url.protocol) && !/^(localhost|127\.|\[::1\])/.test(url.hostname)
   return origins.find((origin) => URL.canParse(origin) && isElsewhere(new URL(origin))) ?? null
 }

@@ -7,6 +7,7 @@ import { systemClock } from '../lib/clock.ts'
 import { createMessage } from '../lib/messages.ts'
 import { createMemoryVault, type Vault } from '../lib/vault.ts'
 import { ANNA, BEN, useTelegramRig } from '../testing/telegram-chat.ts'
+import { TEST_SECRET } from '../testing/create-test-runner.ts'
 import { readAsMember } from '../testing/read-as-member.ts'
 import { shortCodeOf } from '../domain/approvals/short-code.ts'
 import { ALL_TOOLS } from '../agent/tools/all-tools.ts'
@@ -215,6 +216,26 @@ describe('Telegram', () => {
     await rig.bot.until(() => rig.bot.notes.length === 2)
     expect(rig.bot.notes.map((note) => note.text)).toEqual(['Approved.', 'This was already rejected.'])
     expect(rig.posted).toEqual(['one'])
+  })
+
+  it('links an approval at the present address of the dashboard', async () => {
+    await beginConnected({}, { config: { origins: ['http://127.0.0.1:3000', 'http://192.168.1.5:3000'] } })
+    await letIn(ANNA)
+    const { runner } = rig.runner
+    const access = { host: '127.0.0.1', authMode: 'local-trust' as const, workerSecret: TEST_SECRET, hosts: [] }
+    const moves = {
+      '192.168.1.9': (origins: string[]) => runner.changeAccess({ ...access, origins }),
+      '10.20.30.40': (origins: string[]) => runner.changeOrigins(origins),
+    }
+    for (const [address, move] of Object.entries(moves)) {
+      await move(['http://127.0.0.1:3000', `http://${address}:3000`])
+      playPost(address, `Not from ${address}.`)
+      rig.bot.say(ANNA, 'Post it')
+      await untilSaid(ANNA, new RegExp(`http://${address}:3000/approvals`))
+      const [approval] = (await pending()) as [Approval]
+      await rig.runner.client.ok('resolveApproval', { body: { approvalId: approval.id, decision: 'reject' } })
+      await untilSaid(ANNA, `Not from ${address}.`)
+    }
   })
 
   it('answers an approval by code, only for the agent that asks', async () => {
