@@ -89,7 +89,7 @@ it('the menu sends its requests to the window', () => {
   for (const label of ['Settings…', 'New Chat']) items.find((item) => item.label === label)!.click!()
   expect(sent).toEqual([
     [COMMAND_CHANNEL, { command: 'go', path: '/settings' }],
-    [COMMAND_CHANNEL, { command: 'go', path: '/chat' }],
+    [COMMAND_CHANNEL, { command: 'go', path: '/chat?write=1' }],
   ])
 })
 

@@ -65,7 +65,7 @@ export function seedAutomations({ clock, parts, play: playJob }: Seed, agents: r
       clock.advance(1000)
       const delivery = {
         payload: Buffer.from(JSON.stringify(payload)),
-        ...describeDelivery(headers, payload),
+        ...describeDelivery(known(trigger), headers, payload),
         ...taskFor(trigger.taskTemplate, payload),
         receivedAt: clock.now(),
       }
@@ -78,7 +78,7 @@ export function seedAutomations({ clock, parts, play: playJob }: Seed, agents: r
     },
     refuse(trigger, outcome, status, { times = 1, payload, headers = {} } = {}) {
       const body = payload === undefined ? null : Buffer.from(payload)
-      const { headers: kept, eventName } = describeDelivery(headers)
+      const { headers: kept, eventName } = describeDelivery(known(trigger), headers)
       for (let n = 0; n < times; n++) {
         clock.advance(500)
         const refusal = { outcome, status, receivedAt: clock.now(), bytes: body?.length ?? 0, payload: body }

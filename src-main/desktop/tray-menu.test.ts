@@ -51,7 +51,12 @@ describe('the tray', () => {
   it('shows agent, time and cost of each running job, with Stop', () => {
     const items = trayItems({
       ...IDLE,
-      jobs: [job(1), job(2, { costUsd: 0.0004, startedAt: NOW - 3_900_000 }), job(3, { costUsd: 0, priced: false }), job(4, { priced: false })],
+      jobs: [
+        job(1),
+        job(2, { costUsd: 0.0004, startedAt: NOW - 3_900_000 }),
+        job(3, { costUsd: 0, priced: false }),
+        job(4, { priced: false }),
+      ],
       pending: 3,
     })
     expect(labels(items)).toEqual([

@@ -26,7 +26,7 @@ export function readEarlierTurns(db: Db, jobs: JobStore, job: Job): { earlier: E
     const steps: Step[] | null = stepsEnded ? null : jobs.listSteps(db, id)
     const plain = turn.task.length + (turn.result?.length ?? 0)
     const own = steps === null ? 0 : charsOf(steps)
-    const fits = steps !== null && chars + plain + own <= MAX_CHARS_WITH_STEPS
+    const fits: boolean = steps !== null && chars + plain + own <= MAX_CHARS_WITH_STEPS
     stepsEnded = !fits
     chars += plain + (fits ? own : 0)
     // What was said last is never forgotten, however long it is.

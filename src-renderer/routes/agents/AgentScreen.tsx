@@ -159,7 +159,9 @@ function Examples(props: { form: Form<AgentForm> }): JSX.Element {
   const textOf = (starter: Starter, part: 'name' | 'what' | 'instructions') => t(`welcome.agent.starters.${starter}.${part}`)
   const isFree = () => {
     const { name, instructions } = props.form.fields
-    return STARTERS.some((one) => textOf(one, 'name') === name && textOf(one, 'instructions') === instructions) || name + instructions === ''
+    return (
+      STARTERS.some((one) => textOf(one, 'name') === name && textOf(one, 'instructions') === instructions) || name + instructions === ''
+    )
   }
   const fill = (starter: Starter) => {
     props.form.change('name', textOf(starter, 'name'))

@@ -712,7 +712,11 @@ describe('a long conversation', () => {
     const addTurn = (n: number) => space.addTurn(conversationId, `Turn ${n}.`, ENDED)
     for (let n = 1; n <= turns; n++) addTurn(n)
     const view = openChat(space.runner, `/chat/${conversationId}`)
-    const shown = () => screen.getByRole('group', { name: 'Chat' }).textContent.match(/(?<=Turn )\d+/g)?.map(Number) ?? []
+    const shown = () =>
+      screen
+        .getByRole('group', { name: 'Chat' })
+        .textContent.match(/(?<=Turn )\d+/g)
+        ?.map(Number) ?? []
     const button = () => screen.findByRole('button', { name: 'Show earlier messages' })
     return { space, conversationId, addTurn, view, shown, button }
   }

@@ -27,10 +27,7 @@ export function SpendingLimits(): JSX.Element {
         <Show when={settings.data}>
           {(data) => (
             <Limited name={t('usage.limits.all')} href="/settings/jobs#day-budget">
-              <Show
-                when={data().settings.dayBudgetUsd}
-                fallback={<span class="text-xs text-ink-3">{t('usage.limits.none')}</span>}
-              >
+              <Show when={data().settings.dayBudgetUsd} fallback={<span class="text-xs text-ink-3">{t('usage.limits.none')}</span>}>
                 {(limit) => <Limit span="day" spentUsd={ofToday.data?.totalUsd ?? 0} limitUsd={limit()} />}
               </Show>
             </Limited>
