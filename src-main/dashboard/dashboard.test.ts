@@ -388,6 +388,18 @@ describe('a request to the runner', () => {
     expect((await fetch(`${server.url}/api/jobs/${JOB}/cancel`, { method: 'POST' })).status).toBe(200)
     expect(requests[0]!.headers['content-length']).toBe('0')
   })
+
+  it.each(['Content-Type: application/x-www-form-urlencoded', 'X-Nothing: 1'])(
+    'passes on an empty body in chunks as none, with the header %s, and refuses one that is not empty',
+    async (header) => {
+      const head = [`POST /api/jobs/${JOB}/cancel HTTP/1.1`, host(), header, 'Transfer-Encoding: chunked']
+      expect(statusOf(await raw(head, '0\r\n\r\n'))).toBe(200)
+      expect(requests[0]!.headers).toMatchObject({ 'content-length': '0' })
+      expect(requests[0]!.headers).not.toHaveProperty('content-type')
+      expect(statusOf(await raw(head, '1\r\nx\r\n0\r\n\r\n'))).toBe(415)
+      expect(requests).toHaveLength(1)
+    },
+  )
 })
 
 describe('the request gate', () => {

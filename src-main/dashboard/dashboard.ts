@@ -17,7 +17,7 @@ import { findRoute, type KnownRoute } from './known-routes.ts'
 import { LOCAL_COMMANDS, type LocalCommand, type OneTimeTokens } from './one-time-tokens.ts'
 import { createOpenResponses } from './open-responses.ts'
 import { servePage } from './page.ts'
-import { cookiesOf, isLocalProgram, isPlainJson, readBody, secured, type DashboardRequest } from './requests.ts'
+import { cookiesOf, isEmpty, isLocalProgram, isPlainJson, readBody, secured, type DashboardRequest } from './requests.ts'
 import { html, json, refusal, unavailable, type DashboardResponse } from './responses.ts'
 import { createRunnerProxy, type RunnerProxyDeps } from './runner-proxy.ts'
 
@@ -121,8 +121,13 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
       if (typeof found !== 'object')
         return refusal(found === 'wrong_method' && request.method !== 'OPTIONS' ? 'method_not_allowed' : 'not_found')
       if (!mayCall(caller, found.route)) return refusal('owner_only')
-      const body = request.method === 'POST' || request.method === 'PATCH' ? request.body : null
-      if (body !== null && !isPlainJson(request)) return refusal('unsupported_media_type', 'Send the body as application/json.')
+      let body = request.method === 'POST' || request.method === 'PATCH' ? request.body : null
+      if (body !== null && !isPlainJson(request)) {
+        // Only its end tells that a chunked body is empty, and an empty one may have any type.
+        const isNone = request.header('content-length') === undefined && (await isEmpty(body))
+        if (!isNone) return refusal('unsupported_media_type', 'Send the body as application/json.')
+        body = null
+      }
       if (found.auth !== null) return await answerAuth(request, found, body, caller)
       return await proxy.passOn(request, { path, body, caller }, (response) => {
         if (caller?.kind === 'person') openResponses.add(response, { cookies: cookiesOf(request), role: caller.person.role })

@@ -56,6 +56,16 @@ export function isPlainJson(request: DashboardRequest): boolean {
   return encoding.toLowerCase() === 'identity' && JSON_TYPE.test(request.header('content-type') ?? '')
 }
 
+/** Whether the body ends without a byte. What it reads is lost. */
+export function isEmpty(body: Readable): Promise<boolean> {
+  return new Promise((resolve) => {
+    body
+      .once('data', () => resolve(false))
+      .once('end', () => resolve(true))
+      .once('close', () => resolve(false))
+  })
+}
+
 /** null: it is too large. */
 export async function readBody(body: Readable | null): Promise<string | null> {
   const chunks: Buffer[] = []

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import type { IncomingHttpHeaders } from 'node:http'
-import { hasBody } from '../../platform/net/unread-body.ts'
+import type { IncomingMessage } from 'node:http'
+import { hasBody, isEmptyBody } from '../../platform/net/unread-body.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createMessage } from '../../lib/messages.ts'
 import { notJson } from './error-response.ts'
@@ -14,10 +14,17 @@ const JSON_CONTENT = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?ut
  * Accepts only plain JSON in UTF-8. A web page can send text, forms and files to this port without a preflight, but not
  * this type, and a preflight gets no permission.
  */
-export function requireJson(headers: IncomingHttpHeaders): void {
+export async function requireJson(req: IncomingMessage): Promise<void> {
+  const { headers } = req
   // An empty body has no type: `curl -d ''` would declare a form.
   if (!hasBody(headers)) return void delete headers['content-type']
-  if (!JSON_CONTENT.test(headers['content-type'] ?? '')) throw notJson()
+  if (!JSON_CONTENT.test(headers['content-type'] ?? '')) {
+    // Only its end tells that a chunked body is empty.
+    if (headers['transfer-encoding'] === undefined || !(await isEmptyBody(req))) throw notJson()
+    delete headers['transfer-encoding']
+    delete headers['content-type']
+    return
+  }
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
     throw new AppError('unsupported_media_type', createMessage('body_encoded'))

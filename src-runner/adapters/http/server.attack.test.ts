@@ -370,6 +370,19 @@ describe.each(MODES)('the server in %s', (authMode) => {
     }
   })
 
+  it('takes an empty body in chunks for none, whatever its type, and refuses one that is not empty', async () => {
+    const chunked = (name: RouteName, body: string): RawRequest => {
+      const request = without(without(good(name), 'content-length'), 'content-type')
+      return { ...having(request, ['Transfer-Encoding', 'chunked']), body }
+    }
+    const form: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded']
+    for (const name of NAMES.filter((name) => ROUTES[name].method !== 'GET' && (name === 'runTick' || BODIES[name] === undefined))) {
+      await expectHandled(chunked(name, '0\r\n\r\n'), name)
+      await expectHandled(having(chunked(name, '0\r\n\r\n'), form), name)
+      await expectRefused(having(chunked(name, '1\r\nx\r\n0\r\n\r\n'), form), 415, 'unsupported_media_type')
+    }
+  })
+
   it('checks the secret before the body', async () => {
     for (const name of BODY_NAMES.filter((name) => authMode !== 'local-trust' || ROUTES[name].access === 'worker')) {
       const request = having(good(name), ['Content-Type', 'text/plain'], ['Authorization', 'Bearer wrong'])

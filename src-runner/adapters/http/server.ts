@@ -208,7 +208,7 @@ function createAdmission(authorize: ReturnType<typeof createAuth>) {
       const caller = await authorize(route, request.raw)
       if (typeof caller === 'string') return sendFixed(reply, caller)
       callers.set(request.raw, caller)
-      if (route.method !== 'GET') requireJson(request.headers)
+      if (route.method !== 'GET') await requireJson(request.raw)
     },
     callerOf,
     /** Whether a limited caller of a stream is still who it was: tokens are revoked, and sessions end. */

@@ -5,6 +5,16 @@ export function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
 
+/** Whether the body ends without a byte. What it reads is lost. */
+export function isEmptyBody(req: IncomingMessage): Promise<boolean> {
+  return new Promise((resolve) => {
+    req
+      .once('data', () => resolve(false))
+      .once('end', () => resolve(true))
+      .once('close', () => resolve(false))
+  })
+}
+
 const DRAIN_LIMITS = { bytes: 16_000_000, idleMs: 1_000, totalMs: 10_000 }
 
 /**
