@@ -367,6 +367,17 @@ describe('a request to the runner', () => {
   })
 
   it.each([
+    ['POST', '/api/health', 'GET, HEAD'],
+    ['PUT', '/api/browser', 'GET, POST'],
+    ['PUT', '/api/agent', 'POST'],
+    ['PUT', `/api/jobs/${JOB}`, 'GET'],
+    ['PUT', '/api/oauth/link', 'POST'],
+  ])('says which methods there are instead of %s %s', async (method, path, allowed) => {
+    const answer = await raw([`${method} ${path} HTTP/1.1`, host(), 'Content-Length: 0'])
+    expect([statusOf(answer), /^allow: (.*)$/im.exec(answer)?.[1]]).toEqual([405, allowed])
+  })
+
+  it.each([
     'text/plain',
     'application/x-www-form-urlencoded',
     'multipart/form-data; boundary=x',

@@ -13,12 +13,12 @@ import { createAccess, mayCall, type AccessDeps, type Caller } from './access.ts
 import type { Assets } from './assets.ts'
 import { answerAuthRoute } from './auth-routes.ts'
 import { handleFetch } from './fetch-handler.ts'
-import { findRoute, type KnownRoute } from './known-routes.ts'
+import { findRoute, methodsOf, type KnownRoute } from './known-routes.ts'
 import { LOCAL_COMMANDS, type LocalCommand, type OneTimeTokens } from './one-time-tokens.ts'
 import { createOpenResponses } from './open-responses.ts'
 import { servePage } from './page.ts'
 import { cookiesOf, isEmpty, isLocalProgram, isPlainJson, readBody, secured, type DashboardRequest } from './requests.ts'
-import { html, json, refusal, unavailable, type DashboardResponse } from './responses.ts'
+import { html, json, refusal, unavailable, wrongMethod, type DashboardResponse } from './responses.ts'
 import { createRunnerProxy, type RunnerProxyDeps } from './runner-proxy.ts'
 
 export type Dashboard = {
@@ -97,7 +97,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     const queryAt = request.target.indexOf('?')
     const path = queryAt === -1 ? request.target : request.target.slice(0, queryAt)
     const isReading = request.method === 'GET' || request.method === 'HEAD'
-    if (path === '/api/health') return isReading ? json(200, { ok: true, service: DASHBOARD_SERVICE }) : refusal('method_not_allowed')
+    if (path === '/api/health') return isReading ? json(200, { ok: true, service: DASHBOARD_SERVICE }) : wrongMethod('GET', 'HEAD')
     if (path === BROWSER_PATH && request.via === 'http' && authMode() === 'local-trust') return openBrowser(request)
     // Without a secret: which of the two a page needs is no secret.
     if (path === BROWSER_PATH && request.method === 'GET' && authMode() === 'local-auth')
@@ -119,7 +119,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
       // Without access, an unknown path looks like a known one.
       if (caller === null && !(typeof found === 'object' && mayCall(null, found.route))) return refusal('unauthorized', HOW_TO_GET_IN)
       if (typeof found !== 'object')
-        return refusal(found === 'wrong_method' && request.method !== 'OPTIONS' ? 'method_not_allowed' : 'not_found')
+        return found === 'wrong_method' && request.method !== 'OPTIONS' ? wrongMethod(...methodsOf(path)) : refusal('not_found')
       if (!mayCall(caller, found.route)) return refusal('owner_only')
       let body = request.method === 'POST' || request.method === 'PATCH' ? request.body : null
       if (body !== null && !isPlainJson(request)) {
@@ -156,7 +156,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
   /** GET: whether this page may call the API. POST: exchanges the token of a link for a cookie and the page's key. */
   async function openBrowser(request: DashboardRequest): Promise<DashboardResponse> {
     if (request.method === 'GET') return json(200, { isOpened: access.isOpened(request), needsSignIn: false })
-    if (request.method !== 'POST') return refusal('method_not_allowed')
+    if (request.method !== 'POST') return wrongMethod('GET', 'POST')
     if (!isPlainJson(request)) return refusal('unsupported_media_type')
     if (deps.secret() === null) return unavailable()
     const opened = deps.browserProof.redeem(tokenOf(await readBody(request.body)))

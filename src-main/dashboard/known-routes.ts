@@ -32,11 +32,20 @@ const BY_LENGTH = Map.groupBy(KNOWN, (known) => known.segments.length)
 /** `path` as received, without the query. */
 export function findRoute(method: string, path: string): KnownRoute | 'wrong_method' | 'unknown' {
   const segments = path.split('/')
-  const fitting = (BY_LENGTH.get(segments.length) ?? []).filter((known) => known.segments.every((part, i) => fits(part, segments[i]!)))
+  const fitting = listFitting(segments)
   const found = fitting.find(({ route }) => route.method === method)
   if (found === undefined) return fitting.length === 0 ? 'unknown' : 'wrong_method'
   const named = found.segments.flatMap((part, i) => (part.startsWith(':') ? [[part.slice(1), segments[i]!]] : []))
   return { route: found.route, auth: found.auth, params: Object.fromEntries(named) as Record<string, string> }
+}
+
+/** The methods of a path that has routes. */
+export function methodsOf(path: string): string[] {
+  return [...new Set(listFitting(path.split('/')).map(({ route }) => route.method))]
+}
+
+function listFitting(segments: string[]) {
+  return (BY_LENGTH.get(segments.length) ?? []).filter((known) => known.segments.every((part, i) => fits(part, segments[i]!)))
 }
 
 function fits(part: string, segment: string): boolean {

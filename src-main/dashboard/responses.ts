@@ -13,6 +13,12 @@ export function refusal(code: ErrorCode, message?: string, rest: Omit<ErrorBody,
   return json(ERROR_STATUS[code], { error: code, ...(message === undefined ? {} : { message }), ...rest })
 }
 
+/** RFC 9110, section 15.5.6: with the methods that the path has. */
+export function wrongMethod(...allowed: string[]): DashboardResponse {
+  const refused = refusal('method_not_allowed')
+  return { ...refused, headers: { ...refused.headers, allow: allowed.join(', ') } }
+}
+
 export function unavailable(): DashboardResponse {
   return refusal(
     'runner_unavailable',

@@ -255,7 +255,8 @@ describe('somebody else', () => {
     for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x', '']) {
       expect((await start(client(), { headers: { 'content-type': type } })).status).toBe(415)
     }
-    expect((await fetch(`${server.url}/api/oauth/notes/start`)).status).toBe(405)
+    const { status, headers } = await fetch(`${server.url}/api/oauth/notes/start`)
+    expect([status, headers.get('allow')]).toEqual([405, 'POST'])
     expect(notes.requests).toEqual([])
   })
 

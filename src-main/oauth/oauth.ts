@@ -6,7 +6,7 @@ import type { Caller } from '../dashboard/access.ts'
 import { API_HEADERS } from '../dashboard/hardening.ts'
 import type { OneTimeTokens } from '../dashboard/one-time-tokens.ts'
 import { isPlainJson, readBody, type DashboardRequest } from '../dashboard/requests.ts'
-import { json, refusal, text, type DashboardResponse } from '../dashboard/responses.ts'
+import { json, refusal, text, wrongMethod, type DashboardResponse } from '../dashboard/responses.ts'
 import { CONNECT_SCRIPT, connectedPage, connectPage, failedPage, type PageSpeech } from './pages.ts'
 import { createSignInCookie, endSignInCookie, readSignInCookie, SIGN_IN_LIVES_MS, type SignInState } from './sign-in-cookie.ts'
 
@@ -181,9 +181,9 @@ export function createOAuth(deps: OAuthDeps) {
       const isReading = request.method === 'GET'
       const [starting, returning] = [START.exec(path)?.[1], CALLBACK.exec(path)?.[1]]
       if (starting !== undefined)
-        return request.method === 'POST' && request.via === 'http' ? start(request, starting, mayStart) : refusal('method_not_allowed')
-      if (returning !== undefined) return isReading && request.via === 'http' ? callback(request, returning) : refusal('method_not_allowed')
-      if (path === LINK) return request.method === 'POST' ? makeLink(request, mayStart) : refusal('method_not_allowed')
+        return request.method === 'POST' && request.via === 'http' ? start(request, starting, mayStart) : wrongMethod('POST')
+      if (returning !== undefined) return isReading && request.via === 'http' ? callback(request, returning) : wrongMethod('GET')
+      if (path === LINK) return request.method === 'POST' ? makeLink(request, mayStart) : wrongMethod('POST')
       if (!isReading || request.via !== 'http') return null
       if (path === '/connect') return connectPage(await deps.speech())
       if (path === '/connect/done') return connectedPage(await deps.speech(), ownPath(request.target))
