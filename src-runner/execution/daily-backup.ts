@@ -4,6 +4,7 @@ import type { Backup, BackupState } from '../contract/backups.ts'
 import type { Message } from '../contract/messages.ts'
 import { AppError, messageOf } from '../lib/errors.ts'
 import { createMessage } from '../lib/messages.ts'
+import { findDefaultEntity } from '../domain/entities/entities.ts'
 import { AFTER_START_MS } from '../domain/settings/periodic-work.ts'
 import { readSettings } from '../domain/settings/settings.ts'
 import type { SkillFolders } from '../domain/skills/skill-folders.ts'
@@ -31,7 +32,7 @@ export function createDailyBackup({
 }: Pick<Services, 'db' | 'hub' | 'clock' | 'log'> & {
   skillFolders: SkillFolders
 }): DailyBackup {
-  const backups = createBackups(db.file)
+  const backups = createBackups(db.file, () => findDefaultEntity(db).createdAt)
   const stops: (() => void)[] = []
   let lastProblem: Message | null = null
   /** In running time. The backups tell whether one is due. */

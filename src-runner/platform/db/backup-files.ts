@@ -53,10 +53,14 @@ function timeOf(name: string): number {
   return Date.parse(name.replace(/^\D*(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, '$1-$2-$3T$4:$5:$6Z'))
 }
 
-/** Removes the oldest backups, but not `made`: while the clock is behind, the one that was just made looks like the oldest. */
-export function pruneBackups(folder: string, made: string): void {
+/**
+ * Removes the oldest backups, but not `made`: while the clock is behind, the one that was just made looks like the oldest. The last one
+ * from before the database was created stays, too: somebody started empty or reset Deckhand, and has nothing else of that data.
+ */
+export function pruneBackups(folder: string, made: string, createdAt: number): void {
   const others = listBackups(folder).filter(({ name }) => name !== made)
-  for (const { name } of others.slice(BACKUPS_KEPT - 1)) rmSync(join(folder, name), { force: true })
+  const former = others.find(({ at }) => at < createdAt)
+  for (const old of others.slice(BACKUPS_KEPT - 1)) if (old !== former) rmSync(join(folder, old.name), { force: true })
   // The accounts go after their backup. A crash may have left some without one.
   const kept = new Set(listBackups(folder).map(({ name }) => accountsOfBackup(name)))
   for (const name of accountNamesIn(folder)) if (!kept.has(name)) rmSync(join(folder, name), { force: true })

@@ -36,7 +36,7 @@ let open: Database[]
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'deckhand-backup-'))
   file = join(folder, 'deckhand.db')
-  backups = createBackups(file)
+  backups = createBackups(file, clock.now)
   open = []
 })
 afterEach(() => {
@@ -109,6 +109,19 @@ describe('making a backup', () => {
     expect(readFileSync(join(backups.folder, 'notes.txt'), 'utf8')).toBe('mine')
   })
 
+  it('keeps the last one of the data that was there before the database, also where it is copied to', async () => {
+    start()
+    const elsewhere = join(folder, 'disk')
+    mkdirSync(elsewhere)
+    await backups.copyTo(elsewhere, await backups.make(clock.now()))
+    const copies = join(elsewhere, readdirSync(elsewhere)[0]!)
+    const names = [-3, -2, -1, 1, 2, 3, 4, 5, 6, 7].map((day) => backupNameOf(clock.now() + day * 24 * HOUR_MS))
+    for (const at of [backups.folder, copies]) for (const name of names) writeFileSync(join(at, name), '')
+    await backups.copyTo(elsewhere, await backups.make(clock.now() + 8 * 24 * HOUR_MS))
+    for (const at of [backups.folder, copies])
+      expect(listBackups(at).map((backup) => backup.at)).toEqual([8, 7, 6, 5, 4, 3, 2, -1].map((day) => clock.now() + day * 24 * HOUR_MS))
+  })
+
   it('keeps the one that was just made while the clock is behind', async () => {
     start()
     for (let day = 0; day < 7; day++) await backups.make(clock.now() + day * 24 * HOUR_MS)
@@ -155,7 +168,7 @@ describe('making a backup', () => {
     mkdirSync(shared)
     const foreign = join(folder, 'other', 'deckhand.db')
     mkdirSync(join(folder, 'other'))
-    const other = createBackups(foreign)
+    const other = createBackups(foreign, clock.now)
     const otherDb = openDatabase({ file: foreign, clock, keepsBallast: false })
     open.push(otherDb)
     start()

@@ -24,8 +24,8 @@ export type Backups = {
   stop(): void
 }
 
-/** Backups of the database in `file`, made in a thread while the database is in use. */
-export function createBackups(file: string): Backups {
+/** Backups of the database in `file`, made in a thread while the database is in use. `createdAt`: when the database was. */
+export function createBackups(file: string, createdAt: () => number): Backups {
   const folder = join(dirname(file), BACKUP_FOLDER)
   const threads = createThreads()
   const runThread = (data: BackupThreadData) => threads.run<void>('backup-thread', data)
@@ -46,6 +46,11 @@ export function createBackups(file: string): Backups {
     const source = findAccounts(file)
     if (source === null) return
     await finishFile(folder, accountsOfBackup(name), (draft) => runThread({ kind: 'accounts', source, target: draft }))
+  }
+
+  async function finish(target: string, name: string, write: (draft: string) => Promise<void>): Promise<void> {
+    await finishFile(target, name, write)
+    pruneBackups(target, name, createdAt())
   }
 
   async function copyTo(shared: string, { name }: Backup): Promise<string> {
@@ -83,11 +88,6 @@ export function createBackups(file: string): Backups {
 }
 
 /** A file with the name of a backup is whole: it is written under another name, which is removed on failure. */
-async function finish(folder: string, name: string, write: (draft: string) => Promise<void>): Promise<void> {
-  await finishFile(folder, name, write)
-  pruneBackups(folder, name)
-}
-
 async function finishFile(folder: string, name: string, write: (draft: string) => Promise<void>): Promise<void> {
   const draft = join(folder, `${name}.part`)
   try {

@@ -104,7 +104,7 @@ describe(`${FILES} damaged databases`, () => {
     const db = openDatabase({ file, clock, keepsBallast: false })
     const write = (text: string) => transact(db, (tx) => tx.emit({ type: 'settings.changed', payload: { keys: [text as 'concurrency'] } }))
     for (let n = 0; n < 200; n++) write('x'.repeat(n * 7))
-    const backups = createBackups(file)
+    const backups = createBackups(file, clock.now)
     await backups.make(clock.now())
     backups.stop()
     db.connection.pragma('wal_checkpoint(TRUNCATE)')
