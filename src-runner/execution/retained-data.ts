@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { transact, type Database } from '../platform/db/database.ts'
+import { hasReplacedData } from '../platform/db/replacement.ts'
 import { deleteLogFiles, listLogFiles, type LogFile } from '../platform/log/old-logs.ts'
 import type { Amount, RetentionKind } from '../contract/retention.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -33,7 +34,10 @@ type Pruning = {
   goesOn(): boolean
 }
 
-/** Due is what began or ended before a moment. 0: nothing, except contents that no change needs. */
+/**
+ * Due is what began or ended before a moment. 0: nothing, except contents that no change needs. Those stay while replaced data, which
+ * may need them, lies beside the database.
+ */
 type RetainedKind = {
   measure(before: number): Promise<{ all: Amount; due: Amount }>
   /** Deletes what is due, unless `goesOn` returns false before. Returns whether it got to the end. */
@@ -62,7 +66,10 @@ export function createRetainedData(deps: RetainedDataDeps): Record<RetentionKind
     }
   }
 
-  const isNeeded = (since: number) => (mark: string) => isContentNeeded(db, mark, since)
+  function isNeeded(since: number): (mark: string) => boolean {
+    const sparesUnknown = hasReplacedData(db.file)
+    return (mark) => isContentNeeded(db, mark, since) || (sparesUnknown && !isContentNeeded(db, mark, 0))
+  }
 
   /** A folder that somebody removed by hand is due, too: the repository still knows it. */
   function isFolderDue({ finishedAt, folder }: CodeFolder, before: number): boolean {

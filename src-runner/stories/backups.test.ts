@@ -1,6 +1,8 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { backupNameOf } from '../platform/db/backup-files.ts'
 import { skillText } from '../testing/archive-builders.ts'
 import { createHandClock } from '../testing/hand-clock.ts'
 import { createTestRunner, type TestRunner } from '../testing/create-test-runner.ts'
@@ -61,8 +63,43 @@ describe('backups', () => {
 
   it('starts empty, with the present data beside it', async () => {
     await runner.client.ok('createAgent', { body: { name: 'Ada' } })
+    // Of an MCP server, an earlier content of a file, and a paired phone. No backup has them.
+    const content = 'c0'.repeat(32)
+    const files = [`mcp/${randomUUID()}/notes.db`, `files/c0/${content}`, `whatsapp/${randomUUID()}`]
+    for (const file of files) {
+      mkdirSync(dirname(join(runner.dataDir, file)), { recursive: true })
+      writeFileSync(join(runner.dataDir, file), 'data')
+    }
+    const left = () => files.filter((file) => existsSync(join(runner.dataDir, file)))
+    const deleteContents = async () => {
+      await runner.client.ok('deleteDue', { body: { kind: 'contents' } })
+      await expect.poll(async () => (await runner.client.ok('getRetained', { query: { kind: 'contents' } })).isDeleting).toBe(false)
+    }
+
     await runner.restart({ config: { replaceDatabase: 'empty' } })
     expect(await agentNames()).toEqual([])
+    await deleteContents()
+    expect(left()).toEqual(files)
+
+    const replaced = readdirSync(runner.dataDir).filter((name) => name.includes('.replaced-'))
+    for (const name of replaced) rmSync(join(runner.dataDir, name))
+    await runner.restart({ config: { replaceDatabase: undefined } })
+    await deleteContents()
+    await expect.poll(left).toEqual([])
+  })
+
+  it('keeps a backup of the data from before somebody started empty, however many follow', async () => {
+    const { backup } = await runner.client.ok('makeBackup')
+    clock.jump(HOUR_MS)
+    await runner.restart({ config: { replaceDatabase: 'empty' } })
+    for (let day = 0; day < 7; day++) {
+      clock.jump(24 * HOUR_MS)
+      writeFileSync(join(runner.dataDir, 'backups', backupNameOf(clock.now())), '')
+    }
+    clock.jump(24 * HOUR_MS)
+    await runner.client.ok('makeBackup')
+    expect(await backups()).toHaveLength(8)
+    expect((await backups()).at(-1)).toEqual(backup)
   })
 
   it('copies each backup to a second folder, and says why it could not', async () => {

@@ -1,3 +1,4 @@
+import { hasReplacedData } from '../../platform/db/replacement.ts'
 import type { SetAside } from '../../platform/protected-places/set-aside.ts'
 import type { McpServer } from '../../contract/mcp.ts'
 import type { Message } from '../../contract/messages.ts'
@@ -50,8 +51,11 @@ export function createMcpPool(deps: McpPoolDeps) {
       servers.delete(serverId)
       await cleanUp(() => folders.remove(serverId))
     },
-    /** Deletes what deleted servers left behind before a crash. */
-    sweep: () => cleanUp(() => folders.sweep(listMcpServers(db).map(({ id }) => id))),
+    /** Deletes what deleted servers left behind before a crash. A server that is unknown here may be known to data that was replaced. */
+    sweep: () =>
+      cleanUp(async () => {
+        if (!hasReplacedData(db.file)) await folders.sweep(listMcpServers(db).map(({ id }) => id))
+      }),
     /** As `ManagedServer.takeSetAside`. */
     takeSetAside: async (serverId: string): Promise<SetAside[]> => (await servers.get(serverId)?.takeSetAside()) ?? [],
     readLog: (serverId: string): LogLine[] => servers.get(serverId)?.readLog() ?? [],

@@ -1,5 +1,5 @@
-import { chmodSync, copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { z } from 'zod'
 import { BackupName } from '../../contract/backups.ts'
@@ -48,6 +48,11 @@ export function finishReplacement(file: string, createEmpty: (draft: string) => 
     }
   }
   carryOut(file, request, createEmpty)
+}
+
+/** Whether data that was replaced lies beside the database. Until a person deletes it, what only that data refers to is kept. */
+export function hasReplacedData(file: string): boolean {
+  return readdirSync(dirname(file)).some((name) => name.startsWith(`${basename(file)}.replaced-`))
 }
 
 function carryOut(file: string, request: Request, createEmpty: (draft: string) => void): void {

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { hasReplacedData } from '../../../platform/db/replacement.ts'
 import type { Pairing } from '../../../contract/messenger.ts'
 import { channelTokenKey } from '../../../lib/vault.ts'
 import { findAgent, getAgent } from '../../../domain/agents/agents.ts'
@@ -74,6 +75,8 @@ export function createPairings(deps: PairingDeps) {
     const isPaired = state !== null && readCreds(await loadLibrary(testServer), state) !== null
     if (!isPaired || agentId === undefined || findAgent(db, agentId) === null || live.has(agentId)) {
       state?.close()
+      // It belongs to data that was replaced, which a person may put back.
+      if (findConnectable(db, channelId) === null && hasReplacedData(db.file)) return
       // The phone may still list the device: the channel or the agent was deleted just before a crash.
       await unlinkDevice(deps, channelId, key)
       return discardPairing(deps, channelId)
