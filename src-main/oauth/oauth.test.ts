@@ -55,7 +55,7 @@ beforeEach(async () => {
     replaceSecret: async () => undefined,
   })
   server = await startDashboardServer({ dashboard, host: '127.0.0.1', port: 0, authMode: () => mode, appUrl: null, tls: null, log })
-  const redirectUris = ['notes', 'other', 'oauth2'].map((provider) => `${server.url}/api/oauth/${provider}/callback`)
+  const redirectUris = ['notes', 'other', 'oauth2', 'generic-oauth2'].map((provider) => `${server.url}/api/oauth/${provider}/callback`)
   notes = await startOAuthServer({ redirectUris })
   runner = await createTestRunner({
     config: { appUrl: server.url },
@@ -131,11 +131,22 @@ describe('signing in at a service', () => {
     const form = { ...client(), ...addresses, hosts: host, scope: 'notes:read', name: 'Other notes' }
     const begun = await start(form, { provider })
     const to = new URL(begun.headers.get('location')!)
-    expect([to.origin, to.searchParams.get('redirect_uri')]).toEqual([notes.url, `${server.url}/api/oauth/oauth2/callback`])
+    expect([to.origin, to.searchParams.get('redirect_uri')]).toEqual([notes.url, `${server.url}/api/oauth/${provider}/callback`])
     expect((await come(await notes.agree(to.href), cookieOf(begun))).status).toBe(303)
     expect(await accounts()).toMatchObject([{ connector: 'generic-oauth2', name: 'Other notes', hosts: [host], scopes: ['notes:read'] }])
     expect((await start({ ...form, hosts: 'http://evil.example@b' }, { provider })).status).toBe(400)
     expect((await start({ ...form, token_url: 'http://id.example/token' }, { provider })).status).toBe(400)
+  })
+
+  it('takes an empty field of the form for one that was not given', async () => {
+    const scopeOf = async (fields: Record<string, string>) =>
+      new URL((await start({ ...client(), ...fields })).headers.get('location')!).searchParams.get('scope')
+    const preset = await scopeOf({})
+    expect(preset).toContain('notes:read')
+    expect(await scopeOf({ client_secret: '', name: ' ', scope: '', authorization_url: '' })).toBe(preset)
+    const addresses = { authorization_url: `${notes.url}/auth`, token_url: `${notes.url}/token` }
+    const form = { ...client(), ...addresses, scope: '', name: '', hosts: `${new URL(notes.url).host}, ` }
+    expect((await start(form, { provider: 'oauth2' })).status).toBe(303)
   })
 
   it('returns to a path of its own only', async () => {

@@ -41,7 +41,8 @@ const FORM_TYPE = /^application\/x-www-form-urlencoded(?:\s*;\s*charset="?utf-8"
 const ID = /^[0-9a-f-]{36}$/
 /** A path of our own. `//host` and `/\host` lead elsewhere. */
 const OWN_PATH = /^\/(?![/\\])[\w/.?=&-]*$/
-const GENERAL = { type: 'oauth2', slug: 'generic-oauth2' }
+/** Both mean any service: the type of its credential, and the slug of its connector. */
+const GENERAL = ['oauth2', 'generic-oauth2'] as const
 const NOBODY = new AbortController().signal
 
 /** No field twice, and nothing that leads elsewhere. */
@@ -77,35 +78,35 @@ export function createOAuth(deps: OAuthDeps) {
     const authorizationId = given ?? (await create(request, provider, fields))
     if (typeof authorizationId !== 'string') return failed(request, authorizationId)
     const session = sessionOf(caller)
-    const answer = await deps.ask<{ url: string; state: string }>(
-      'POST',
-      `/api/authorizations/${authorizationId}/begin`,
-      { provider: provider === GENERAL.slug ? GENERAL.type : provider, session },
-      request.signal,
-    )
+    const begin = `/api/authorizations/${authorizationId}/begin`
+    const answer = await deps.ask<{ url: string; state: string }>('POST', begin, { provider, session }, request.signal)
     const secret = deps.secret()
     if ('error' in answer.body || secret === null) return failed(request, 'error' in answer.body ? answer.body : 'runner_unavailable')
     const { url, state } = answer.body
     const until = deps.now() + SIGN_IN_LIVES_MS
-    const signIn = { authorizationId, provider: provider === GENERAL.slug ? GENERAL.type : provider, state, session, next, until }
+    const signIn = { authorizationId, provider, state, session, next, until }
     return redirect(url, createSignInCookie(secret, signIn, request.isSecure))
   }
 
   /** For clients that have no page: the form holds the client's id and secret. */
   async function create(request: DashboardRequest, provider: string, fields: URLSearchParams): Promise<string | ErrorBody> {
-    const scope = fields.get('scope')?.split(/\s+/).filter(Boolean)
-    const of = (name: string) => fields.get(name) ?? undefined
+    const general = GENERAL.find((name) => name === provider)
+    // A form sends its empty fields too.
+    const of = (name: string) => fields.get(name)?.trim() || undefined
     const body: Partial<CreateAuthorization> = {
-      connector: provider === GENERAL.type ? GENERAL.slug : provider,
+      connector: general === undefined ? provider : 'generic-oauth2',
+      redirectAs: general,
       clientId: of('client_id'),
       clientSecret: of('client_secret'),
       name: of('name'),
-      scopes: scope,
+      scopes: of('scope')?.split(/\s+/),
       ...(of('authorization_url') === undefined
         ? {}
         : {
             endpoints: { authorizationUrl: of('authorization_url')!, tokenUrl: of('token_url') ?? '' },
-            hosts: fields.get('hosts')?.split(/[\s,]+/),
+            hosts: of('hosts')
+              ?.split(/[\s,]+/)
+              .filter(Boolean),
           }),
     }
     const answer = await deps.ask<{ authorization: Authorization }>('POST', '/api/authorizations', body, request.signal)

@@ -99,6 +99,8 @@ const Scope = z
 export const CreateAuthorization = z.object({
   /** The slug of a connector; `generic-oauth2` for any other service, whose addresses are in `endpoints`. */
   connector: z.string().min(1).max(60),
+  /** The name of `generic-oauth2` in the redirect address. Default: `oauth2`. */
+  redirectAs: z.enum(['oauth2', 'generic-oauth2']).optional(),
   /** Signs this account in again. What is left out stays as it was. */
   credentialId: Id.optional(),
   method: AuthorizationMethod.default('browser'),

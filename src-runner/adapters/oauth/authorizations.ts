@@ -51,7 +51,7 @@ export function createAuthorizations(deps: AuthorizationsDeps) {
   const storeAccount = createStoreAccount({ ...deps, findConnector: findService })
   const cleanup = createAuthorizationCleanup(deps)
   const devices = createDeviceSignIns({ ...deps, cleanup, storeAccount })
-  const { providerOf, redirectUriOf } = createRedirects({ ...deps, findConnector: findService })
+  const redirectUriOf = createRedirectUriOf({ ...deps, findConnector: findService })
   let stop = () => {}
 
   async function create(input: CreateAuthorization): Promise<Authorization> {
@@ -62,8 +62,8 @@ export function createAuthorizations(deps: AuthorizationsDeps) {
     )
     const id = ids.next()
     const secret: AuthorizationSecret = { clientId, clientSecret, verifier: randomText(VERIFIER_BYTES), nonce: null, deviceCode: null }
-    const { connector } = input
-    const redirectUri = redirectUriOf({ connector, mcpServerId })
+    const { connector, redirectAs } = input
+    const redirectUri = redirectUriOf({ connector, mcpServerId, redirectAs })
     const row = {
       id,
       entityId,
@@ -177,20 +177,21 @@ export function createAuthorizations(deps: AuthorizationsDeps) {
   }
 }
 
-/** Where services send people back. */
-function createRedirects({ appUrl, findConnector }: Required<Pick<AuthorizationsDeps, 'appUrl' | 'findConnector'>>) {
-  /** The segment of the redirect address. An MCP server has its own, so that no server gets the answer of another one. */
-  function providerOf({ connector, mcpServerId }: Pick<AuthorizationRow, 'connector' | 'mcpServerId'>): string {
+type Subject = Pick<AuthorizationRow, 'connector' | 'mcpServerId'> & { redirectAs?: CreateAuthorization['redirectAs'] }
+
+/** Where services send people back. An MCP server has its own address, so that no server gets the answer of another one. */
+function createRedirectUriOf({ appUrl, findConnector }: Required<Pick<AuthorizationsDeps, 'appUrl' | 'findConnector'>>) {
+  function nameOf({ connector, mcpServerId, redirectAs }: Subject): string {
     if (connector === MCP_CONNECTOR) return `mcp-${mcpServerId}`
     const known = findConnector(connector)
-    return known !== null && isGeneral(known) ? known.kind : connector
+    return known !== null && isGeneral(known) ? (redirectAs ?? known.kind) : connector
   }
+  return (subject: Subject) => `${appUrl().replace(/\/+$/, '')}/api/oauth/${nameOf(subject)}/callback`
+}
 
-  function redirectUriOf(subject: Pick<AuthorizationRow, 'connector' | 'mcpServerId'>): string {
-    return `${appUrl().replace(/\/+$/, '')}/api/oauth/${providerOf(subject)}/callback`
-  }
-
-  return { providerOf, redirectUriOf }
+/** The name of the service in the address that it sends people back to. */
+function providerOf({ redirectUri }: Pick<AuthorizationRow, 'redirectUri'>): string {
+  return new URL(redirectUri).pathname.split('/').at(-2)!
 }
 
 function unexpected(): AppError {
