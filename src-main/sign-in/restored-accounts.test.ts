@@ -34,7 +34,7 @@ const password = 'correct horse battery'
 
 async function backUp(): Promise<string> {
   const db = openDatabase({ file, clock: systemClock, keepsBallast: false })
-  const backups = createBackups(file)
+  const backups = createBackups(file, () => 0)
   const { name } = await backups.make((at += 60_000))
   db.close()
   return name
