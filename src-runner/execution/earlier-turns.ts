@@ -23,11 +23,11 @@ export function readEarlierTurns(db: Db, jobs: JobStore, job: Job): { earlier: E
   let stepsEnded = false
   for (const { id } of before) {
     const turn = jobs.getJob(db, id)
-    const steps: Step[] | null = stepsEnded ? null : jobs.listSteps(db, id)
+    const steps = stepsEnded ? null : jobs.listSteps(db, id)
     const plain = turn.task.length + (turn.result?.length ?? 0)
     const own = steps === null ? 0 : charsOf(steps)
-    const fits: boolean = steps !== null && chars + plain + own <= MAX_CHARS_WITH_STEPS
-    stepsEnded = !fits
+    const fits = steps !== null && chars + plain + own <= MAX_CHARS_WITH_STEPS
+    if (!fits) stepsEnded = true
     chars += plain + (fits ? own : 0)
     // What was said last is never forgotten, however long it is.
     if (chars > MAX_CHARS && newest.length > 0) break
