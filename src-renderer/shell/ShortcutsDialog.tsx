@@ -60,7 +60,8 @@ export function ShortcutsDialog(props: { open: boolean; onClose: () => void }) {
   }
   return (
     <Dialog open={props.open} onClose={props.onClose} title={t('shell.shortcuts.title')} size="lg">
-      <div class="columns-2 gap-8 max-sm:columns-1">
+      {/* Focusable, so that the arrow keys can scroll it. */}
+      <div tabIndex={0} class="columns-2 gap-8 max-sm:columns-1">
         <For each={groups()}>
           {(group) => (
             <section class="mb-5 break-inside-avoid">

@@ -67,7 +67,7 @@ function Line(props: { by: Grouping; row: SpendRow; totalUsd: number }): JSX.Ele
       <th scope="row" class="min-w-0 px-4 py-2.5 text-left font-normal wrap-anywhere">
         <Show when={name().href} fallback={<span class="text-ink">{name().text}</span>}>
           {(href) => (
-            <A href={href()} class="font-medium text-ink hover:underline">
+            <A href={href()} class="font-medium text-ink hover:underline max-md:-my-2.5 max-md:inline-block">
               {name().text}
             </A>
           )}

@@ -49,7 +49,7 @@ export function SpendingLimits(): JSX.Element {
       <div class="border-t border-line px-4 py-2.5">
         <p class="text-xs text-ink-3">
           {t('usage.limits.others')}{' '}
-          <A href="/automations/schedules" class="text-accent-ink hover:underline">
+          <A href="/automations/schedules" class="text-accent-ink underline">
             {t('usage.limits.schedules')}
           </A>
         </p>
