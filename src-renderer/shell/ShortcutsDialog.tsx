@@ -19,19 +19,6 @@ export function ShortcutsDialog(props: { open: boolean; onClose: () => void }) {
           ['Escape', t('shell.shortcuts.leave')],
         ] as const,
       },
-      // A browser keeps these for itself.
-      ...(desktop.inApp
-        ? [
-            {
-              title: t('shell.shortcuts.menu'),
-              keys: [
-                ['Mod+n', t('shell.shortcuts.newChat')],
-                ['Mod+,', t('shell.nav.settings')],
-                ['Mod+1 Mod+9', t('shell.shortcuts.screens')],
-              ] as const,
-            },
-          ]
-        : []),
       { title: t('shell.shortcuts.goTo'), keys: SCREENS.map((screen) => [`g ${screen.key}`, t(`shell.nav.${screen.name}`)] as const) },
       {
         title: t('shell.shortcuts.lists'),
@@ -45,7 +32,7 @@ export function ShortcutsDialog(props: { open: boolean; onClose: () => void }) {
         keys: [
           ['a', t('shell.shortcuts.approve')],
           ['r', t('shell.shortcuts.reject')],
-          ['1 9', t('shell.shortcuts.choose')],
+          ['1', t('shell.shortcuts.choose')],
           ['ArrowUp ArrowDown', t('shell.shortcuts.nextDecision')],
         ] as const,
       },
@@ -56,6 +43,19 @@ export function ShortcutsDialog(props: { open: boolean; onClose: () => void }) {
           ['Shift+Enter', t('shell.shortcuts.newLine')],
         ] as const,
       },
+      // A browser keeps these for itself.
+      ...(desktop.inApp
+        ? [
+            {
+              title: t('shell.shortcuts.menu'),
+              keys: [
+                ['Mod+n', t('shell.shortcuts.newChat')],
+                ['Mod+,', t('shell.nav.settings')],
+                ['Mod+1', t('shell.shortcuts.screens')],
+              ] as const,
+            },
+          ]
+        : []),
     ]
   }
   return (

@@ -4,11 +4,11 @@ import { cachedFormat, moneyText } from '../../../resources/locales/numbers.ts'
 import { locale, t } from '../../lib/language.ts'
 import { daysBetween } from './days-between.ts'
 
-/** A bar for each day from the one of `from` to today, those without spending included. The words of a bar are read aloud, and shown on hover. */
-export function DayChart(props: { rows: readonly SpendRow[]; from: number; now: number }): JSX.Element {
+/** A bar for each day from the one of `from` to that of `to`, also without spending. The words of a bar are read aloud, and shown on hover. */
+export function DayChart(props: { rows: readonly SpendRow[]; from: number; to: number }): JSX.Element {
   const days = createMemo(() => {
     const byDate = new Map(props.rows.map((row) => [row.key, row]))
-    return daysBetween(props.from, props.now).map((day) => ({ ...day, row: byDate.get(day.key) }))
+    return daysBetween(props.from, props.to).map((day) => ({ ...day, row: byDate.get(day.key) }))
   })
   const highest = () => Math.max(...days().map(({ row }) => row?.costUsd ?? 0))
   return (

@@ -6,7 +6,7 @@ import { NothingYet } from '../../api/NothingYet.tsx'
 import { useSpend } from '../../api/queries.ts'
 import { countText } from '../../../resources/locales/numbers.ts'
 import { useMinutes } from '../../lib/now.ts'
-import { ownTimezone, startOfDayBefore } from '../../lib/time.ts'
+import { ownTimezone, startOfDay, startOfDayBefore } from '../../lib/time.ts'
 import { locale, t } from '../../lib/language.ts'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
@@ -30,7 +30,9 @@ export function UsageScreen(): JSX.Element {
   const now = useMinutes()
   const period = (): Period => PERIODS.find((one) => one === search.days) ?? '30'
   const by = (): Grouping => GROUPINGS.find((one) => one === search.by) ?? 'agent'
-  const from = createMemo(() => startOfDayBefore(now(), Number(period()) - 1))
+  // Changes once a day, so that the bars stay the same elements.
+  const today = createMemo(() => startOfDay(now()))
+  const from = createMemo(() => startOfDayBefore(today(), Number(period()) - 1))
   const days = useSpend(() => ({ by: 'day', from: from(), timezone: ownTimezone() }))
   const groups = useSpend(() => ({ by: by(), from: from() }))
   return (
@@ -66,7 +68,7 @@ export function UsageScreen(): JSX.Element {
               <>
                 <Panel>
                   <Totals spend={spend()} />
-                  <DayChart rows={spend().rows} from={from()} now={now()} />
+                  <DayChart rows={spend().rows} from={from()} to={today()} />
                 </Panel>
                 <UnpricedModels from={from()} />
                 <Panel
