@@ -3,7 +3,7 @@ import { workerData } from 'node:worker_threads'
 import Sqlite from 'better-sqlite3'
 import { findAccountsDamage, findBackupDamage } from './backup-check.ts'
 import { syncFile } from './sync-files.ts'
-import { answerWith } from './threads.ts'
+import { answerWith, pauseWork } from './threads.ts'
 
 /** `source`: null if `target` only has to be checked. */
 export type BackupThreadData = { kind: 'database' | 'accounts'; source: string | null; target: string }
@@ -45,8 +45,11 @@ function keepAccountsOnly(file: string): void {
 
 const { kind, source, target } = workerData as BackupThreadData
 await answerWith(async () => {
-  if (source !== null) await copy(source, target)
-  if (source !== null && kind === 'accounts') keepAccountsOnly(target)
+  if (source !== null) {
+    await copy(source, target)
+    await pauseWork(0)
+    if (kind === 'accounts') keepAccountsOnly(target)
+  }
   const damage = kind === 'accounts' ? findAccountsDamage(target) : findBackupDamage(target)
   if (damage !== null) throw new Error(damage)
 })

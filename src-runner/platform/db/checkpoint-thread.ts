@@ -2,25 +2,24 @@ import { parentPort, workerData } from 'node:worker_threads'
 import Sqlite from 'better-sqlite3'
 import { messageOf } from '../../lib/errors.ts'
 import { isInPlace } from './file-place.ts'
-import { CHECKPOINT_STATES, readFrames, type CheckpointAnswer, type CheckpointThreadData } from './wal-frames.ts'
+import { beginWork, endWork } from './threads.ts'
+import { readFrames, type CheckpointAnswer, type CheckpointThreadData } from './wal-frames.ts'
 
 /** Each message makes this thread copy pages from the write-ahead log into the file. It opens the file only for this. */
 const { file, place, state } = workerData as CheckpointThreadData
-const { idle, working } = CHECKPOINT_STATES
 /** Commits add pages during a round, and each round has fewer pages to copy. */
 const MAX_ROUNDS = 4
 const FEW_FRAMES = 64
 
 parentPort!.on('message', () => {
-  if (Atomics.compareExchange(state, 0, idle, working) !== idle) return
+  if (!beginWork(state)) return
   let problem: string | null = null
   try {
     copyPages()
   } catch (error) {
     problem = messageOf(error)
   }
-  Atomics.store(state, 0, idle)
-  Atomics.notify(state, 0)
+  endWork(state)
   parentPort!.postMessage({ problem } satisfies CheckpointAnswer)
 })
 

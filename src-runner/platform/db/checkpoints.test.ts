@@ -12,7 +12,7 @@ import { createCheckpoints } from './checkpoints.ts'
 import { transact, type Database } from './database.ts'
 import { placeOf } from './file-place.ts'
 import { openDatabase } from './open-database.ts'
-import { threadFile } from './threads.ts'
+import { createThreadState, threadFile } from './threads.ts'
 import { readFrames, type CheckpointThreadData } from './wal-frames.ts'
 
 let folder: string
@@ -111,7 +111,7 @@ test('the log is not copied into a file that was put in the place of the databas
   other.close()
   renameSync(join(folder, 'other.db'), file)
   const bytes = readFileSync(file)
-  const state = new Int32Array(new SharedArrayBuffer(4))
+  const state = createThreadState()
   const thread = new Worker(threadFile('checkpoint-thread'), { workerData: { file, place, state } satisfies CheckpointThreadData })
   thread.postMessage(null)
   expect(await once(thread, 'message')).toEqual([{ problem: 'another file is in its place' }])

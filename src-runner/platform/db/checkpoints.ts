@@ -3,8 +3,8 @@ import type Sqlite from 'better-sqlite3'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { isInPlace, type FilePlace } from './file-place.ts'
-import { threadFile } from './threads.ts'
-import { CHECKPOINT_STATES, readFrames, type CheckpointAnswer, type CheckpointThreadData } from './wal-frames.ts'
+import { createThreadState, endThread, threadFile } from './threads.ts'
+import { readFrames, type CheckpointAnswer, type CheckpointThreadData } from './wal-frames.ts'
 
 /**
  * Copies the write-ahead log into the file. SQLite would do this within a commit and block the event loop for the copy and two
@@ -27,7 +27,6 @@ const FEW_FRAMES = 256
 /** From this many pages on, SQLite itself copies within a commit. */
 const MAX_FRAMES = 16_384
 const LOOK_EVERY_COMMITS = 32
-const WAIT_FOR_THREAD_MS = 5000
 
 export function createCheckpoints({
   connection,
@@ -42,8 +41,7 @@ export function createCheckpoints({
   log: Log
   thread?: URL
 }): Checkpoints {
-  const { idle, working, ended } = CHECKPOINT_STATES
-  const state = new Int32Array(new SharedArrayBuffer(4))
+  const state = createThreadState()
   let commits = 0
   /** Starts with the first copy. */
   let thread: Worker | null = null
@@ -127,9 +125,7 @@ export function createCheckpoints({
     },
     stop() {
       if (thread === null || isThreadGone) return
-      if (Atomics.compareExchange(state, 0, idle, ended) === working) Atomics.wait(state, 0, working, WAIT_FOR_THREAD_MS)
-      Atomics.store(state, 0, ended)
-      void thread.terminate()
+      endThread(thread, state)
       isThreadGone = true
     },
   }
