@@ -27,7 +27,12 @@ const builtOnes = [
  * arena, and a young generation of V8 that stays small.
  */
 const smallWorkers = {
-  execArgv: ['--max-semi-space-size=4'],
+  execArgv: [
+    '--max-semi-space-size=4',
+    // V8 aborts the process ("jit_page.has_value()") when it drops a compiled import of WebAssembly that two threads use. Only the
+    // part of Node that strips types from the source of a thread calls imports so often that they are compiled.
+    '--wasm-wrapper-tiering-budget=2147483647',
+  ],
   env: { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '1048576', MALLOC_MMAP_THRESHOLD_: '262144' },
 }
 const shared = { root, ...limits, ...cleanUps, ...smallWorkers }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { createThreadState, endThread, threadFile } from '../platform/db/threads.ts'
+import { createThreadState, forbidWork, threadFile } from '../platform/db/threads.ts'
 
 /**
  * A process that starts `argv[3]` threads one after the other, each of which reads the database `argv[2]`, and ends each within
@@ -19,7 +19,7 @@ for (let i = 0; i < Number(times); i++) {
   while (Atomics.load(state, 0) === 0 && !isGone) await setImmediate()
   const at = performance.now() + Math.random() * SPREAD_MS
   while (performance.now() < at);
-  endThread(thread, state)
+  if (forbidWork(state)) void thread.terminate()
   await ended
 }
 process.stdout.write('all ended')

@@ -3,7 +3,7 @@ import type Sqlite from 'better-sqlite3'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { isInPlace, type FilePlace } from './file-place.ts'
-import { createThreadState, endThread, threadFile } from './threads.ts'
+import { createThreadState, forbidWork, threadFile } from './threads.ts'
 import { readFrames, type CheckpointAnswer, type CheckpointThreadData } from './wal-frames.ts'
 
 /**
@@ -125,7 +125,7 @@ export function createCheckpoints({
     },
     stop() {
       if (thread === null || isThreadGone) return
-      endThread(thread, state)
+      if (forbidWork(state)) void thread.terminate()
       isThreadGone = true
     },
   }

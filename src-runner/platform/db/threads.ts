@@ -33,13 +33,16 @@ export function endWork(state: ThreadState): void {
   Atomics.notify(state, 0)
 }
 
-/** Ends a thread, after waiting up to five seconds for a pause in its work. One that works longer ends with that work. */
-export function endThread(thread: Worker, state: ThreadState): void {
+/**
+ * From now on the thread does not begin to work. Waits up to five seconds for a pause in what it does. Returns whether it rests:
+ * only then may it be terminated.
+ */
+export function forbidWork(state: ThreadState): boolean {
   while (Atomics.compareExchange(state, 0, IDLE, ENDED) === WORKING) {
     Atomics.compareExchange(state, 0, WORKING, LEAVING)
-    if (Atomics.wait(state, 0, LEAVING, WAIT_FOR_THREAD_MS) === 'timed-out') return
+    if (Atomics.wait(state, 0, LEAVING, WAIT_FOR_THREAD_MS) === 'timed-out') return false
   }
-  if (Atomics.load(state, 0) === ENDED) void thread.terminate()
+  return Atomics.load(state, 0) === ENDED
 }
 
 /** The file of a thread. In the build it is beside runner.js, and this one too or, because threads share it, in `chunks/`. */
@@ -50,33 +53,34 @@ export function threadFile(name: string): URL {
 }
 
 /** The threads of this process that have to answer. */
-const running = new Map<Worker, ThreadState>()
+const running = new Set<ThreadState>()
 // The process would end them too, but anywhere in their work.
-if (isMainThread) process.on('exit', () => running.forEach((state, thread) => endThread(thread, state)))
+if (isMainThread) process.on('exit', () => running.forEach(forbidWork))
 
 /** Threads for what would block the event loop. The process may end without them. */
 export function createThreads() {
-  const own = new Set<Worker>()
+  const own = new Set<ThreadState>()
   return {
     /** Starts the thread of this name with `data`. Resolves with its answer. Rejects if it failed or was stopped. */
     run<Value>(name: string, data: object): Promise<Value> {
       const state = createThreadState()
       const thread = new Worker(threadFile(name), { workerData: { ...data, state } })
-      running.set(thread, state)
-      own.add(thread)
+      running.add(state)
+      own.add(state)
       thread.unref()
       return new Promise((resolve, reject) => {
         thread.once('message', (answer: Answer) => ('value' in answer ? resolve(answer.value as Value) : reject(new Error(answer.problem))))
         thread.once('error', reject)
         thread.once('exit', () => {
-          running.delete(thread)
-          own.delete(thread)
+          running.delete(state)
+          own.delete(state)
           reject(new Error('it was stopped'))
         })
       })
     },
+    /** Each thread ends by itself: before it works, or at the next pause. */
     stop(): void {
-      for (const thread of own) endThread(thread, running.get(thread)!)
+      own.forEach(forbidWork)
     },
   }
 }
