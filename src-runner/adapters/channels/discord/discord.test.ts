@@ -190,6 +190,7 @@ describe('Discord itself', () => {
         await listening()
         server.say(ANNA, 'Read this', { fields: { attachments: [{ id: '1', filename: 'a', size: 1, url }] } })
         await expect.poll(texts).toEqual(['Read this'])
+        expect(messages()[0]).toHaveProperty('quotesOthers', true)
         const [file] = messages()[0]!.files
         expect(await file!.download(new AbortController().signal)).toEqual({
           problem: expect.stringContaining('cannot be opened') as string,

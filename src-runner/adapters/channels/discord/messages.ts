@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { nameForPeople, type Sender } from '../../../domain/channels/people.ts'
 import type { ButtonPress, IncomingFile, IncomingMessage } from '../channel.ts'
+import { mayBeNamedByOthers } from '../named-by-others.ts'
 import type { Places } from './places.ts'
 import { DISCORD_EPOCH } from './positions.ts'
 
@@ -100,6 +101,7 @@ export async function readMessage(
     replyTo: !isForwarded && quote === null ? (message.message_reference?.message_id ?? null) : null,
     // The service does not say who wrote it.
     forwardedFrom: isForwarded ? 'somebody' : null,
+    ...(files.some(({ name }) => mayBeNamedByOthers(name)) ? { quotesOthers: true } : {}),
     files,
     unreadable,
   }

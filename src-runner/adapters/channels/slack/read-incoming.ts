@@ -3,6 +3,7 @@ import { CHAT_COMMANDS } from '../../../domain/channels/commands.ts'
 import { nameForPeople, type Sender } from '../../../domain/channels/people.ts'
 import { englishText } from '../../../lib/messages.ts'
 import type { ButtonPress, IncomingFile, IncomingMessage } from '../channel.ts'
+import { mayBeNamedByOthers } from '../named-by-others.ts'
 import {
   chatIdOf,
   EventPayload,
@@ -95,6 +96,7 @@ export async function readMessage(reading: Reading, message: SlackMessage & { ch
     text,
     replyTo: thread === undefined || thread === ts ? null : messageIdOf(channel, thread),
     forwardedFrom: shared === null ? null : shared.author.trim() === '' ? 'somebody' : nameForPeople(shared.author),
+    ...((message.files ?? []).some((file) => mayBeNamedByOthers(nameOf(file))) ? { quotesOthers: true } : {}),
     files,
     unreadable: null,
     sentAt: sentAtOf(ts),

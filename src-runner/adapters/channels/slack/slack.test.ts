@@ -257,8 +257,12 @@ describe('Slack itself', () => {
     }
     server.sendEvent({ ...event, user: server.botUserId, text: 'own' })
     server.sendEvent({ ...event, user: ANNA.id, bot_id: null })
+    server.sendEvent({ ...event, user: ANNA.id, ts: '1795000000.000200', files: [{ ...event.files[0], name: 'image.png' }] })
     await server.untilIdle()
-    expect(messages().map(({ sender, files }) => [sender.externalId, files[0]?.name])).toEqual([[ANNA.id, 'plan.pdf']])
+    expect(messages().map(({ sender, files, quotesOthers }) => [sender.externalId, files[0]?.name, quotesOthers])).toEqual([
+      [ANNA.id, 'plan.pdf', true],
+      [ANNA.id, 'image.png', undefined],
+    ])
   })
 
   test('survives a flood of a stranger, and asks for their name once', async () => {
