@@ -17,8 +17,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-test('ending a thread while it loads SQLite does not end the process', () => {
-  // Ending it there aborts the process about one time in eight.
+test('stopping a thread while it loads SQLite does not end the process', () => {
+  // Terminating it there aborts the process about one time in eight.
   const child = spawnSync(process.execPath, [builtChild('end-threads-child'), file, '60'], { encoding: 'utf8' })
   expect([child.signal, child.stderr, child.stdout]).toEqual([null, '', 'all ended'])
 })

@@ -5,7 +5,7 @@ import { messageOf } from '../../lib/errors.ts'
 type Answer = { value: unknown } | { problem: string }
 
 /**
- * What a thread does, in memory that it shares with the process. Ending a thread in the middle of better-sqlite3 would abort the
+ * What a thread does, in memory that it shares with the process. Terminating a thread in the middle of better-sqlite3 would abort the
  * whole process, so a thread is `working` while it uses it, and is ended only when it is not.
  */
 export type ThreadState = Int32Array<SharedArrayBuffer>
