@@ -3,9 +3,8 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { app } from 'electron'
 import { desktopEntry } from './desktop-entry.ts'
+import { HIDDEN_FLAG } from './hidden-flag.ts'
 
-/** The system passes this when it starts Deckhand at login: start in the tray, without a window. */
-const HIDDEN_FLAG = '--hidden'
 const EXEC = /^Exec=.*$/m
 
 /** Whether the system started Deckhand at login. */

@@ -9,14 +9,15 @@ const appOf = (isPackaged: boolean) => ({ isPackaged, getAppPath: () => '/src/de
 afterEach(() => void vi.unstubAllEnvs())
 
 describe('starting again', () => {
-  it('does not open the link of this start again, or stay hidden', () => {
+  it('does not open the link of this start again, or stay hidden, and keeps its switches', () => {
     vi.stubEnv('APPIMAGE', undefined)
+    const argv = ['/opt/deckhand', '--no-sandbox', '--hidden', '--ozone-platform=wayland', '--', 'deckhand://open/chat']
     const packaged = appOf(true)
-    relaunch(packaged)
-    expect(packaged.relaunch.mock.calls).toEqual([[{ args: [] }]])
+    relaunch(packaged, argv)
+    expect(packaged.relaunch.mock.calls).toEqual([[{ args: ['--no-sandbox', '--ozone-platform=wayland'] }]])
     const development = appOf(false)
-    relaunch(development)
-    expect(development.relaunch.mock.calls).toEqual([[{ args: ['/src/deckhand'] }]])
+    relaunch(development, ['/electron', '--no-sandbox', '/src/deckhand'])
+    expect(development.relaunch.mock.calls).toEqual([[{ args: ['--no-sandbox', '/src/deckhand'] }]])
   })
 
   it.skipIf(process.platform === 'win32')('starts the file of an AppImage, because what runs is in a mount that goes away', async () => {
