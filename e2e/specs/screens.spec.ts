@@ -140,7 +140,7 @@ test.describe('in the middle of a day', () => {
         { name: 'agent', path: `/agents/${ada.id}`, shows: (on) => on.getByLabel('Instructions') },
         { name: 'models', path: '/models', shows: text('Local server') },
         { name: 'usage', path: '/usage', shows: heading('Spending limits') },
-        { name: 'usage-models', path: '/usage?days=90&by=model', shows: heading('Spending limits') },
+        { name: 'usage-models', path: '/usage?time=quarter&by=model', shows: heading('Spending limits') },
         { name: 'provider', path: '/models?add=openai-compatible', shows: (on) => on.getByRole('dialog').getByLabel(/^Base URL/) },
         { name: 'settings', path: '/settings', shows: (on) => on.getByRole('heading', { name: 'Settings' }) },
         { name: 'settings-general', path: '/settings/general', shows: text('Appearance') },

@@ -526,6 +526,7 @@ export type TextParams = {
   'activity.times.today': NoParams
   'activity.times.week': NoParams
   'activity.times.month': NoParams
+  'activity.times.quarter': NoParams
   'activity.statusGroups.active': NoParams
   'activity.statusGroups.attention': NoParams
   'activity.statusGroups.completed': NoParams
@@ -1345,6 +1346,7 @@ export type TextParams = {
   'usage.total': NoParams
   'usage.cost': NoParams
   'usage.jobs': NoParams
+  'usage.jobsOf': { count: number; name: string }
   'usage.tokens': NoParams
   'usage.chart': NoParams
   'usage.today': NoParams

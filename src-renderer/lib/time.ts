@@ -80,6 +80,15 @@ export function startOfDayBefore(now: number, days: number): number {
   return day.getTime()
 }
 
+/** The first instant of a date like "2026-11-20", in the person's own zone. null: there is no such date. */
+export function startOfDate(text: string): number | null {
+  const parts = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text)
+  if (parts === null) return null
+  const [year, month, date] = parts.slice(1).map(Number) as [number, number, number]
+  const day = new Date(year, month - 1, date)
+  return day.getFullYear() === year && day.getMonth() === month - 1 && day.getDate() === date ? day.getTime() : null
+}
+
 /** The first instant of the month that `now` is in. */
 export function startOfMonth(now: number): number {
   const day = new Date(now)

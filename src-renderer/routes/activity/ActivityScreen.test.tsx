@@ -102,6 +102,16 @@ describe('Activity', () => {
     expect(screen.getByRole('searchbox')).toHaveValue('')
   })
 
+  it('names the day that an address asks for', async () => {
+    const { runner } = createWorkspace([makeSummary({ title: 'Fine' })])
+    open(runner, '/activity?time=2026-11-20')
+    expect(await screen.findByRole('button', { name: /Time.*Nov 20, 2026/ })).toBeInTheDocument()
+    expect(runner.callsOf('listJobs')[0]!.query).toMatchObject({
+      from: new Date(2026, 10, 20).getTime(),
+      to: new Date(2026, 10, 21).getTime(),
+    })
+  })
+
   it('shows new jobs at the top without moving a reader further down', async () => {
     const { runner, add } = createWorkspace(Array.from({ length: 40 }, (_, n) => makeSummary({ title: `Job ${n}`, createdAt: 1000 - n })))
     open(runner)

@@ -8,9 +8,10 @@ import { createEffect, createMemo, createSignal, Match, on, onCleanup, Show, Swi
 import { JOB_CHANNELS, type JobStatus } from '../../../src-runner/contract/jobs.ts'
 import { NothingYet } from '../../api/NothingYet.tsx'
 import { useAgents, useJobs } from '../../api/queries.ts'
-import { t } from '../../lib/language.ts'
+import { locale, t } from '../../lib/language.ts'
 import { useMinutes } from '../../lib/now.ts'
-import { startOfDay } from '../../lib/time.ts'
+import { isPeriod, PERIODS } from '../../lib/periods.ts'
+import { dayText, startOfDate, startOfDay } from '../../lib/time.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ButtonLink } from '../../ui/ButtonLink.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
@@ -183,11 +184,12 @@ function Filters(props: FiltersProps) {
     ...JOB_CHANNELS.map((channel) => ({ value: channel as string, label: t(`common.channel.${channel}`) })),
   ]
   const timeOptions = (): Option<string>[] => {
+    const { time } = props.filter
+    const isDate = time !== null && !isPeriod(time)
     return [
       { value: ANY, label: t('activity.anyTime') },
-      { value: 'today', label: t('activity.times.today') },
-      { value: 'week', label: t('activity.times.week') },
-      { value: 'month', label: t('activity.times.month') },
+      ...PERIODS.map((period) => ({ value: period, label: t(`activity.times.${period}`) })),
+      ...(isDate ? [{ value: time, label: dayText(startOfDate(time)!, locale()) }] : []),
     ]
   }
   return (

@@ -37,6 +37,14 @@ describe('filters in the address', () => {
     expect(from('month')).toEqual(new Date(2026, 2, 2))
   })
 
+  it('can name one day', () => {
+    vi.stubEnv('TZ', 'Europe/Berlin')
+    const { from, to } = jobFilterOf(readFilter({ time: '2026-03-29' }), 0)
+    expect([new Date(from!), new Date(to!)]).toEqual([new Date(2026, 2, 29), new Date(2026, 2, 30)])
+    expect(to! - from!).toBe(23 * 3_600_000)
+    for (const time of ['2026-02-30', '2026-13-01', '0026-01-01', '2026-1-1', 'constructor']) expect(readFilter({ time }).time).toBeNull()
+  })
+
   it('count days, not hours, when the clocks change', () => {
     vi.stubEnv('TZ', 'Europe/Berlin')
     const from = (now: Date) => new Date(jobFilterOf({ ...readFilter({}), time: 'week' }, now.getTime()).from!)

@@ -1,11 +1,17 @@
 import { JOB_CHANNELS, JOB_STATUSES, type JobChannel, type JobStatus } from '../../../src-runner/contract/jobs.ts'
 import type { JobFilter } from '../../api/queries.ts'
-import { startOfDayBefore } from '../../lib/time.ts'
-
-export type Period = 'today' | 'week' | 'month'
+import { isPeriod, PERIOD_DAYS } from '../../lib/periods.ts'
+import { startOfDate, startOfDayBefore } from '../../lib/time.ts'
 
 /** The filter of the list. It is kept in the URL, so that it can be bookmarked and gone back to. */
-export type ActivityFilter = { status: JobStatus[]; agent: string | null; channel: JobChannel | null; time: Period | null; q: string }
+export type ActivityFilter = {
+  status: JobStatus[]
+  agent: string | null
+  channel: JobChannel | null
+  /** A `Period`, or one date as YYYY-MM-DD. */
+  time: string | null
+  q: string
+}
 
 export type ActivityParams = { status?: string; agent?: string; channel?: string; time?: string; q?: string }
 
@@ -18,7 +24,6 @@ export const STATUS_GROUPS = {
 } as const satisfies Record<string, readonly JobStatus[]>
 export type StatusGroup = keyof typeof STATUS_GROUPS
 
-const PERIODS: readonly string[] = ['today', 'week', 'month'] satisfies Period[]
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Reads the filter from a URL, which may be typed by hand: unknown values are left out. */
@@ -28,7 +33,7 @@ export function readFilter(params: ActivityParams): ActivityFilter {
     status: JOB_STATUSES.filter((status) => statuses.includes(status)),
     agent: ID.test(params.agent ?? '') ? params.agent! : null,
     channel: JOB_CHANNELS.find((channel) => channel === params.channel) ?? null,
-    time: PERIODS.includes(params.time ?? '') ? (params.time as Period) : null,
+    time: isPeriod(params.time ?? '') || startOfDate(params.time ?? '') !== null ? params.time! : null,
     q: (params.q ?? '').trim(),
   }
 }
@@ -42,15 +47,20 @@ export function groupOf(status: readonly JobStatus[]): StatusGroup | null {
   return (Object.keys(STATUS_GROUPS) as StatusGroup[]).find((group) => [...STATUS_GROUPS[group]].toSorted().join() === sorted) ?? null
 }
 
-const DAYS_BEFORE: Record<Period, number> = { today: 0, week: 6, month: 29 }
-
 /** The filter of the request. Days begin in the person's time zone. */
 export function jobFilterOf(filter: ActivityFilter, now: number): JobFilter {
   return {
     status: filter.status,
     agentId: filter.agent ?? undefined,
     channel: filter.channel ?? undefined,
-    from: filter.time === null ? undefined : startOfDayBefore(now, DAYS_BEFORE[filter.time]),
+    ...spanOf(filter.time, now),
     q: filter.q === '' ? undefined : filter.q,
   }
+}
+
+function spanOf(time: string | null, now: number): Pick<JobFilter, 'from' | 'to'> {
+  if (time === null) return {}
+  if (isPeriod(time)) return { from: startOfDayBefore(now, PERIOD_DAYS[time] - 1) }
+  const from = startOfDate(time)!
+  return { from, to: startOfDayBefore(from, -1) }
 }

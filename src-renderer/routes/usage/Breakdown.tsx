@@ -7,6 +7,7 @@ import type { Loaded } from '../../api/observe.ts'
 import { useAgents, useProviders } from '../../api/queries.ts'
 import { countText } from '../../../resources/locales/numbers.ts'
 import { locale, t } from '../../lib/language.ts'
+import type { Period } from '../../lib/periods.ts'
 import { KeyedFor } from '../../ui/KeyedFor.tsx'
 import { Meter } from '../../ui/Meter.tsx'
 import { Money } from '../../ui/Money.tsx'
@@ -15,8 +16,8 @@ import { Tokens } from '../../ui/Tokens.tsx'
 export const GROUPINGS = ['agent', 'model', 'channel'] as const
 export type Grouping = (typeof GROUPINGS)[number]
 
-/** Who spent how much, the most expensive first. */
-export function Breakdown(props: { by: Grouping; answer: Loaded<Spend> }): JSX.Element {
+/** Who spent how much, the most expensive first. The numbers of jobs lead to these in Activity, at `time`. */
+export function Breakdown(props: { by: Grouping; time: Period; answer: Loaded<Spend> }): JSX.Element {
   return (
     <Show
       when={props.answer.data}
@@ -46,7 +47,7 @@ export function Breakdown(props: { by: Grouping; answer: Loaded<Spend> }): JSX.E
           </thead>
           <tbody>
             <KeyedFor each={spend().rows} keyOf={({ key }) => key}>
-              {(row) => <Line by={props.by} row={row()} totalUsd={spend().totalUsd} />}
+              {(row) => <Line by={props.by} time={props.time} row={row()} totalUsd={spend().totalUsd} />}
             </KeyedFor>
           </tbody>
         </table>
@@ -55,9 +56,10 @@ export function Breakdown(props: { by: Grouping; answer: Loaded<Spend> }): JSX.E
   )
 }
 
-function Line(props: { by: Grouping; row: SpendRow; totalUsd: number }): JSX.Element {
+function Line(props: { by: Grouping; time: Period; row: SpendRow; totalUsd: number }): JSX.Element {
   const name = useNameOf(
     () => props.by,
+    () => props.time,
     () => props.row,
   )
   const share = () => (props.totalUsd === 0 ? 0 : props.row.costUsd / props.totalUsd)
@@ -80,7 +82,15 @@ function Line(props: { by: Grouping; row: SpendRow; totalUsd: number }): JSX.Ele
       <td class="px-4 py-2.5 text-right align-top" title={shareText()}>
         <Money usd={props.row.costUsd} priced={props.row.unpricedCalls === 0} />
       </td>
-      <td class="px-4 py-2.5 text-right align-top text-ink-2 tabular-nums max-sm:hidden">{countText(props.row.jobs, locale())}</td>
+      <td class="px-4 py-2.5 text-right align-top text-ink-2 tabular-nums max-sm:hidden">
+        <Show when={name().jobs} fallback={countText(props.row.jobs, locale())}>
+          {(href) => (
+            <A href={href()} aria-label={t('usage.jobsOf', { count: props.row.jobs, name: name().text })} class="hover:underline">
+              {countText(props.row.jobs, locale())}
+            </A>
+          )}
+        </Show>
+      </td>
       <td class="px-4 py-2.5 text-right align-top text-ink-2 max-md:hidden">
         <Tokens input={props.row.inputTokens} output={props.row.outputTokens} cached={props.row.cachedTokens} />
       </td>
@@ -88,10 +98,11 @@ function Line(props: { by: Grouping; row: SpendRow; totalUsd: number }): JSX.Ele
   )
 }
 
-type Name = { text: string; href: string | null; note: string | null }
+/** `href`: its page, if it has one, else its jobs. `jobs`: its jobs, if it has a page. */
+type Name = { text: string; href: string | null; jobs: string | null; note: string | null }
 
-/** Agents lead to their page, sources to their jobs. An agent or a provider that was deleted has no name any more. */
-function useNameOf(by: () => Grouping, row: () => SpendRow): () => Name {
+/** An agent or a provider that was deleted has no name any more. */
+function useNameOf(by: () => Grouping, time: () => Period, row: () => SpendRow): () => Name {
   const agents = useAgents()
   const providers = useProviders()
   return createMemo((): Name => {
@@ -100,17 +111,22 @@ function useNameOf(by: () => Grouping, row: () => SpendRow): () => Name {
       case 'agent': {
         const isDeleted = label === key
         const isKnown = agents.data?.agents.some(({ id }) => id === key) === true
-        return { text: isDeleted ? t('usage.deletedAgent') : label, href: isKnown ? `/agents/${key}` : null, note: null }
+        return {
+          text: isDeleted ? t('usage.deletedAgent') : label,
+          href: isKnown ? `/agents/${key}` : null,
+          jobs: `/activity?agent=${key}&time=${time()}`,
+          note: null,
+        }
       }
       case 'model': {
         const provider = providers.data?.providers.find(({ id }) => key.startsWith(`${id}/`))
-        return { text: label, href: null, note: provider?.name ?? null }
+        return { text: label, href: null, jobs: null, note: provider?.name ?? null }
       }
       case 'channel': {
         const channel = JOB_CHANNELS.find((one) => one === key)
         return channel === undefined
-          ? { text: label, href: null, note: null }
-          : { text: t(`common.channel.${channel}`), href: `/activity?channel=${channel}`, note: null }
+          ? { text: label, href: null, jobs: null, note: null }
+          : { text: t(`common.channel.${channel}`), href: `/activity?channel=${channel}&time=${time()}`, jobs: null, note: null }
       }
     }
   })

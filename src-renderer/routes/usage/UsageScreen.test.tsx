@@ -49,6 +49,9 @@ it('shows the cost of each day, the totals, and which models are in no figure', 
     expect.stringContaining('$1.50, 3 jobs'),
     expect.stringContaining('$0.50, 1 job'),
   ])
+  const [today] = daysBetween(Date.now(), Date.now())
+  expect(within(bars.at(-1)!).getByRole('link')).toHaveAttribute('href', `/activity?time=${today!.key}`)
+  expect(within(bars.at(-3)!).queryByRole('link')).toBeNull()
   expect(screen.getByLabelText('Totals of the period')).toHaveTextContent(/\$2\.00 \+ unpriced.*Jobs4/s)
   expect(await screen.findByRole('note')).toHaveTextContent('4 calls are not in these figures, because no price is known for nova-x.')
   const asked = runner.callsOf('getSpend').find(({ query }) => query.by === 'day')!.query
@@ -56,18 +59,19 @@ it('shows the cost of each day, the totals, and which models are in no figure', 
 })
 
 it('says what it went to, by agent, model or source, with an address for each', async () => {
-  const { user, path } = open('/usage?days=7')
+  const { user, path } = open('/usage?time=week')
   const row = await screen.findByRole('row', { name: /Ada/ })
   expect(await within(row).findByRole('link', { name: 'Ada' })).toHaveAttribute('href', `/agents/${ada.id}`)
+  expect(within(row).getByRole('link', { name: '3 jobs of Ada' })).toHaveAttribute('href', `/activity?agent=${ada.id}&time=week`)
   expect(screen.getByRole('row', { name: /Deleted agent/ })).toHaveTextContent('$0.50')
   await user.click(screen.getByRole('radio', { name: 'Model' }))
   expect(await screen.findByRole('row', { name: /nova-2/ })).toHaveTextContent(/nova-2 Nova\$2\.00/)
   expect(screen.getByRole('row', { name: /nova-x/ })).toHaveTextContent('unpriced')
-  expect(path()).toBe('/usage?days=7&by=model')
+  expect(path()).toBe('/usage?time=week&by=model')
   await user.click(screen.getByRole('radio', { name: 'Source' }))
-  expect(await screen.findByRole('link', { name: 'Webhook' })).toHaveAttribute('href', '/activity?channel=webhook')
+  expect(await screen.findByRole('link', { name: 'Webhook' })).toHaveAttribute('href', '/activity?channel=webhook&time=week')
   await user.click(screen.getByRole('radio', { name: '90 days' }))
-  expect(path()).toBe('/usage?days=90&by=channel')
+  expect(path()).toBe('/usage?time=quarter&by=channel')
   await waitFor(() => expect(within(screen.getByRole('figure')).getAllByRole('listitem')).toHaveLength(90))
 })
 

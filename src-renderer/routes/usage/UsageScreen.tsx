@@ -5,6 +5,7 @@ import type { Spend } from '../../../src-runner/contract/spend.ts'
 import { NothingYet } from '../../api/NothingYet.tsx'
 import { useSpend } from '../../api/queries.ts'
 import { countText } from '../../../resources/locales/numbers.ts'
+import { type Period, PERIOD_DAYS } from '../../lib/periods.ts'
 import { useMinutes } from '../../lib/now.ts'
 import { ownTimezone, startOfDay, startOfDayBefore } from '../../lib/time.ts'
 import { locale, t } from '../../lib/language.ts'
@@ -20,19 +21,19 @@ import { Breakdown, type Grouping, GROUPINGS } from './Breakdown.tsx'
 import { DayChart } from './DayChart.tsx'
 import { SpendingLimits } from './SpendingLimits.tsx'
 
-const PERIODS = ['7', '30', '90'] as const
-type Period = (typeof PERIODS)[number]
-type Search = { days?: string; by?: string }
+const SHOWN = ['week', 'month', 'quarter'] as const satisfies Period[]
+type Search = { time?: string; by?: string }
 
 /** What the work of the agents has cost, by day and by who spent it, and the limits. */
 export function UsageScreen(): JSX.Element {
   const [search, setSearch] = useSearchParams<Search>()
   const now = useMinutes()
-  const period = (): Period => PERIODS.find((one) => one === search.days) ?? '30'
+  const period = (): Period => SHOWN.find((one) => one === search.time) ?? 'month'
+  const dayCount = () => PERIOD_DAYS[period()]
   const by = (): Grouping => GROUPINGS.find((one) => one === search.by) ?? 'agent'
   // Changes once a day, so that the bars stay the same elements.
   const today = createMemo(() => startOfDay(now()))
-  const from = createMemo(() => startOfDayBefore(today(), Number(period()) - 1))
+  const from = createMemo(() => startOfDayBefore(today(), dayCount() - 1))
   const days = useSpend(() => ({ by: 'day', from: from(), timezone: ownTimezone() }))
   const groups = useSpend(() => ({ by: by(), from: from() }))
   return (
@@ -43,9 +44,9 @@ export function UsageScreen(): JSX.Element {
         actions={
           <SegmentedControl
             label={t('usage.period')}
-            options={PERIODS.map((one) => ({ value: one, label: t('usage.days', { count: Number(one) }) }))}
+            options={SHOWN.map((one) => ({ value: one, label: t('usage.days', { count: PERIOD_DAYS[one] }) }))}
             value={period()}
-            onValue={(one) => setSearch({ days: one === '30' ? undefined : one }, { replace: true })}
+            onValue={(one) => setSearch({ time: one === 'month' ? undefined : one }, { replace: true })}
           />
         }
       />
@@ -55,7 +56,7 @@ export function UsageScreen(): JSX.Element {
             <NothingYet answer={days}>
               <EmptyState
                 icon={ChartColumn}
-                title={t('usage.emptyTitle', { count: Number(period()) })}
+                title={t('usage.emptyTitle', { count: dayCount() })}
                 action={<ButtonLink href="/">{t('usage.emptyAction')}</ButtonLink>}
               >
                 {t('usage.emptyText')}
@@ -83,7 +84,7 @@ export function UsageScreen(): JSX.Element {
                     />
                   }
                 >
-                  <Breakdown by={by()} answer={groups} />
+                  <Breakdown by={by()} time={period()} answer={groups} />
                 </Panel>
               </>
             )}
