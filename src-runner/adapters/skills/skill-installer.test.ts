@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { listSkills } from '../../domain/skills/skills.ts'
@@ -40,4 +40,16 @@ it('notices with the daily look that files were changed', async () => {
   rig.clock.advance(24 * HOUR_MS)
   await rig.installer.checkDue()
   expect(skill()).toMatchObject({ status: 'changed' })
+})
+
+it('keeps the files of removed skills while replaced data, which may name them, lies beside the database', async () => {
+  const { digest } = await rig.installer.install({ source: place.path })
+  const replaced = `${rig.db.file}.replaced-20260101T000000Z`
+  writeFileSync(replaced, '')
+  await rig.installer.uninstall(skill)
+  expect(existsSync(rig.folderOf(digest))).toBe(true)
+  rmSync(replaced)
+  await rig.installer.install({ source: place.path })
+  await rig.installer.uninstall(skill)
+  expect(existsSync(rig.folderOf(digest))).toBe(false)
 })

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { refuseTooLarge } from '../../platform/archives/archive-entries.ts'
 import { BACKUP_FOLDER } from '../../platform/db/backup-files.ts'
 import { transact } from '../../platform/db/database.ts'
+import { hasReplacedData } from '../../platform/db/replacement.ts'
 import { MAX_EXPORTED_SKILL_BYTES, type Setup } from '../../contract/export.ts'
 import type {
   FoundSkill,
@@ -66,7 +67,10 @@ export function createSkillInstaller(deps: InstallerDeps) {
 
   const fetchFrom = (origin: Origin) => fetchExamined(origin, deps, patience())
   const checkDue = () => checkDueSkills({ ...deps, turns })
-  const sweep = () => folders.sweep(listSkills(db).map(({ digest }) => digest))
+  /** Replaced data may name other files. They stay until it is deleted. */
+  async function sweep(): Promise<void> {
+    if (!hasReplacedData(db.file)) await folders.sweep(listSkills(db).map(({ digest }) => digest))
+  }
 
   async function install(origin: Origin, { expectedDigest, entityId, agents }: NewInstall): Promise<Skill> {
     const entity = entityId === undefined ? findDefaultEntity(db) : required(findEntity(db, entityId), 'entity_not_found')
