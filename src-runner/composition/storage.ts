@@ -90,8 +90,10 @@ export function createStorage({ access, dataDir, machine, clock, ids, log, speec
   }
 }
 
-/** The dashboard's address for other machines. null: none. */
-function dashboardUrlOf({ origins }: Access): string | null {
+/** The dashboard's address for other machines: the configured one, if it is an origin of the dashboard. null: none. */
+function dashboardUrlOf({ origins, appUrl }: Access): string | null {
   const isElsewhere = (url: URL) => /^https?:$/.test(url.protocol) && !/^(localhost|127\.|\[::1\])/.test(url.hostname)
-  return origins.find((origin) => URL.canParse(origin) && isElsewhere(new URL(origin))) ?? null
+  const elsewhere = origins.filter((origin) => URL.canParse(origin) && isElsewhere(new URL(origin)))
+  const configured = appUrl === undefined ? null : new URL(appUrl).origin
+  return elsewhere.find((origin) => origin === configured) ?? elsewhere[0] ?? null
 }

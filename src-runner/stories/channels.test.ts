@@ -226,6 +226,8 @@ describe('Telegram', () => {
     const moves = {
       '192.168.1.9': (origins: string[]) => runner.changeAccess({ ...access, origins }),
       '10.20.30.40': (origins: string[]) => runner.changeOrigins(origins),
+      'deckhand.home': (origins: string[]) =>
+        runner.changeAccess({ ...access, origins: ['http://192.168.1.9:3000', ...origins], appUrl: 'http://deckhand.home:3000/' }),
     }
     for (const [address, move] of Object.entries(moves)) {
       await move(['http://127.0.0.1:3000', `http://${address}:3000`])
