@@ -61,13 +61,22 @@ function commandsOf({ argv, subject }: CallFacts): string[][] {
 function unwrap(words: readonly string[], depth: number): string[][] {
   const last = words.length - 1
   let first = 0
+  let starter: string | null = null
   while (first < last && (STARTERS.has(programOf(words[first]!)) || /^\w+=/.test(words[first]!))) {
+    starter = words[first]!
     first++
     while (first < last && OF_STARTER.test(words[first]!)) first++
   }
   const rest = words.slice(first)
   if (rest.length === 0) return []
-  if (depth >= DEEPEST || !isShell(programOf(rest[0]!))) return [rest]
+  if (depth >= DEEPEST) return [rest]
+  // As in `sudo -u root rm …`: what follows an option of the starter is its value or the program.
+  const mayBeValue = starter !== null && rest.length > 1 && words[first - 1]!.startsWith('-')
+  return [...inShell(rest, depth), ...(mayBeValue ? unwrap([starter!, ...rest.slice(1)], depth + 1) : [])]
+}
+
+function inShell(rest: readonly string[], depth: number): string[][] {
+  if (!isShell(programOf(rest[0]!))) return [[...rest]]
   const scripts = rest.slice(1).filter((word) => !/^[-/]\w{1,12}$/.test(word))
   return scripts.flatMap((script) =>
     script

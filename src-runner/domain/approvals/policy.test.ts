@@ -275,6 +275,9 @@ describe('the guardrails', () => {
     ['/bin/rm', '-fr', '/etc'],
     ['sudo', 'rm', '-rf', '/usr/'],
     ['sudo', '-n', 'env', 'A=b', 'rm', '-rf', '/'],
+    ['sudo', '-u', 'root', '-g', 'wheel', 'rm', '-rf', '/'],
+    ['sudo', '-u', 'root', 'sh', '-c', 'rm -rf /'],
+    ['sh', '-c', 'timeout --signal KILL 5 env -u A rm -rf ~'],
     ['sh', '-c', 'cd /tmp && rm -rf /'],
     ['bash', '-lc', 'bash -c "rm -rf /home"'],
     ...['ash', 'rbash', 'mksh', 'csh', 'bash5.2', '/usr/bin/yash'].map((shell) => [shell, '-c', 'rm -rf ~']),
@@ -316,6 +319,7 @@ describe('the guardrails', () => {
     [['npm', 'run', 'format']],
     [['kill', '-1', '4711']],
     [['timeout', '5', 'rm', '-rf', 'build']],
+    [['sudo', '-u', 'ada', 'rm', '-rf', 'build']],
     [['mv', 'a', 'b']],
     [['curl', 'http://localhost:8080/']],
   ])('allows ordinary commands: %j', (argv) => {
