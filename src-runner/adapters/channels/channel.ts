@@ -70,11 +70,11 @@ export type RunnerOfChannel = {
 }
 
 /**
- * `undecrypted`: a message arrived that nobody could decrypt or repeat; `externalId` is that of the message. `nothing`: an update
+ * `rest`: what the person sent together with it, such as the other pictures of an album. `undecrypted`: a message arrived that nobody could decrypt or repeat; `externalId` is that of the message. `nothing`: an update
  * without content for us; only the position moves.
  */
 export type Incoming = { position: string } & (
-  | { type: 'message'; message: IncomingMessage }
+  | { type: 'message'; message: IncomingMessage; rest?: readonly IncomingMessage[] }
   | { type: 'press'; press: ButtonPress }
   | { type: 'undecrypted'; externalId: string; sender: Sender }
   | { type: 'nothing' }

@@ -13,7 +13,7 @@ import { storeIncoming } from './store-incoming.ts'
 const HOUR_MS = 3_600_000
 
 let rig: DomainRig
-let take: (message: Partial<IncomingMessage>) => Promise<void>
+let take: (message: Partial<IncomingMessage>, ...rest: Partial<IncomingMessage>[]) => Promise<void>
 beforeEach(async () => {
   rig = openDomainRig()
   const channel = { id: rig.ids.next(), agentId: rig.addAgent('Ada').id, kind: 'telegram' } as const
@@ -27,11 +27,11 @@ beforeEach(async () => {
   const around = { signal: new AbortController().signal, folders, answerPress() {} }
   const store = storeIncoming(deps, findConnectable(rig.db, channel.id)!, around)
   let number = 0
-  take = (fields) => {
+  take = (...given) => {
     const sender = { externalId: 'U1', chatId: 'D1', displayName: 'Anna', handle: null }
     const nothing = { room: null, sentAt: null, replyTo: null, forwardedFrom: null, unreadable: null, files: [] }
-    const message = { externalId: `m${++number}`, sender, text: 'Hello', ...nothing, ...fields }
-    return store({ type: 'message', message, position: String(number) })
+    const [message, ...rest] = given.map((fields) => ({ externalId: `m${++number}`, sender, text: 'Hello', ...nothing, ...fields }))
+    return store({ type: 'message', message: message!, rest, position: String(number) })
   }
   await take({})
   write((tx) => decideOnPerson(tx, deps, channel, listPeople(rig.db, channel.id)[0]!.id, 'owner'))
@@ -70,4 +70,15 @@ test('the files of a message that is too late to be run are not downloaded', asy
   expect(tasks()).toEqual([])
   await take({ sentAt: rig.clock.now() - 23 * HOUR_MS, files: [small('a.txt')] })
   expect(tasks()).toEqual([expect.stringContaining('notes/Received/a.txt')])
+})
+
+test('what was sent together is one message, and what comes again of it is not run again', async () => {
+  const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ externalId: name, text: name === 'b' ? 'Look' : '', files: [small(`${name}.txt`)] }))
+  await take(a!, b!)
+  await take(b!)
+  await take(a!, b!, c!)
+  expect(tasks().toReversed()).toEqual([
+    'Look\n\nFiles that came with this message:\n- notes/Received/a.txt\n- notes/Received/b.txt',
+    'Files that came with this message:\n- notes/Received/c.txt',
+  ])
 })

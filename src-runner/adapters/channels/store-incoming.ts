@@ -11,6 +11,7 @@ import { isHeard, isLate, receiveMessage, receivePress, receiveUndecrypted, wasR
 import type { JobStore } from '../../domain/jobs/job-store.ts'
 import { putReceivedFile, type AgentFolders } from './agent-files.ts'
 import type { ButtonPress, Incoming, IncomingFile, IncomingMessage } from './channel.ts'
+import { joinMessages } from './join-messages.ts'
 
 export type StoreIncomingDeps = Pick<Services, 'db' | 'clock' | 'ids' | 'log'> & {
   jobs: JobStore
@@ -45,7 +46,7 @@ export function storeIncoming(deps: StoreIncomingDeps, channel: ConnectableChann
     const { position } = incoming
     const skip = () => commitSoon(db, (tx) => moveChannelPosition(tx, channelId, position))
     try {
-      if (incoming.type === 'message') return await takeMessage(incoming.message, position)
+      if (incoming.type === 'message') return await takeMessages([incoming.message, ...(incoming.rest ?? [])], position)
       if (incoming.type === 'undecrypted') return await commitSoon(db, (tx) => receiveUndecrypted(tx, deps, channel, incoming))
       if (incoming.type === 'nothing') return await skip()
       const note = await commitSoon(db, (tx) => receivePress(tx, deps, channel, incoming.press, position))
@@ -58,13 +59,18 @@ export function storeIncoming(deps: StoreIncomingDeps, channel: ConnectableChann
     }
   }
 
-  async function takeMessage(message: IncomingMessage, position: string): Promise<void> {
-    const isWanted = isHeard(db, channelId, message) && !isLate(deps, message) && !wasReceived(db, channelId, message.externalId)
-    const { files, missingFiles } = await storeFiles(isWanted ? message.files : [])
+  /** As one message. After a kill, some of them may come again. */
+  async function takeMessages(given: readonly [IncomingMessage, ...IncomingMessage[]], position: string): Promise<void> {
+    const isWanted = (message: IncomingMessage) =>
+      isHeard(db, channelId, message) && !isLate(deps, message) && !wasReceived(db, channelId, message.externalId)
+    const [first, ...others] = given.filter(isWanted)
+    const message = first === undefined ? given[0] : joinMessages([first, ...others])
+    const { files, missingFiles } = await storeFiles(first === undefined ? [] : message.files)
     signal.throwIfAborted()
     // No person can write so much at once.
     const text = cutText(message.text, MAX_TASK_CHARS)
-    await commitSoon(db, (tx) => receiveMessage(tx, deps, channel, { ...message, text, files, missingFiles }, position))
+    const otherIds = others.map(({ externalId }) => externalId)
+    await commitSoon(db, (tx) => receiveMessage(tx, deps, channel, { ...message, text, files, missingFiles, otherIds }, position))
   }
 
   async function storeFiles(given: readonly IncomingFile[]) {

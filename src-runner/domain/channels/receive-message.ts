@@ -1,4 +1,4 @@
-import { and, eq, isNull, lt, or } from 'drizzle-orm'
+import { and, eq, inArray, isNull, lt, or } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import type { Services } from '../../platform/services.ts'
 import type { ChannelKind, ChannelPerson } from '../../contract/channels.ts'
@@ -39,6 +39,8 @@ import {
 export type ReceivedMessage = {
   /** Unique within the channel. */
   externalId: string
+  /** Those of further messages that it joins. */
+  otherIds?: readonly string[]
   sender: Sender
   /** null: a private chat. */
   room: { externalId: string; name: string } | null
@@ -97,8 +99,8 @@ export function wasReceived(db: Db, channelId: string, externalId: string): bool
   return db.select({ at: channelMessages.receivedAt }).from(channelMessages).where(isMessage(channelId, externalId)).get() !== undefined
 }
 
-const isMessage = (channelId: string, externalId: string) =>
-  and(eq(channelMessages.channelId, channelId), eq(channelMessages.externalId, externalId))
+const isMessage = (channelId: string, ...externalIds: string[]) =>
+  and(eq(channelMessages.channelId, channelId), inArray(channelMessages.externalId, externalIds))
 
 /** Handles a pressed button. Returns the note for the person who pressed it. */
 export function receivePress(
@@ -137,6 +139,7 @@ export function receiveMessage(tx: Tx, deps: ReceivingDeps, channel: ReceivingCh
   const hasAccess = person.role === 'owner' || person.role === 'allowed'
   // Also for people without access, so that a repeated message does not act once they have access.
   if ((!hasAccess && isFlooded(tx, channel.id)) || !remember(tx, deps, channel, message)) return
+  for (const externalId of message.otherIds ?? []) remember(tx, deps, channel, { externalId })
   noteMessage(tx, person.id, writer, deps.clock.now())
   const to = { channelId: channel.id, personId: person.id, chatId: writer.chatId }
   const note = (text: string) => sendNote(tx, deps, channel, to, message, text)
@@ -295,7 +298,10 @@ function startTurn(tx: Tx, deps: ReceivingDeps, channel: ReceivingChannel, perso
     },
   })
   setConversation(tx, person, chatId, job.conversationId)
-  tx.update(channelMessages).set({ jobId: job.id }).where(isMessage(channel.id, message.externalId)).run()
+  tx.update(channelMessages)
+    .set({ jobId: job.id })
+    .where(isMessage(channel.id, message.externalId, ...(message.otherIds ?? [])))
+    .run()
   if (isHeldUp) return t('outbound.note.answerFirst')
   if (isOwner && isAllPaused(tx)) return t('outbound.note.allPaused')
   return null

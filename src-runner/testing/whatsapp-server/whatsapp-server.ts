@@ -521,7 +521,17 @@ function createServed(http: ReturnType<typeof createServer>, port: number, linke
         as = 'document',
         caption,
         size,
-      }: { name: string; bytes: Uint8Array; as?: (typeof LABELS)[number]; caption?: string; size?: number },
+        belongsTo,
+      }: {
+        name: string
+        bytes: Uint8Array
+        as?: (typeof LABELS)[number]
+        caption?: string
+        size?: number
+        /** How it belongs to another message. Phones send it in either form. */
+        belongsTo?: { id: string; as: keyof typeof proto.MessageAssociation.AssociationType; isEnclosed?: boolean }
+      },
+      options: SayOptions = {},
     ): string {
       const sealed = sealMedia(bytes, as)
       const path = `/mms/${as}/${createHash('sha256').update(sealed.body).digest('base64url')}`
@@ -537,7 +547,12 @@ function createServed(http: ReturnType<typeof createServer>, port: number, linke
         ptt: as === 'audio',
         caption,
       }
-      return server.sayRaw(person, { [`${as}Message`]: file }, {})
+      const message = { [`${as}Message`]: file }
+      if (belongsTo === undefined) return server.sayRaw(person, message, options)
+      const associationType = proto.MessageAssociation.AssociationType[belongsTo.as]
+      const messageContextInfo = { messageAssociation: { associationType, parentMessageKey: { id: belongsTo.id } } }
+      const whole = { ...message, messageContextInfo }
+      return server.sayRaw(person, belongsTo.isEnclosed === true ? { associatedChildMessage: { message: whole } } : whole, options)
     },
 
     /** Resolves when this is true. Checked after every change. */

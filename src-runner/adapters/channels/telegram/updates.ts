@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { IncomingFile, IncomingMessage, ButtonPress } from '../channel.ts'
+import { joinMessages } from '../join-messages.ts'
 import { nameForPeople, type Sender } from '../../../domain/channels/people.ts'
 
 /** The fields of an update that are read. An update that does not fit is skipped. */
@@ -221,11 +222,7 @@ export function joinAlbums(updates: readonly ReadUpdate[]): ReadUpdate[] {
       joined.push(update)
       continue
     }
-    const text = [last.message.text, update.message.text].filter((part) => part !== '').join('\n')
-    const quotes = last.message.quotesOthers ?? update.message.quotesOthers
-    const files = [...last.message.files, ...update.message.files]
-    const message = { ...last.message, ...(quotes === true ? { quotesOthers: quotes } : {}), text, files }
-    joined[joined.length - 1] = { ...last, updateId: update.updateId, message }
+    joined[joined.length - 1] = { ...last, updateId: update.updateId, message: joinMessages([last.message, update.message]) }
   }
   return joined
 }

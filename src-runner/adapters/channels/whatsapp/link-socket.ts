@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AuthenticationCreds, BinaryNode, SocketConfig, WAMessage, WASocket } from '@whiskeysockets/baileys'
 import type { Clock } from '../../../lib/clock.ts'
+import { createAlbums } from './albums.ts'
 import type { LinkState } from './link-state.ts'
 import { createKeyStore, NO_LOG, writeCreds, type Library, type TestServer } from './library.ts'
 
@@ -16,10 +17,10 @@ export type LinkEvents = {
   /** The service has sent something. */
   frame(): void
   /**
-   * Called for one readable message of a person at a time. It is confirmed when this has resolved. After a rejection, the
-   * connection is closed and the service repeats the message.
+   * Called for one readable message of a person at a time, or for several that they sent as one. They are confirmed when this has
+   * resolved. After a rejection, the connection is closed and the service repeats them.
    */
-  message(message: WAMessage): Promise<void>
+  message(messages: readonly [WAMessage, ...WAMessage[]]): Promise<void>
   /** Called for a message of a person that cannot be decrypted, before its sender is asked to repeat it. */
   undecrypted?(message: WAMessage): void
 }
@@ -43,6 +44,9 @@ type LinkSocketDeps = {
   browser: [string, string, string]
   events: LinkEvents
 }
+
+/** A message that was read: its node, and what of it is kept until it is confirmed. */
+type Taken = { node: BinaryNode; message: WAMessage; kept: string[]; isOffline: boolean }
 
 /** How the device is named on the phone. */
 export const DEVICE_NAME: [string, string, string] = ['Deckhand', 'Chrome', '10.15.7']
@@ -108,6 +112,7 @@ export function openLinkSocket({ library, state, creds, clock, testServer, brows
     if (connection === 'open') events.open()
     if (connection !== 'close') return
     isClosed = true
+    albums.drop()
     const { output } = (lastDisconnect?.error ?? {}) as { output?: { statusCode?: number } }
     events.closed(output?.statusCode ?? 428, storeError)
     resolveClosed()
@@ -118,30 +123,32 @@ export function openLinkSocket({ library, state, creds, clock, testServer, brows
   const [confirm] = ws.listeners('CB:message') as ((node: BinaryNode) => Promise<void>)[]
   ws.removeAllListeners('CB:message')
   let taking = Promise.resolve()
-  ws.on('CB:message', (node: BinaryNode) => {
-    taking = taking.then(() => takeMessage(node)).catch(terminate)
-  })
+  const inTurn = (work: () => Promise<void>) => void (taking = taking.then(work).catch(terminate))
+  const albums = createAlbums({ library, clock, handOver, later: inTurn })
+  ws.on('CB:message', (node: BinaryNode) => inTurn(() => takeMessage(node)))
 
   async function takeMessage(node: BinaryNode): Promise<void> {
     if (isClosed) return
-    const read = readable(node) ? await readMessage(node) : null
+    const read = isForUs(library, creds, node) ? await readMessage(node) : null
     if (isClosed) return
-    if (read !== null && read.kept === null) events.undecrypted?.(read.message)
-    else if (read !== null) await events.message(read.message)
-    if (isClosed) return
-    const { offline: _offline, ...attrs } = node.attrs
-    await confirm!({ ...node, attrs })
-    if (read !== null && read.kept !== null && ws.isOpen) keeping.forget(read.kept)
+    const { offline, ...attrs } = node.attrs
+    const online = { ...node, attrs }
+    if (read === null) return confirm!(online)
+    const { message, kept } = read
+    if (kept !== null) return albums.take({ node: online, message, kept, isOffline: offline !== undefined })
+    events.undecrypted?.(message)
+    await confirm!(online)
   }
 
-  /** What the person writes to others is not read, nor what devices of theirs tell each other. */
-  function readable({ attrs }: BinaryNode): boolean {
-    const { from = '', participant, recipient, category } = attrs
-    const isOwn = (jid = '') => library.areJidsSameUser(jid, creds.me?.id) || library.areJidsSameUser(jid, creds.me?.lid)
-    if (category === 'peer') return false
-    if (library.isJidGroup(from)) return !isOwn(participant)
-    if (!library.isPnUser(from) && !library.isLidUser(from)) return false
-    return !isOwn(from) || isOwn(recipient)
+  async function handOver(taken: readonly [Taken, ...Taken[]]): Promise<void> {
+    if (isClosed) return
+    const [first, ...rest] = taken
+    await events.message([first.message, ...rest.map(({ message }) => message)])
+    for (const { node, kept } of taken) {
+      if (isClosed) return
+      await confirm!(node)
+      if (ws.isOpen) keeping.forget(kept)
+    }
   }
 
   /** null: there is nothing in it. `kept` is null if it cannot be decrypted. */
@@ -182,6 +189,16 @@ export function openLinkSocket({ library, state, creds, clock, testServer, brows
       await taking
     },
   }
+}
+
+/** What the person writes to others is not read, nor what devices of theirs tell each other. */
+function isForUs(library: Library, { me }: AuthenticationCreds, { attrs }: BinaryNode): boolean {
+  const { from = '', participant, recipient, category } = attrs
+  const isOwn = (jid = '') => library.areJidsSameUser(jid, me?.id) || library.areJidsSameUser(jid, me?.lid)
+  if (category === 'peer') return false
+  if (library.isJidGroup(from)) return !isOwn(participant)
+  if (!library.isPnUser(from) && !library.isLidUser(from)) return false
+  return !isOwn(from) || isOwn(recipient)
 }
 
 /** The library also reads unencrypted content, in which the service could write in anybody's name, also in the owner's. */

@@ -1,5 +1,6 @@
 import type { proto, WAMessage } from '@whiskeysockets/baileys'
 import type { IncomingFile, IncomingMessage } from '../channel.ts'
+import { isOtherVersion } from './albums.ts'
 import type { Library } from './library.ts'
 import type { MediaKind } from './media-cipher.ts'
 
@@ -35,10 +36,10 @@ const EXTENSIONS = new Map(
   }),
 )
 
-/** null: nothing for an agent, such as a reaction, a deletion, a change of an earlier message or a vote. */
+/** null: nothing for an agent, such as a reaction, a deletion, a change or another version of an earlier message, or a vote. */
 export function readContent(library: Library, message: WAMessage, getFile: GetFile): Content | null {
   const content = library.normalizeMessageContent(message.message)
-  if (!content || content.protocolMessage) return null
+  if (!content || content.protocolMessage || isOtherVersion(library, message.message)) return null
   const files = filesOf(content, message.key.id ?? '', getFile)
   const text = textOf(content).slice(0, MAX_TEXT).toWellFormed()
   const isEmpty = text === '' && files.length === 0

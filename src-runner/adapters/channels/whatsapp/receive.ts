@@ -39,13 +39,13 @@ export function createReceiver(deps: ReceiverDeps) {
     return taken
   }
 
-  /** Hands a message over until it is stored. */
-  async function handOver(link: LinkSocket, given: WAMessage): Promise<void> {
-    const message = await readIncoming(deps, link, given)
-    for (let tries = 0; message !== null; tries++) {
+  /** Hands messages that were sent as one over until they are stored. */
+  async function handOver(link: LinkSocket, given: readonly [WAMessage, ...WAMessage[]]): Promise<void> {
+    const [message, ...rest] = await readIncoming(deps, link, given)
+    for (let tries = 0; message !== undefined; tries++) {
       signal.throwIfAborted()
       try {
-        await runner.incoming({ position: `${given.messageTimestamp}`, type: 'message', message })
+        await runner.incoming({ position: `${given[0].messageTimestamp}`, type: 'message', message, rest })
         if (!isKeeping) runner.status('open', null)
         isKeeping = true
         break
@@ -55,7 +55,7 @@ export function createReceiver(deps: ReceiverDeps) {
         await clock.sleep(pauseAfter(Math.min(tries, MAX_DOUBLINGS), random), signal)
       }
     }
-    undecrypted.remove(given.key.id ?? '')
+    for (const { key } of given) undecrypted.remove(key.id ?? '')
   }
 
   return {
@@ -63,7 +63,7 @@ export function createReceiver(deps: ReceiverDeps) {
       if (isKeeping) runner.status('open', null)
     },
     /** Rejects when `signal` aborts. */
-    take: (link: LinkSocket, given: WAMessage) => inTurn(() => handOver(link, given)),
+    take: (link: LinkSocket, given: readonly [WAMessage, ...WAMessage[]]) => inTurn(() => handOver(link, given)),
     /** In groups most messages are for others, and strangers must leave nothing behind. */
     addUndecrypted({ key, ...message }: WAMessage): void {
       const chats = [key.remoteJid, key.remoteJidAlt].filter((jid) => typeof jid === 'string')
@@ -83,23 +83,32 @@ export function createReceiver(deps: ReceiverDeps) {
   }
 }
 
-/** null: nothing for an agent. */
-async function readIncoming({ library, media, signal }: ReceiverDeps, link: LinkSocket, given: WAMessage): Promise<IncomingMessage | null> {
-  const { key } = given
-  if (isOurs(key.id)) return null
-  const content = readContent(library, given, (stored, callSignal) => media.download(stored, AbortSignal.any([callSignal, signal])))
-  if (content === null) return null
-  const { addressed, ...said } = content
+/** Without those that are nothing for an agent. */
+async function readIncoming(
+  { library, media, signal }: ReceiverDeps,
+  link: LinkSocket,
+  given: readonly [WAMessage, ...WAMessage[]],
+): Promise<IncomingMessage[]> {
+  const contents = given.flatMap((message) => {
+    const content = isOurs(message.key.id)
+      ? null
+      : readContent(library, message, (stored, callSignal) => media.download(stored, AbortSignal.any([callSignal, signal])))
+    return content === null ? [] : [{ message, content }]
+  })
   const me = link.me()
   const isMe = (jid: string) => library.areJidsSameUser(jid, me.id) || library.areJidsSameUser(jid, me.lid)
-  const group = library.isJidGroup(key.remoteJid ?? '') ? key.remoteJid! : null
-  if (group !== null && !addressed.some(isMe) && !MAYBE_CODE.test(said.text)) return null
-  return {
-    ...said,
-    ...(await writerOf(library, link, given)),
-    room: group === null ? null : { externalId: group, name: await nameOfGroup(link, group) },
-    sentAt: Number(given.messageTimestamp ?? 0) * 1000 || null,
+  const chat = given[0].key.remoteJid ?? ''
+  const group = library.isJidGroup(chat) ? chat : null
+  const isForUs = contents.some(({ content }) => content.addressed.some(isMe) || MAYBE_CODE.test(content.text))
+  if (group !== null && !isForUs) return []
+  const room = group === null ? null : { externalId: group, name: await nameOfGroup(link, group) }
+  const messages: IncomingMessage[] = []
+  for (const { message, content } of contents) {
+    const { addressed: _addressed, ...said } = content
+    const sentAt = Number(message.messageTimestamp ?? 0) * 1000 || null
+    messages.push({ ...said, ...(await writerOf(library, link, message)), room, sentAt })
   }
+  return messages
 }
 
 /** Who wrote a message, and its id, which is the same each time it is repeated. */

@@ -28,7 +28,7 @@ type StayLinkedEvents = {
   /** Another connection is tried soon. */
   failing(problem: Message): void
   roundTrip(): void
-  message(link: LinkSocket, message: WAMessage): Promise<void>
+  message(link: LinkSocket, messages: readonly [WAMessage, ...WAMessage[]]): Promise<void>
   undecrypted(message: WAMessage): void
 }
 
@@ -81,7 +81,7 @@ async function runOnce({ library, state, clock, testServer }: StayLinkedDeps, ev
       },
       closed: (code, storeError) => ended.resolve({ code, storeError }),
       frame() {},
-      message: (message) => events.message(link, message),
+      message: (messages) => events.message(link, messages),
       undecrypted: events.undecrypted,
     },
   })

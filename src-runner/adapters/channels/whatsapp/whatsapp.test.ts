@@ -8,6 +8,7 @@ import { describeChannelDriver, type ServiceFault } from '../../../testing/chann
 import { createHandClock, type HandClock } from '../../../testing/hand-clock.ts'
 import { asShown, startPairedDevice } from '../../../testing/whatsapp-server/paired-device.ts'
 import type { Connection, Incoming, IncomingMessage } from '../channel.ts'
+import { joinMessages } from '../join-messages.ts'
 
 /** build/test-long.mjs connects a thousand times. */
 const RECONNECTS = Number(process.env['WHATSAPP_RECONNECTS'] ?? 15)
@@ -93,8 +94,9 @@ describe('WhatsApp itself', () => {
     return (connection = device.driver.connect(access, null, {
       async incoming(incoming) {
         if (incoming.type !== 'message') return onOther(incoming)
-        await keep(incoming.message)
-        heard.push(incoming.message)
+        const message = joinMessages([incoming.message, ...(incoming.rest ?? [])])
+        await keep(message)
+        heard.push(message)
       },
       status: (status, problem) => statuses.push({ status, problem: problem === null ? '' : englishText(problem) }),
       roundTrip: () => trips++,
@@ -189,6 +191,100 @@ describe('WhatsApp itself', () => {
       await untilHeard(2)
       expect(texts()).toEqual(['one', 'two'])
       expect(device.server.receipts.some(({ attrs }) => attrs['type'] === 'retry')).toBe(true)
+    })
+
+    describe('an album', () => {
+      const announce = (count: number, options = {}) =>
+        device.server.sayRaw(device.person, { albumMessage: { expectedImageCount: count } }, options)
+      const picture = (album: string, name: string, more = {}) => {
+        const file = { name, bytes: Buffer.from(name), as: 'image' as const, belongsTo: { id: album, as: 'MEDIA_ALBUM' as const } }
+        return device.server.sendFile(device.person, { ...file, ...more })
+      }
+      const sizes = () => heard.map(({ files }) => files.length)
+      const untilWaiting = async (count: number) => {
+        await device.server.until(() => device.server.unconfirmed() === count)
+        // The last one is with the device when this comes back.
+        await connection!.showTyping(device.person.jid)
+        await device.server.until(() => device.server.presence.length > 0)
+      }
+
+      test('is one message, without the same pictures in high quality', async () => {
+        await open()
+        const { server, person } = device
+        const album = announce(2)
+        const first = picture(album, 'a', { caption: 'The trip' })
+        server.sendFile(person, {
+          name: 'a',
+          bytes: Buffer.from('A'),
+          as: 'image',
+          caption: 'The trip',
+          belongsTo: { id: first, as: 'HD_IMAGE_DUAL_UPLOAD', isEnclosed: true },
+        })
+        picture(album, 'b', { belongsTo: { id: album, as: 'MEDIA_ALBUM', isEnclosed: true } })
+        await untilHeard(1)
+        await server.until(() => server.unconfirmed() === 0)
+        expect(texts()).toEqual(['The trip'])
+        expect(await Promise.all(heard[0]!.files.map((file) => file.download(never)))).toEqual(
+          ['a', 'b'].map((name) => ({ bytes: new Uint8Array(Buffer.from(name)) })),
+        )
+      })
+
+      test('waits for its pictures, but not for long, and nobody else waits', async () => {
+        await open()
+        const { server } = device
+        const other = server.addPerson('15550003333', 'Ben')
+        const album = announce(3)
+        picture(album, 'a')
+        picture(album, 'b')
+        server.say(other, 'meanwhile')
+        await untilHeard(1)
+        expect(texts()).toEqual(['meanwhile'])
+        expect(server.unconfirmed()).toBe(2)
+        clock.advance(9_000)
+        expect(heard).toHaveLength(1)
+        clock.advance(1_000)
+        await untilHeard(2)
+        expect(sizes()).toEqual([0, 2])
+        await server.until(() => server.unconfirmed() === 0)
+      })
+
+      test('ends when its sender goes on', async () => {
+        await open()
+        const album = announce(3)
+        picture(album, 'a')
+        picture(album, 'b')
+        device.server.say(device.person, '/stop')
+        await untilHeard(2)
+        expect(sizes()).toEqual([2, 0])
+        expect(texts()[1]).toBe('/stop')
+      })
+
+      test('comes again as a whole after a kill', async () => {
+        await open()
+        const album = announce(3)
+        picture(album, 'a')
+        picture(album, 'b')
+        await untilWaiting(2)
+        await dieAndConnectAgain()
+        picture(album, 'c')
+        await untilHeard(1)
+        expect(sizes()).toEqual([3])
+        await device.server.until(() => device.server.unconfirmed() === 0)
+      })
+
+      test('is for the account in a group when one of its pictures mentions it', async () => {
+        await open()
+        const { server, person } = device
+        const group = '1203631@g.us'
+        const album = announce(2, { group })
+        const belongsTo = { id: album, as: 'MEDIA_ALBUM' as const }
+        const imageMessage = { caption: '@Anna look', contextInfo: { mentionedJid: [server.account.jid] } }
+        const messageContextInfo = { messageAssociation: { associationType: 1, parentMessageKey: { id: album } } }
+        server.sayRaw(person, { imageMessage, messageContextInfo }, { group })
+        server.sendFile(person, { name: 'b', bytes: Buffer.from('b'), as: 'image', belongsTo }, { group })
+        await untilHeard(1)
+        expect(sizes()).toEqual([2])
+      })
     })
 
     describe('with a sender who does not repeat a message that it cannot read', () => {
