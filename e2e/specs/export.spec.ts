@@ -31,7 +31,7 @@ test('everything is saved to a file, and its set-up is imported after a preview'
 
   await page.getByLabel('Export file').setInputFiles(file)
   const dialog = page.getByRole('alertdialog').or(page.getByRole('dialog'))
-  await expect(dialog).toContainText('This adds 1 agent, 1 webhook, 0 schedules, 0 rules and 0 memories.')
+  await expect(dialog).toContainText('This adds 1 agent and 1 webhook.')
   await expect(dialog).toContainText('1 rule for all agents is left out')
   await takePicture(deckhand, 'import')
   await asPhone(deckhand, async () => {

@@ -2476,7 +2476,13 @@ export type TextParams = {
   'settings.export.importNow': NoParams
   'settings.export.imported': NoParams
   'settings.export.notOurs': NoParams
-  'settings.export.counts': { agents: number; memories: number; rules: number; schedules: number; triggers: number }
+  'settings.export.adds': { things: string }
+  'settings.export.addsNothing': NoParams
+  'settings.export.things.agents': { count: number }
+  'settings.export.things.triggers': { count: number }
+  'settings.export.things.schedules': { count: number }
+  'settings.export.things.rules': { count: number }
+  'settings.export.things.memories': { count: number }
   'settings.export.paused': NoParams
   'settings.export.signedTriggers': { names: string }
   'settings.export.signIn': { count: number; hosts: string }

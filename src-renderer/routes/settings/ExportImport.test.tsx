@@ -66,7 +66,7 @@ it('saves the set-up and the history as lines of JSON', async () => {
 it('shows what an import would make, and makes it after a confirmation', async () => {
   const { user, runner } = show()
   await user.upload(await screen.findByLabelText('Export file'), file(`${JSON.stringify(HEAD)}\n{"kind":"job"}\n`))
-  expect(await screen.findByText(/1 agent, 1 webhook/)).toBeInTheDocument()
+  expect(await screen.findByText('This adds 1 agent, 1 webhook, and 2 rules.')).toBeInTheDocument()
   expect(screen.getByText(/1 rule permits/)).toBeInTheDocument()
   expect(screen.getByText('1 agent works without asking you: Ada.')).toBeInTheDocument()
   expect(screen.getByText('The agents can access these folders: /home/ada/notes, /home/ada/work.')).toBeInTheDocument()

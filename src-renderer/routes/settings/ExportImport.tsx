@@ -5,7 +5,7 @@ import { useMay } from '../../api/may.ts'
 import { useAction } from '../../api/mutations.ts'
 import { sentenceOf } from '../../api/problem.ts'
 import { download } from '../../lib/files.ts'
-import { t } from '../../lib/language.ts'
+import { locale, t } from '../../lib/language.ts'
 import { visibleText } from '../../lib/visible-text.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
@@ -199,19 +199,17 @@ function parseLine(line: string): HistoryLine {
 }
 
 function Preview(props: { result: ImportResult }) {
-  const counts = () => {
+  const adds = () => {
     const { agents, triggers, schedules, rules, memories } = props.result
-    return t('settings.export.counts', {
-      agents: agents.length,
-      triggers: triggers.length,
-      schedules: schedules.length,
-      rules,
-      memories,
-    })
+    const counts = { agents: agents.length, triggers: triggers.length, schedules: schedules.length, rules, memories }
+    const kinds = (Object.keys(counts) as (keyof typeof counts)[]).filter((kind) => counts[kind] > 0)
+    if (kinds.length === 0) return t('settings.export.addsNothing')
+    const things = kinds.map((kind) => t(`settings.export.things.${kind}`, { count: counts[kind] }))
+    return t('settings.export.adds', { things: new Intl.ListFormat(locale()).format(things) })
   }
   return (
     <div class="flex flex-col gap-2 text-sm">
-      <p>{counts()}</p>
+      <p>{adds()}</p>
       <Show when={props.result.agents.length > 0}>
         <p class="text-ink-2 wrap-anywhere">{visibleText(props.result.agents.join(', '))}</p>
       </Show>
