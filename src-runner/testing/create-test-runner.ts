@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { transact, type Database, type NoPromise, type Tx } from '../platform/db/database.ts'
 import type { openDatabase } from '../platform/db/open-database.ts'
 import { createLiveJobStreams } from '../platform/events/live-job-streams.ts'
+import { DEFAULT_DEADLINES } from '../platform/net/node-http.ts'
 import { createLog } from '../platform/log/create-log.ts'
 import { createScrubber, type Scrubber } from '../platform/log/scrubber.ts'
 import type { Agent, CreateAgent } from '../contract/agents.ts'
@@ -171,7 +172,9 @@ export async function createTestRunner(options: TestRunnerOptions = {}): Promise
       machine,
       alarm: clock === undefined ? undefined : createHandAlarm(clock),
       fetch,
-      deadlines,
+      // Client and server are one process. After days of a hand clock, which can take a minute here, the server would close a
+      // connection that the client, whose timers stood still, is about to use.
+      deadlines: { ...(deadlines ?? DEFAULT_DEADLINES), idleMs: 0 },
       publicAddressTimings,
       tools,
       moreTools: moreTools?.map((tool) => diesWith(own, tool)),

@@ -9,10 +9,13 @@ import { MAX_CONNECTIONS } from '../../contract/connection-limit.ts'
  */
 export const http = process.getBuiltinModule('node:http')
 
-/** Time limits for a client's request. Node checks them every `checkEveryMs`. */
-export type Deadlines = { headersMs: number; requestMs: number; checkEveryMs: number }
+/**
+ * Time limits for a client's request, which Node checks every `checkEveryMs`, and for a connection without one. `idleMs` 0: until the
+ * client closes it.
+ */
+export type Deadlines = { headersMs: number; requestMs: number; checkEveryMs: number; idleMs?: number }
 
-const DEFAULT_DEADLINES: Deadlines = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 2_000 }
+export const DEFAULT_DEADLINES = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 2_000, idleMs: 72_000 }
 
 export function createNodeServer(listener: RequestListener, deadlines: Deadlines = DEFAULT_DEADLINES): Server {
   const options = {
@@ -20,7 +23,7 @@ export function createNodeServer(listener: RequestListener, deadlines: Deadlines
     headersTimeout: deadlines.headersMs,
     requestTimeout: deadlines.requestMs,
     connectionsCheckingInterval: deadlines.checkEveryMs,
-    keepAliveTimeout: 72_000,
+    keepAliveTimeout: deadlines.idleMs ?? DEFAULT_DEADLINES.idleMs,
   }
   const server = http.createServer(options, listener)
   server.maxConnections = MAX_CONNECTIONS
