@@ -114,7 +114,8 @@ function useNameOf(by: () => Grouping, time: () => Period, row: () => SpendRow):
         return {
           text: isDeleted ? t('usage.deletedAgent') : label,
           href: isKnown ? `/agents/${key}` : null,
-          jobs: `/activity?agent=${key}&time=${time()}`,
+          // Activity offers only agents that are there.
+          jobs: isKnown ? `/activity?agent=${key}&time=${time()}` : null,
           note: null,
         }
       }

@@ -6,7 +6,10 @@ import { locale, t } from '../../lib/language.ts'
 import { KeyedFor } from '../../ui/KeyedFor.tsx'
 import { daysBetween } from './days-between.ts'
 
-/** A bar for each day from the one of `from` to that of `to`, also without spending. Each leads to the jobs of its day. Its words are read aloud, and shown on hover. */
+/**
+ * A bar for each day from the one of `from` to that of `to`. One with spending leads to the jobs of its day. The words of a bar are
+ * read aloud, and shown on hover.
+ */
 export function DayChart(props: { rows: readonly SpendRow[]; from: number; to: number }): JSX.Element {
   const days = createMemo(() => {
     const byDate = new Map(props.rows.map((row) => [row.key, row]))

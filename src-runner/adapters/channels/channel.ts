@@ -70,8 +70,8 @@ export type RunnerOfChannel = {
 }
 
 /**
- * `rest`: what the person sent together with it, such as the other pictures of an album. `undecrypted`: a message arrived that nobody could decrypt or repeat; `externalId` is that of the message. `nothing`: an update
- * without content for us; only the position moves.
+ * `rest`: what the person sent together with it, such as the other pictures of an album. `undecrypted`: a message arrived that nobody
+ * could decrypt or repeat; `externalId` is that of the message. `nothing`: an update without content for us; only the position moves.
  */
 export type Incoming = { position: string } & (
   | { type: 'message'; message: IncomingMessage; rest?: readonly IncomingMessage[] }
